@@ -14,7 +14,7 @@ const PAUSE_MIN: Duration = Duration::from_millis(20);
 const PAUSE_MAX: Duration = Duration::from_millis(200);
 
 /// One caller's time.
-pub(crate) struct Patience<'a> {
+pub(crate) struct RetryDeadline<'a> {
     clock: &'a dyn Clock,
     entropy: &'a dyn Entropy,
     end: Option<Instant>,
@@ -22,7 +22,7 @@ pub(crate) struct Patience<'a> {
     cause: Option<Error>,
 }
 
-impl<'a> Patience<'a> {
+impl<'a> RetryDeadline<'a> {
     /// From now on, for `within`; for ever, where that is beyond any clock.
     pub(crate) fn new(clock: &'a dyn Clock, entropy: &'a dyn Entropy, within: Duration) -> Self {
         let end = clock.now().checked_add(within);
@@ -35,14 +35,14 @@ impl<'a> Patience<'a> {
     }
 
     /// How much of it is left.
-    pub(crate) fn left(&self) -> Duration {
+    pub(crate) fn remaining(&self) -> Duration {
         let now = self.clock.now();
         self.end.map_or(Duration::MAX, |end| end.saturating_duration_since(now))
     }
 
     /// Pauses before another try. Or the error for the caller: what can't pass, or the cause that lasted until the end.
-    pub(crate) async fn again(&mut self, error: Error) -> Result<(), Error> {
-        let left = self.left();
+    pub(crate) async fn pause_or_fail(&mut self, error: Error) -> Result<(), Error> {
+        let left = self.remaining();
         let late = error.kind() == ErrorKind::DeadlineExceeded && left.is_zero();
         if late {
             return Err(self.cause.take().unwrap_or(error));

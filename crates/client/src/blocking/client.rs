@@ -73,13 +73,13 @@ impl Client {
 
     /// A sequence by its name. No I/O: a name that the cluster does not know is told by the first take.
     pub fn sequence(&self, name: &str) -> Result<Sequence, Error> {
-        let here = self.here()?;
+        let here = self.in_this_process()?;
         Ok(Sequence::new(here.0.client.sequence(name)?, here.clone()))
     }
 
     /// Each endpoint, and whether it is in use or may be.
     pub fn endpoints(&self) -> Vec<(String, bool)> {
-        self.here().map(|here| here.0.client.endpoints()).unwrap_or_default()
+        self.in_this_process().map(|here| here.0.client.endpoints()).unwrap_or_default()
     }
 
     fn new(client: crate::client::Client, worker: Worker) -> Self {
@@ -91,15 +91,15 @@ impl Client {
     }
 
     /// This client; in a forked child its like, with a thread of the child's own.
-    pub(super) fn here(&self) -> Result<&Self, Error> {
-        if !self.0.client.is_left() {
+    pub(super) fn in_this_process(&self) -> Result<&Self, Error> {
+        if !self.0.client.is_forked_child() {
             return Ok(self);
         }
         let child = self.0.child.get_or_init(|| {
             let worker = Worker::start()?;
-            let client = worker.wait(async { self.0.client.here().clone() });
+            let client = worker.wait(async { self.0.client.in_this_process().clone() });
             Ok(Self::new(client, worker))
         });
-        child.as_ref().map_err(Clone::clone)?.here()
+        child.as_ref().map_err(Clone::clone)?.in_this_process()
     }
 }

@@ -35,7 +35,7 @@ impl Sequence {
     #[inline]
     #[allow(clippy::should_implement_trait, reason = "not an iterator: it may fail, and goes on after that")]
     pub fn next(&self) -> Result<Number, Error> {
-        let here = self.here()?;
+        let here = self.in_this_process()?;
         match here.inner.draw() {
             Ok(number) => Number::of(number).ok_or_else(no_number),
             Err(empty) => here.client.worker().wait(here.inner.wait(empty)),
@@ -45,18 +45,18 @@ impl Sequence {
     /// A number that is ready, or `None`: never waits. Finding nothing, it sends for more.
     #[inline]
     pub fn try_next(&self) -> Option<Number> {
-        self.here().ok()?.inner.try_next()
+        self.in_this_process().ok()?.inner.try_next()
     }
 
     /// So many numbers, ascending, or none; at most 1,000,000.
     pub fn next_many(&self, count: usize) -> Result<Vec<Number>, Error> {
-        let here = self.here()?;
+        let here = self.in_this_process()?;
         here.client.worker().wait(here.inner.next_many(count))
     }
 
     /// A number that no lease has held; callers that wait at the same time are answered by one request.
     pub fn next_fresh(&self) -> Result<Number, Error> {
-        let here = self.here()?;
+        let here = self.in_this_process()?;
         here.client.worker().wait(here.inner.next_fresh())
     }
 
@@ -74,7 +74,7 @@ impl Sequence {
 
     /// A number with its text.
     pub fn next_text(&self) -> Result<Issued, Error> {
-        let here = self.here()?;
+        let here = self.in_this_process()?;
         match here.inner.try_next_text() {
             Some(issued) => Ok(issued),
             None => here.client.worker().wait(here.inner.next_text()),
@@ -83,37 +83,37 @@ impl Sequence {
 
     /// So many numbers with their texts, of one instant and one period, or none.
     pub fn next_texts(&self, count: u32) -> Result<Vec<Issued>, Error> {
-        let here = self.here()?;
+        let here = self.in_this_process()?;
         here.client.worker().wait(here.inner.next_texts(count))
     }
 
     /// Waits until a first lease is held.
     pub fn ready(&self) -> Result<(), Error> {
-        let here = self.here()?;
+        let here = self.in_this_process()?;
         here.client.worker().wait(here.inner.ready())
     }
 
     /// A handle for one thread, a few times faster than a shared one: it holds some numbers of its own.
     pub fn local(&self) -> Local {
-        let here = self.here().unwrap_or(self);
+        let here = self.in_this_process().unwrap_or(self);
         Local { local: here.inner.local(), client: here.client.clone() }
     }
 
     #[inline]
-    fn here(&self) -> Result<&Self, Error> {
-        if self.inner.is_left() { self.childs() } else { Ok(self) }
+    fn in_this_process(&self) -> Result<&Self, Error> {
+        if self.inner.is_forked_child() { self.child_handle() } else { Ok(self) }
     }
 
     #[cold]
     #[inline(never)]
-    fn childs(&self) -> Result<&Self, Error> {
+    fn child_handle(&self) -> Result<&Self, Error> {
         let child = self.child.get_or_init(|| {
-            let client = self.client.here()?.clone();
-            let sequence = client.sequence(self.name())?.deadline(self.inner.patience_for());
+            let client = self.client.in_this_process()?.clone();
+            let sequence = client.sequence(self.name())?.deadline(self.inner.timeout_duration());
             let sequence = Self::new(sequence.inner.scoped(self.inner.scope()), client);
             Ok(Box::new(sequence))
         });
-        child.as_ref().map_err(Clone::clone)?.here()
+        child.as_ref().map_err(Clone::clone)?.in_this_process()
     }
 }
 
@@ -144,7 +144,7 @@ impl Local {
     #[cold]
     #[inline(never)]
     fn wait(&mut self) -> Result<Number, Error> {
-        let client = self.client.here()?.clone();
+        let client = self.client.in_this_process()?.clone();
         client.worker().wait(self.local.next())
     }
 }

@@ -80,7 +80,7 @@ impl ClientBuilder {
     /// Connects; see [`Client::connect`].
     pub async fn connect(self, servers: &str) -> Result<Client, Error> {
         let client = self.connect_lazily(servers)?;
-        client.greet().await?;
+        client.wait_until_serving().await?;
         Ok(client)
     }
 

@@ -10,7 +10,7 @@ use crate::{
 
 /// One call of the service.
 #[derive(Debug, Clone)]
-pub(crate) enum Inquiry {
+pub(crate) enum DefinitionsRequest {
     Define(Box<v1::DefineRequest>),
     List(v1::ListRequest),
     Show(v1::ShowRequest),
@@ -20,7 +20,7 @@ pub(crate) enum Inquiry {
 
 /// What it is answered with.
 #[derive(Debug)]
-pub(crate) enum Told {
+pub(crate) enum DefinitionsResponse {
     Define(Box<v1::DefineResponse>),
     List(v1::ListResponse),
     Show(Box<v1::ShowResponse>),
@@ -35,53 +35,53 @@ pub struct Definitions(Client);
 impl Client {
     /// The definitions of this client's cluster. A client in memory has none.
     pub fn definitions(&self) -> Definitions {
-        Definitions(self.here().clone())
+        Definitions(self.in_this_process().clone())
     }
 }
 
 impl Definitions {
     /// Defines a sequence, or its next version. The same once more changes nothing.
     pub async fn define(&self, request: v1::DefineRequest) -> Result<v1::DefineResponse, Error> {
-        match self.endpoints().inquire(&Inquiry::Define(Box::new(request))).await? {
-            Told::Define(told) => Ok(*told),
+        match self.endpoints().call_definitions(&DefinitionsRequest::Define(Box::new(request))).await? {
+            DefinitionsResponse::Define(response) => Ok(*response),
             _ => Err(mistaken()),
         }
     }
 
     /// The sequences after a name: a page of them.
     pub async fn list(&self, request: v1::ListRequest) -> Result<v1::ListResponse, Error> {
-        match self.endpoints().inquire(&Inquiry::List(request)).await? {
-            Told::List(told) => Ok(told),
+        match self.endpoints().call_definitions(&DefinitionsRequest::List(request)).await? {
+            DefinitionsResponse::List(response) => Ok(response),
             _ => Err(mistaken()),
         }
     }
 
     /// One sequence with its definition.
     pub async fn show(&self, request: v1::ShowRequest) -> Result<v1::ShowResponse, Error> {
-        match self.endpoints().inquire(&Inquiry::Show(request)).await? {
-            Told::Show(told) => Ok(*told),
+        match self.endpoints().call_definitions(&DefinitionsRequest::Show(request)).await? {
+            DefinitionsResponse::Show(response) => Ok(*response),
             _ => Err(mistaken()),
         }
     }
 
     /// What a template, or a sequence, makes of a number.
     pub async fn preview(&self, request: v1::PreviewRequest) -> Result<v1::PreviewResponse, Error> {
-        match self.endpoints().inquire(&Inquiry::Preview(Box::new(request))).await? {
-            Told::Preview(told) => Ok(*told),
+        match self.endpoints().call_definitions(&DefinitionsRequest::Preview(Box::new(request))).await? {
+            DefinitionsResponse::Preview(response) => Ok(*response),
             _ => Err(mistaken()),
         }
     }
 
     /// What a text says.
     pub async fn parse(&self, request: v1::ParseRequest) -> Result<v1::ParseResponse, Error> {
-        match self.endpoints().inquire(&Inquiry::Parse(Box::new(request))).await? {
-            Told::Parse(told) => Ok(told),
+        match self.endpoints().call_definitions(&DefinitionsRequest::Parse(Box::new(request))).await? {
+            DefinitionsResponse::Parse(response) => Ok(response),
             _ => Err(mistaken()),
         }
     }
 
     fn endpoints(&self) -> &Endpoints {
-        &self.0.ground().endpoints
+        &self.0.state().endpoints
     }
 }
 

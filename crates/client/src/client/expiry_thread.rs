@@ -8,13 +8,13 @@ use std::{
     thread,
 };
 
-use crate::client::{options::TICK, state::Ground};
+use crate::client::{options::TICK, state::ClientState};
 
 /// Begins; ends with the ground, and with nothing else. After a suspension the sleep is over at once, or within a tick.
-pub(crate) fn start(ground: &Arc<Ground>) -> io::Result<()> {
-    let ground: Weak<Ground> = Arc::downgrade(ground);
+pub(crate) fn start(state: &Arc<ClientState>) -> io::Result<()> {
+    let state: Weak<ClientState> = Arc::downgrade(state);
     let tick = move || {
-        while let Some(here) = ground.upgrade() {
+        while let Some(here) = state.upgrade() {
             // What panics here is a user's (a waker, say), and has been told where panics are told. Leases age all the same.
             drop(catch_unwind(AssertUnwindSafe(|| here.tick())));
             drop(here);

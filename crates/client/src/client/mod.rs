@@ -4,6 +4,7 @@ pub(crate) mod address;
 pub(crate) mod boot_clock;
 pub(crate) mod builder;
 pub(crate) mod definitions;
+pub(crate) mod environment;
 pub(crate) mod expiry_thread;
 pub(crate) mod fork_detection;
 pub(crate) mod options;
@@ -19,17 +20,15 @@ use sequent_ha::SlotState;
 
 use crate::{
     client::{
-        address::Address,
-        builder::ClientBuilder,
-        options::Options,
-        state::{Ground, Nature},
+        address::Address, builder::ClientBuilder, environment::Environment, options::Options,
+        state::ClientState,
     },
     error::{Error, SERVER_UNAVAILABLE},
-    lease::request_scope::Scope,
+    lease::request_scope::RequestScope,
     memory::{Memory, Templates},
-    retry_deadline::Patience,
+    retry_deadline::RetryDeadline,
     sequence::Sequence,
-    transport::{Transport, grpc::Wire},
+    transport::{Transport, grpc::GrpcTransport},
 };
 
 /// A client of one cluster: its endpoints, and the sequences in use. Cheap to clone; all clones share everything.
@@ -49,7 +48,7 @@ use crate::{
 pub struct Client(Arc<Inner>);
 
 struct Inner {
-    ground: Arc<Ground>,
+    state: Arc<ClientState>,
     servers: Servers,
     /// The same client, in a child of the process that made this one.
     child: OnceLock<Client>,
@@ -57,9 +56,9 @@ struct Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        if self.ground.process.is_left() {
+        if self.state.fork_guard.is_forked_child() {
             // The parent's: its threads go on with it, and may have held any of its locks when this copy was made.
-            mem::forget(Arc::clone(&self.ground));
+            mem::forget(Arc::clone(&self.state));
         }
     }
 }
@@ -70,7 +69,7 @@ enum Servers {
     At(Vec<Address>),
     InMemory(Option<u64>, Templates),
     #[cfg(test)]
-    Scripted(Vec<Arc<dyn Transport>>, Nature),
+    Scripted(Vec<Arc<dyn Transport>>, Environment),
 }
 
 impl Client {
@@ -97,7 +96,7 @@ impl Client {
     pub fn in_memory() -> Self {
         let made = Self::made(Servers::InMemory(None, Templates::default()), Arc::new(Options::ageless()));
         // Nothing ages in memory: without its ticker only metrics are missing.
-        drop(expiry_thread::start(&made.0.ground));
+        drop(expiry_thread::start(&made.0.state));
         made
     }
 
@@ -125,28 +124,28 @@ impl Client {
     }
 
     fn remade(&self, unruly: Option<u64>, templates: Templates) -> Self {
-        let made = Self::made(Servers::InMemory(unruly, templates), Arc::clone(&self.0.ground.options));
-        drop(expiry_thread::start(&made.0.ground));
+        let made = Self::made(Servers::InMemory(unruly, templates), Arc::clone(&self.0.state.options));
+        drop(expiry_thread::start(&made.0.state));
         made
     }
 
     /// A sequence by its name. No I/O: a name that the cluster does not know is told by the first take.
     pub fn sequence(&self, name: &str) -> Result<Sequence, Error> {
         let parsed = named(name)?;
-        let here = self.here();
-        let shared = here.ground().shared(Scope::of(parsed))?;
+        let here = self.in_this_process();
+        let shared = here.state().shared(RequestScope::of(parsed))?;
         Ok(Sequence::new(here.clone(), shared))
     }
 
     /// Each endpoint, and whether it is in use or may be.
     pub fn endpoints(&self) -> Vec<(String, bool)> {
-        let states = self.here().ground().endpoints.states();
+        let states = self.in_this_process().state().endpoints.states();
         states.into_iter().map(|(address, state)| (address, state == SlotState::Live)).collect()
     }
 
     pub(crate) fn at(servers: Vec<Address>, options: Options) -> Result<Self, Error> {
         let made = Self::made(Servers::At(servers), Arc::new(options));
-        let started = expiry_thread::start(&made.0.ground);
+        let started = expiry_thread::start(&made.0.state);
         started
             .map_err(|error| Error::new(SERVER_UNAVAILABLE, format!("no thread for the ticker: {error}")))?;
         Ok(made)
@@ -154,39 +153,47 @@ impl Client {
 
     /// Over transports that a test scripts; without a ticker.
     #[cfg(test)]
-    pub(crate) fn scripted(transports: Vec<Arc<dyn Transport>>, options: Options, nature: Nature) -> Self {
-        Self::made(Servers::Scripted(transports, nature), Arc::new(options))
+    pub(crate) fn scripted(
+        transports: Vec<Arc<dyn Transport>>,
+        options: Options,
+        environment: Environment,
+    ) -> Self {
+        Self::made(Servers::Scripted(transports, environment), Arc::new(options))
     }
 
     /// Waits until one endpoint answers.
-    pub(crate) async fn greet(&self) -> Result<(), Error> {
-        let ground = self.ground();
-        let within = ground.options.deadline;
-        let mut patience = Patience::new(&*ground.nature.timers, &*ground.nature.entropy, within);
-        while let Err(error) = ground.endpoints.greet().await {
-            patience.again(error).await?;
+    pub(crate) async fn wait_until_serving(&self) -> Result<(), Error> {
+        let state = self.state();
+        let within = state.options.deadline;
+        let mut retry = RetryDeadline::new(&*state.environment.timers, &*state.environment.entropy, within);
+        while let Err(error) = state.endpoints.wait_until_serving().await {
+            retry.pause_or_fail(error).await?;
         }
         Ok(())
     }
 
-    pub(crate) fn ground(&self) -> &Arc<Ground> {
-        &self.0.ground
+    pub(crate) fn state(&self) -> &Arc<ClientState> {
+        &self.0.state
     }
 
     /// Whether this is a child of the process that made this client.
-    pub(crate) fn is_left(&self) -> bool {
-        self.0.ground.process.is_left()
+    pub(crate) fn is_forked_child(&self) -> bool {
+        self.0.state.fork_guard.is_forked_child()
     }
 
     /// This client; in a forked child its like, made anew on the child's own runtime.
-    pub(crate) fn here(&self) -> &Self {
-        if self.is_left() { self.0.child.get_or_init(|| self.anew()).here() } else { self }
+    pub(crate) fn in_this_process(&self) -> &Self {
+        if self.is_forked_child() {
+            self.0.child.get_or_init(|| self.for_child()).in_this_process()
+        } else {
+            self
+        }
     }
 
-    fn anew(&self) -> Self {
-        let options = || Arc::clone(&self.0.ground.options);
+    fn for_child(&self) -> Self {
+        let options = || Arc::clone(&self.0.state.options);
         let made = Self::made(self.0.servers.clone(), options());
-        match expiry_thread::start(&made.0.ground) {
+        match expiry_thread::start(&made.0.state) {
             Ok(()) => made,
             // Without its ticker no lease would age: better a client of no server, whose calls fail.
             Err(_) => Self::made(Servers::At(Vec::new()), options()),
@@ -195,23 +202,24 @@ impl Client {
 
     fn made(servers: Servers, options: Arc<Options>) -> Self {
         #[allow(unused_mut, reason = "tests bring their own")]
-        let mut nature = Nature::default();
+        let mut environment = Environment::default();
         let transports: Vec<Arc<dyn Transport>> = match &servers {
             Servers::At(addresses) => {
-                let wire = |address: &Address| {
-                    Wire::new(address.clone(), options.connect_timeout, options.identity.clone()) as Arc<_>
+                let transport = |address: &Address| {
+                    GrpcTransport::new(address.clone(), options.connect_timeout, options.identity.clone())
+                        as Arc<_>
                 };
-                addresses.iter().map(wire).collect()
+                addresses.iter().map(transport).collect()
             }
             Servers::InMemory(unruly, templates) => vec![Memory::new(*unruly, templates.clone())],
             #[cfg(test)]
             Servers::Scripted(transports, scripted) => {
-                nature = scripted.clone();
+                environment = scripted.clone();
                 transports.clone()
             }
         };
-        let ground = Ground::new(transports, options, nature);
-        Self(Arc::new(Inner { ground, servers, child: OnceLock::new() }))
+        let state = ClientState::new(transports, options, environment);
+        Self(Arc::new(Inner { state, servers, child: OnceLock::new() }))
     }
 }
 
@@ -224,6 +232,6 @@ fn named(name: &str) -> Result<SequenceName, Error> {
 
 impl std::fmt::Debug for Client {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Client").field("endpoints", &self.0.ground.endpoints).finish()
+        f.debug_struct("Client").field("endpoints", &self.0.state.endpoints).finish()
     }
 }

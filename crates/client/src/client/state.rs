@@ -9,15 +9,18 @@ use std::{
 };
 
 use sequent_buffer::{Reservoir, ReservoirContext, Spawner};
-use sequent_core::{BoxFuture, Clock, Entropy, Env, Event, Events, OsEntropy, SystemClock};
-use tokio::runtime::Handle;
+use sequent_core::{BoxFuture, Env, Event, Events};
 
 use crate::{
-    client::{boot_clock::BootClock, fork_detection::Process, options::Options},
+    client::{
+        environment::{Environment, Runtime},
+        fork_detection::ForkGuard,
+        options::Options,
+    },
     error::Error,
-    lease::{Leases, high_water::Highest, request_scope::Scope},
-    sequence::Shared,
-    telemetry::{client_metrics, gauge_share::Part},
+    lease::{Leases, high_water::HighWater, request_scope::RequestScope},
+    sequence::SequenceInner,
+    telemetry::{client_metrics, gauge_share::GaugeShare},
     transport::{Transport, endpoints::Endpoints},
 };
 
@@ -27,62 +30,30 @@ const SEQUENCES_MAX: usize = 1_000_000;
 /// Every so many ticks the metrics are brought up to date.
 const REPORT_TICKS: u64 = 10;
 
-/// Where background work runs.
-#[derive(Debug, Clone)]
-pub(crate) struct Runtime(Option<Handle>);
-
-impl Runtime {
-    /// The one that this is called in; without one, that of whoever needs something done.
-    pub(crate) fn here() -> Self {
-        Self(Handle::try_current().ok())
-    }
-
-    /// Without any runtime the work is dropped, which its waiters hear of.
-    pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
-        if let Some(handle) = self.0.clone().or_else(|| Handle::try_current().ok()) {
-            handle.spawn(work);
-        }
-    }
-}
-
-/// Where time and chance come from: two clocks, for timers stand still while a machine sleeps, and leases age.
-#[derive(Debug, Clone)]
-pub(crate) struct Nature {
-    pub(crate) timers: Arc<dyn Clock>,
-    pub(crate) ages: Arc<dyn Clock>,
-    pub(crate) entropy: Arc<dyn Entropy>,
-}
-
-impl Default for Nature {
-    fn default() -> Self {
-        Self { timers: Arc::new(SystemClock), ages: Arc::new(BootClock::new()), entropy: Arc::new(OsEntropy) }
-    }
-}
-
 /// See the [module](self).
-pub(crate) struct Ground {
+pub(crate) struct ClientState {
     pub(crate) endpoints: Arc<Endpoints>,
     pub(crate) options: Arc<Options>,
-    pub(crate) nature: Nature,
+    pub(crate) environment: Environment,
     pub(crate) runtime: Runtime,
-    pub(crate) process: Process,
+    pub(crate) fork_guard: ForkGuard,
     reservoir_context: Arc<ReservoirContext>,
-    sequences: Mutex<HashMap<Scope, Arc<Shared>>>,
+    sequences: Mutex<HashMap<RequestScope, Arc<SequenceInner>>>,
     ticks: AtomicU64,
-    reserve: Part,
+    reserve: GaugeShare,
 }
 
-impl Ground {
+impl ClientState {
     pub(crate) fn new(
         transports: Vec<Arc<dyn Transport>>,
         options: Arc<Options>,
-        nature: Nature,
+        environment: Environment,
     ) -> Arc<Self> {
         client_metrics::describe();
         let runtime = Runtime::here();
         let env = Env {
-            clock: Arc::clone(&nature.timers),
-            entropy: Arc::clone(&nature.entropy),
+            clock: Arc::clone(&environment.timers),
+            entropy: Arc::clone(&environment.entropy),
             events: Events::default(),
         };
         let endpoints = Endpoints::new(transports, options.health, env);
@@ -90,8 +61,8 @@ impl Ground {
         let spawner = runtime.clone();
         let spawn: Spawner = Arc::new(move |refill: BoxFuture<'static, ()>| spawner.spawn(refill));
         let env = Env {
-            clock: Arc::clone(&nature.ages),
-            entropy: Arc::clone(&nature.entropy),
+            clock: Arc::clone(&environment.ages),
+            entropy: Arc::clone(&environment.entropy),
             events: Events::to(|event| note(&event)),
         };
         let reservoir_context = Arc::new(ReservoirContext {
@@ -100,14 +71,14 @@ impl Ground {
             env,
             spawn,
         });
-        let (sequences, ticks, process) = (Mutex::default(), AtomicU64::new(0), Process::here());
+        let (sequences, ticks, fork_guard) = (Mutex::default(), AtomicU64::new(0), ForkGuard::new());
         let reserve = client_metrics::reserve();
         Arc::new(Self {
             endpoints,
             options,
-            nature,
+            environment,
             runtime,
-            process,
+            fork_guard,
             reservoir_context,
             sequences,
             ticks,
@@ -116,7 +87,7 @@ impl Ground {
     }
 
     /// What all handles of this scope share. No I/O.
-    pub(crate) fn shared(&self, scope: Scope) -> Result<Arc<Shared>, Error> {
+    pub(crate) fn shared(&self, scope: RequestScope) -> Result<Arc<SequenceInner>, Error> {
         let mut sequences = self.sequences();
         if let Some(shared) = sequences.get(&scope) {
             return Ok(Arc::clone(shared));
@@ -131,19 +102,19 @@ impl Ground {
     }
 
     /// The same; where there are too many, one that nobody else shares.
-    pub(crate) fn shared_or_own(&self, scope: &Scope) -> Arc<Shared> {
+    pub(crate) fn shared_or_own(&self, scope: &RequestScope) -> Arc<SequenceInner> {
         self.shared(scope.clone()).unwrap_or_else(|_| self.own(scope))
     }
 
-    fn own(&self, scope: &Scope) -> Arc<Shared> {
-        let (endpoints, ages) = (Arc::clone(&self.endpoints), Arc::clone(&self.nature.ages));
-        let highest = Arc::<Highest>::default();
-        let told = (scope.clone(), Arc::clone(&highest));
+    fn own(&self, scope: &RequestScope) -> Arc<SequenceInner> {
+        let (endpoints, ages) = (Arc::clone(&self.endpoints), Arc::clone(&self.environment.ages));
+        let high_water = Arc::<HighWater>::default();
+        let told = (scope.clone(), Arc::clone(&high_water));
         let leases = Arc::new(Leases::new(told, endpoints, Arc::clone(&self.options), ages));
         let reservoir =
             Reservoir::with_context(Arc::clone(&leases) as Arc<_>, Arc::clone(&self.reservoir_context));
-        let shared = Arc::new(Shared::new(scope.clone(), highest, reservoir));
-        leases.fill(Arc::downgrade(&shared));
+        let shared = Arc::new(SequenceInner::new(scope.clone(), high_water, reservoir));
+        leases.set_reservoir_owner(Arc::downgrade(&shared));
         shared
     }
 
@@ -165,10 +136,10 @@ impl Ground {
             Arc::strong_count(shared) > 1 || stats.idle <= age
         });
         #[allow(clippy::cast_precision_loss, reason = "a gauge is a double")]
-        self.reserve.is(reserve as f64);
+        self.reserve.set(reserve as f64);
     }
 
-    fn sequences(&self) -> MutexGuard<'_, HashMap<Scope, Arc<Shared>>> {
+    fn sequences(&self) -> MutexGuard<'_, HashMap<RequestScope, Arc<SequenceInner>>> {
         self.sequences.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

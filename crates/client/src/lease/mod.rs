@@ -18,16 +18,16 @@ use sequent_core::{BLOCKS_MAX, Block, Blocks, BoxFuture, Clock, ErrorKind, Sourc
 use crate::{
     client::options::Options,
     error::{Error, SERVER_UNAVAILABLE},
-    lease::{grant::Parcel, high_water::Highest, request_scope::Scope},
-    sequence::Shared,
+    lease::{grant::Grant, high_water::HighWater, request_scope::RequestScope},
+    sequence::SequenceInner,
     telemetry::client_metrics,
     transport::{Verb, endpoints::Endpoints},
 };
 
 /// Leases of one sequence.
 pub(crate) struct Leases {
-    scope: Scope,
-    highest: Arc<Highest>,
+    scope: RequestScope,
+    high_water: Arc<HighWater>,
     endpoints: Arc<Endpoints>,
     options: Arc<Options>,
     /// The clock by which leases age.
@@ -35,62 +35,62 @@ pub(crate) struct Leases {
     /// The process that what is held was leased by.
     process: AtomicU32,
     /// What it fills.
-    filled: OnceLock<Weak<Shared>>,
+    owner: OnceLock<Weak<SequenceInner>>,
 }
 
 impl Leases {
     pub(crate) fn new(
-        (scope, highest): (Scope, Arc<Highest>),
+        (scope, high_water): (RequestScope, Arc<HighWater>),
         endpoints: Arc<Endpoints>,
         options: Arc<Options>,
         ages: Arc<dyn Clock>,
     ) -> Self {
         let process = AtomicU32::new(process::id());
-        Self { scope, highest, endpoints, options, ages, process, filled: OnceLock::new() }
+        Self { scope, high_water, endpoints, options, ages, process, owner: OnceLock::new() }
     }
 
     /// What is filled from here; said once.
-    pub(crate) fn fill(&self, shared: Weak<Shared>) {
-        drop(self.filled.set(shared));
+    pub(crate) fn set_reservoir_owner(&self, shared: Weak<SequenceInner>) {
+        drop(self.owner.set(shared));
     }
 
     /// A copy of this process may have been made behind the back of what notices forks: what it holds is the other's.
-    fn drop_what_is_anothers(&self) {
+    fn forget_after_fork(&self) {
         let here = process::id();
         if self.process.swap(here, Ordering::Relaxed) != here
-            && let Some(shared) = self.filled.get().and_then(Weak::upgrade)
+            && let Some(shared) = self.owner.get().and_then(Weak::upgrade)
         {
             Reservoir::forget_all(shared.reservoir());
         }
     }
 
     /// Numbers of another version or period must not get the texts of the one that was asked for.
-    fn check_due(&self, parcel: &Parcel) -> Result<(), Error> {
-        let Some(due) = &self.scope.wish().due else { return Ok(()) };
-        if (parcel.version(), parcel.period()) == (due.version, due.period.as_str()) {
+    fn check_period(&self, grant: &Grant) -> Result<(), Error> {
+        let Some(expected) = &self.scope.template_input().expected else { return Ok(()) };
+        if (grant.version(), grant.period()) == (expected.version, expected.period.as_str()) {
             return Ok(());
         }
-        let (name, version, period) = (self.scope.name(), parcel.version(), parcel.period());
+        let (name, version, period) = (self.scope.name(), grant.version(), grant.period());
         let text = format!(
             "{name} is of version {version} and period {period:?} now, not of version {} and period {:?}",
-            due.version, due.period
+            expected.version, expected.period
         );
         Err(Error::outdated(text))
     }
 
     async fn lease(&self, want: u64) -> Result<Blocks, Error> {
-        self.drop_what_is_anothers();
+        self.forget_after_fork();
         let count = u32::try_from(want.max(1)).unwrap_or(u32::MAX);
         // By the time of asking: an answer may have lain unread in a process that was suspended.
         let begun = self.ages.now();
-        let parcel = self.endpoints.ask(Verb::Lease, (&self.scope, &self.highest), count).await?;
-        self.check_due(&parcel)?;
-        let until = begun + self.options.lease_age(parcel.age().unwrap_or_default());
+        let grant = self.endpoints.ask(Verb::Lease, (&self.scope, &self.high_water), count).await?;
+        self.check_period(&grant)?;
+        let until = begun + self.options.lease_age(grant.age().unwrap_or_default());
         if until <= self.ages.now() {
             let text = format!("a lease of {} came when it had aged", self.scope.name());
             return Err(Error::new(SERVER_UNAVAILABLE, text));
         }
-        let mut blocks = parcel.open();
+        let mut blocks = grant.into_blocks();
         let beyond = blocks.split_off(blocks.len().min(BLOCKS_MAX));
         client_metrics::burnt(client_metrics::PIECES, count_of(&beyond));
         client_metrics::leased(count_of(&blocks));

@@ -10,13 +10,13 @@ const PIECE_MAX: u64 = 4;
 const GAP_MAX: u64 = 3;
 
 /// Pieces of the numbers from 1 up, with gaps between, given in an order drawn from a seed.
-pub(super) struct Unruly {
+pub(super) struct Chaos {
     state: u64,
     last: u64,
     open: Vec<Block>,
 }
 
-impl Unruly {
+impl Chaos {
     pub(super) fn new(seed: u64) -> Self {
         Self { state: seed, last: 0, open: Vec::with_capacity(OPEN) }
     }
@@ -68,8 +68,8 @@ mod tests {
     #[test]
     fn it_skips_and_reorders_and_never_repeats() {
         let numbers = |seed: u64| -> Vec<u64> {
-            let mut unruly = Unruly::new(seed);
-            let taken = (0..400).flat_map(|round| unruly.take(3, round % 2 == 0).unwrap());
+            let mut chaos = Chaos::new(seed);
+            let taken = (0..400).flat_map(|round| chaos.take(3, round % 2 == 0).unwrap());
             taken.flat_map(|block| block.iter()).collect()
         };
         let (first, again) = (numbers(7), numbers(7));

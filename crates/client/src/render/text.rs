@@ -7,16 +7,16 @@ use tokio::time::timeout;
 
 use crate::{
     error::Error,
-    lease::{grant::Parcel, request_scope::Scope},
+    lease::{grant::Grant, request_scope::RequestScope},
     number::Number,
-    render::local_render::{Known, Page, Version, now},
-    sequence::{Sequence, batch::Batch, fork_safe_wait::call},
+    render::local_render::{LocalRenderer, RenderMode, Version, now},
+    sequence::{Sequence, batch::Batch, fork_safe_wait::fork_safe_call},
     telemetry::client_metrics,
     transport::Verb,
 };
 
 /// How often a take begins again because the definition changed under it.
-const TURNS_MAX: usize = 4;
+const DEFINITION_CHANGES_MAX: usize = 4;
 
 /// A number and its text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -52,20 +52,20 @@ impl Sequence {
         if let Some(issued) = self.try_next_text() {
             return Ok(issued);
         }
-        let outcome = call(self, |here| Box::pin(here.text())).await;
+        let outcome = fork_safe_call(self, |here| Box::pin(here.text())).await;
         outcome.inspect_err(client_metrics::failed)
     }
 
     /// A number with its text that is ready, or `None`: never waits, and sends for more only where texts are rendered here.
     pub fn try_next_text(&self) -> Option<Issued> {
-        let here = self.begun()?;
-        let Known::Here(page) = here.texts().known() else { return None };
-        let now = now(&*here.ground().nature.timers);
-        if !page.holds(here.scope(), now) {
+        let here = self.in_this_process_if_started()?;
+        let RenderMode::Local(renderer) = here.render_state().mode() else { return None };
+        let now = now(&*here.state().environment.timers);
+        if !renderer.holds(here.scope(), now) {
             return None;
         }
-        let number = page.lease().reservoir().try_next().and_then(Number::of)?;
-        page.issued(number, here.scope(), now).ok()
+        let number = renderer.lease().reservoir().try_next().and_then(Number::of)?;
+        renderer.issued(number, here.scope(), now).ok()
     }
 
     /// So many numbers with their texts, ascending, of one instant and one period, or none; by one request.
@@ -83,47 +83,47 @@ impl Sequence {
     }
 
     async fn text(&self) -> Result<Issued, Error> {
-        let mut patience = self.patience();
-        let mut turns = 0;
+        let mut retry = self.retry_deadline();
+        let mut changes = 0;
         loop {
-            let page = match self.texts().known() {
-                Known::Here(page) if page.is_over(self.scope(), self.now()) => {
-                    self.texts().forget(&page);
-                    turns += 1;
-                    if turns >= TURNS_MAX {
+            let renderer = match self.render_state().mode() {
+                RenderMode::Local(renderer) if renderer.is_over(self.scope(), self.now()) => {
+                    self.render_state().forget(&renderer);
+                    changes += 1;
+                    if changes >= DEFINITION_CHANGES_MAX {
                         return self.text_from_server().await;
                     }
                     continue;
                 }
-                Known::Here(page) => self.turned(page)?,
-                Known::There => return self.text_from_server().await,
-                Known::Nothing => {
-                    match self.learn(patience.left()).await {
+                RenderMode::Local(renderer) => self.current_renderer(renderer)?,
+                RenderMode::Server => return self.text_from_server().await,
+                RenderMode::Unknown => {
+                    match self.learn(retry.remaining()).await {
                         Ok(Some(issued)) => return Ok(issued),
                         Ok(None) => {}
-                        Err(error) => patience.again(error).await?,
+                        Err(error) => retry.pause_or_fail(error).await?,
                     }
                     continue;
                 }
             };
-            match page.lease().reservoir().next(patience.end()).await {
+            match renderer.lease().reservoir().next(retry.end()).await {
                 // It was waited for beyond its version's end: nobody gets it.
-                Ok(_) if page.is_over(self.scope(), self.now()) => {
+                Ok(_) if renderer.is_over(self.scope(), self.now()) => {
                     client_metrics::burnt(client_metrics::VERSION_ENDED, 1)
                 }
                 Ok(number) => {
                     let number = Number::of(number).ok_or_else(crate::sequence::next::no_number)?;
-                    return page.issued(number, self.scope(), self.now());
+                    return renderer.issued(number, self.scope(), self.now());
                 }
                 Err(error) => {
                     let error = self.failed(error);
                     if !error.is_outdated() {
-                        patience.again(error).await?;
+                        retry.pause_or_fail(error).await?;
                         continue;
                     }
-                    self.texts().forget(&page);
-                    turns += 1;
-                    if turns >= TURNS_MAX {
+                    self.render_state().forget(&renderer);
+                    changes += 1;
+                    if changes >= DEFINITION_CHANGES_MAX {
                         return Err(error);
                     }
                 }
@@ -132,61 +132,65 @@ impl Sequence {
     }
 
     /// The page at hand, or the one that follows it now.
-    fn turned(&self, page: Arc<Page>) -> Result<Arc<Page>, Error> {
-        if page.holds(self.scope(), self.now()) {
-            return Ok(page);
+    fn current_renderer(&self, renderer: Arc<LocalRenderer>) -> Result<Arc<LocalRenderer>, Error> {
+        if renderer.holds(self.scope(), self.now()) {
+            return Ok(renderer);
         }
-        let next = page.next(self.ground(), self.scope())?;
-        self.texts().learn(Known::Here(Arc::clone(&next)));
+        let next = renderer.next(self.state(), self.scope())?;
+        self.render_state().set(RenderMode::Local(Arc::clone(&next)));
         Ok(next)
     }
 
     fn now(&self) -> Timestamp {
-        now(&*self.ground().nature.timers)
+        now(&*self.state().environment.timers)
     }
 
     /// Asks how texts are rendered, by a lease of one number: which is the caller's, if its text is known now.
     async fn learn(&self, within: Duration) -> Result<Option<Issued>, Error> {
-        let Some((page, parcel)) = self.page_of(self.scope(), within).await? else { return Ok(None) };
-        let (page, parcel) = if page.is_over(self.scope(), self.now()) {
+        let Some((renderer, grant)) = self.renderer_for(self.scope(), within).await? else { return Ok(None) };
+        let (renderer, grant) = if renderer.is_over(self.scope(), self.now()) {
             // The server's clock is behind this one: the version in effect here is asked for by its instant.
             let here = self.scope().at(self.now().to_string());
-            let Some(found) = self.page_of(&here, within).await? else { return Ok(None) };
+            let Some(found) = self.renderer_for(&here, within).await? else { return Ok(None) };
             found
         } else {
-            (page, parcel)
+            (renderer, grant)
         };
-        self.texts().learn(Known::Here(Arc::clone(&page)));
-        if !page.is_of(parcel.period()) || page.is_over(self.scope(), self.now()) {
+        self.render_state().set(RenderMode::Local(Arc::clone(&renderer)));
+        if !renderer.is_of(grant.period()) || renderer.is_over(self.scope(), self.now()) {
             return Ok(None);
         }
-        let number = parcel.open().first().and_then(|block| Number::of(block.first()));
+        let number = grant.into_blocks().first().and_then(|block| Number::of(block.first()));
         let number = number.ok_or_else(crate::sequence::next::no_number)?;
         client_metrics::issued("lease", 1);
-        page.issued(number, self.scope(), self.now()).map(Some)
+        renderer.issued(number, self.scope(), self.now()).map(Some)
     }
 
     /// A page by what a server says of a scope, and the number that came with it; `None` where only servers render.
-    async fn page_of(&self, asked: &Scope, within: Duration) -> Result<Option<(Arc<Page>, Parcel)>, Error> {
-        let ask = self.endpoints().ask(Verb::Lease, (asked, self.highest()), 1);
+    async fn renderer_for(
+        &self,
+        asked: &RequestScope,
+        within: Duration,
+    ) -> Result<Option<(Arc<LocalRenderer>, Grant)>, Error> {
+        let ask = self.endpoints().ask(Verb::Lease, (asked, self.high_water()), 1);
         let answer = timeout(within, ask).await.unwrap_or_else(|_| Err(self.late()));
-        let parcel = match answer {
-            Ok(parcel) => parcel,
+        let grant = match answer {
+            Ok(grant) => grant,
             Err(error) if error.says_dense() => {
-                self.texts().learn(Known::There);
+                self.render_state().set(RenderMode::Server);
                 return Ok(None);
             }
             Err(error) => return Err(error),
         };
-        let version = Version { number: parcel.version(), end: parcel.version_end() };
-        let page = match parcel.rendering() {
-            Some(said) => Page::first(self.ground(), self.scope(), (version, said))?,
+        let version = Version { number: grant.version(), end: grant.version_end() };
+        let renderer = match grant.rendering() {
+            Some(said) => LocalRenderer::first(self.state(), self.scope(), (version, said))?,
             None => None,
         };
-        if page.is_none() {
-            self.texts().learn(Known::There);
+        if renderer.is_none() {
+            self.render_state().set(RenderMode::Server);
         }
-        Ok(page.map(|page| (page, parcel)))
+        Ok(renderer.map(|renderer| (renderer, grant)))
     }
 
     async fn text_from_server(&self) -> Result<Issued, Error> {

@@ -5,12 +5,12 @@ use tokio::time::timeout;
 
 use crate::{
     error::Error,
-    lease::grant::Parcel,
+    lease::grant::Grant,
     number::Number,
-    retry_deadline::Patience,
-    sequence::{Sequence, fork_safe_wait::call},
+    retry_deadline::RetryDeadline,
+    sequence::{Sequence, fork_safe_wait::fork_safe_call},
     telemetry::client_metrics,
-    transport::{Dated, Verb},
+    transport::{TemplateData, Verb},
 };
 
 /// The most numbers that are asked for at once; a server may allow fewer, and says so.
@@ -44,7 +44,7 @@ impl Sequence {
     /// # Ok(()) }
     /// ```
     pub async fn next_batch(&self, count: u32) -> Result<Batch, Error> {
-        let outcome = call(self, |here| Box::pin(here.batch(count))).await;
+        let outcome = fork_safe_call(self, |here| Box::pin(here.batch(count))).await;
         match &outcome {
             Ok(batch) => {
                 client_metrics::issued("batch", u64::try_from(batch.numbers.len()).unwrap_or(u64::MAX))
@@ -58,23 +58,24 @@ impl Sequence {
         if !(1..=BATCH_MAX).contains(&count) {
             return Err(Error::field("count", count, format!("1 to {BATCH_MAX} are allowed")));
         }
-        let mut patience = self.patience();
+        let mut retry = self.retry_deadline();
         loop {
-            match self.one_batch(&patience, count).await {
-                Ok(mut parcel) => {
-                    let (version, Dated { texts, period, at, .. }) = (parcel.version(), parcel.dated());
-                    let blocks = parcel.open();
+            match self.one_batch(&retry, count).await {
+                Ok(mut grant) => {
+                    let (version, TemplateData { texts, period, at, .. }) =
+                        (grant.version(), grant.template_data());
+                    let blocks = grant.into_blocks();
                     let numbers = blocks.iter().flat_map(Block::iter).filter_map(Number::of).collect();
                     return Ok(Batch { numbers, texts, period, at, version });
                 }
-                Err(error) => patience.again(error).await?,
+                Err(error) => retry.pause_or_fail(error).await?,
             }
         }
     }
 
-    async fn one_batch(&self, patience: &Patience<'_>, count: u32) -> Result<Parcel, Error> {
-        let ask = self.endpoints().ask(Verb::Next, (self.scope(), self.highest()), count);
-        let late = || Error::late(self.name(), self.patience_for());
-        timeout(patience.left(), ask).await.unwrap_or_else(|_| Err(late()))
+    async fn one_batch(&self, retry: &RetryDeadline<'_>, count: u32) -> Result<Grant, Error> {
+        let ask = self.endpoints().ask(Verb::Next, (self.scope(), self.high_water()), count);
+        let late = || Error::late(self.name(), self.timeout_duration());
+        timeout(retry.remaining(), ask).await.unwrap_or_else(|_| Err(late()))
     }
 }

@@ -8,28 +8,28 @@ use std::{
 
 use sequent_core::BoxFuture;
 
-use crate::{client::fork_detection::Process, error::Error, sequence::Sequence};
+use crate::{client::fork_detection::ForkGuard, error::Error, sequence::Sequence};
 
 /// A wait, or none.
 ///
 /// It is of the process that began it. A child must neither poll it, since the answer is the parent's, nor drop it, since
 /// that takes locks which the parent may have held.
-pub(crate) struct Waiting<'a, T>(Option<Begun<'a, T>>);
+pub(crate) struct ForkSafeWait<'a, T>(Option<StartedWait<'a, T>>);
 
-struct Begun<'a, T> {
-    process: Process,
+struct StartedWait<'a, T> {
+    fork_guard: ForkGuard,
     work: Option<BoxFuture<'a, Result<T, Error>>>,
 }
 
-impl<T> Drop for Begun<'_, T> {
+impl<T> Drop for StartedWait<'_, T> {
     fn drop(&mut self) {
-        if self.process.is_left() {
+        if self.fork_guard.is_forked_child() {
             mem::forget(self.work.take());
         }
     }
 }
 
-impl<'a, T> Waiting<'a, T> {
+impl<'a, T> ForkSafeWait<'a, T> {
     pub(crate) const fn none() -> Self {
         Self(None)
     }
@@ -42,13 +42,13 @@ impl<'a, T> Waiting<'a, T> {
     #[cold]
     #[inline(never)]
     pub(crate) fn begin(&mut self, sequence: &Sequence, work: BoxFuture<'a, Result<T, Error>>) {
-        self.0 = Some(Begun { process: sequence.process().clone(), work: Some(work) });
+        self.0 = Some(StartedWait { fork_guard: sequence.fork_guard().clone(), work: Some(work) });
     }
 
     /// Back to none.
     #[cold]
     #[inline(never)]
-    pub(crate) fn leave(&mut self) {
+    pub(crate) fn discard(&mut self) {
         self.0 = None;
     }
 
@@ -64,15 +64,15 @@ impl<'a, T> Waiting<'a, T> {
 }
 
 /// A call that waits. In a child of the process that began it, it begins anew, with the child's handle.
-pub(crate) fn call<'a, T: 'a>(
+pub(crate) fn fork_safe_call<'a, T: 'a>(
     mut sequence: &'a Sequence,
     begin: impl Fn(&'a Sequence) -> BoxFuture<'a, Result<T, Error>> + Send,
 ) -> impl Future<Output = Result<T, Error>> + Send {
-    let mut waiting = Waiting::none();
+    let mut waiting = ForkSafeWait::none();
     poll_fn(move |cx| {
-        if sequence.is_left() {
-            waiting.leave();
-            sequence = sequence.here();
+        if sequence.is_forked_child() {
+            waiting.discard();
+            sequence = sequence.in_this_process();
         }
         if !waiting.has_begun() {
             waiting.begin(sequence, begin(sequence));

@@ -5,10 +5,10 @@ use std::time::Duration;
 use sequent_buffer::{Empty, Reservoir, TakeError};
 
 use crate::{
-    client::state::Ground,
+    client::state::ClientState,
     error::Error,
-    lease::{high_water::Highest, request_scope::Scope},
-    render::local_render::Texts,
+    lease::{high_water::HighWater, request_scope::RequestScope},
+    render::local_render::RenderState,
     sequence::Sequence,
     transport::endpoints::Endpoints,
 };
@@ -24,20 +24,20 @@ impl Sequence {
     }
 
     /// How long each take may wait.
-    pub(crate) fn patience_for(&self) -> Duration {
+    pub(crate) fn timeout_duration(&self) -> Duration {
         self.deadline
     }
 
     pub(crate) fn endpoints(&self) -> &Endpoints {
-        &self.client.ground().endpoints
+        &self.client.state().endpoints
     }
 
-    pub(crate) fn texts(&self) -> &Texts {
-        &self.shared.texts
+    pub(crate) fn render_state(&self) -> &RenderState {
+        &self.shared.render_state
     }
 
-    pub(crate) fn ground(&self) -> &Ground {
-        self.client.ground()
+    pub(crate) fn state(&self) -> &ClientState {
+        self.client.state()
     }
 
     pub(crate) fn late(&self) -> Error {
@@ -48,11 +48,11 @@ impl Sequence {
         Error::of(error, self.name(), self.deadline)
     }
 
-    pub(crate) fn scope(&self) -> &Scope {
+    pub(crate) fn scope(&self) -> &RequestScope {
         self.shared.scope()
     }
 
-    pub(crate) fn highest(&self) -> &Highest {
-        &self.shared.highest
+    pub(crate) fn high_water(&self) -> &HighWater {
+        &self.shared.high_water
     }
 }

@@ -8,33 +8,41 @@ use std::sync::{
 use sequent_buffer::{Reservoir, Stats};
 
 use crate::{
-    lease::{high_water::Highest, request_scope::Scope},
-    render::local_render::Texts,
-    sequence::unbuffered::Merged,
+    lease::{high_water::HighWater, request_scope::RequestScope},
+    render::local_render::RenderState,
+    sequence::unbuffered::UnbufferedQueue,
     telemetry::client_metrics,
 };
 
 /// What all handles of one sequence share.
-pub(crate) struct Shared {
-    pub(super) scope: Scope,
-    pub(super) highest: Arc<Highest>,
+pub(crate) struct SequenceInner {
+    pub(super) scope: RequestScope,
+    pub(super) high_water: Arc<HighWater>,
     pub(super) reservoir: Reservoir,
     /// Those who ask for a number without a lease, once somebody has.
-    pub(super) fresh: OnceLock<Merged>,
+    pub(super) unbuffered: OnceLock<UnbufferedQueue>,
     /// How many issued numbers are counted.
     reported: AtomicU64,
     /// Whether a server has said that there are no leases of it.
     pub(super) is_dense: AtomicBool,
-    pub(super) texts: Texts,
+    pub(super) render_state: RenderState,
 }
 
-impl Shared {
-    pub(crate) fn new(scope: Scope, highest: Arc<Highest>, reservoir: Reservoir) -> Self {
-        let (fresh, reported, is_dense) = (OnceLock::new(), AtomicU64::new(0), AtomicBool::new(false));
-        Self { scope, highest, reservoir, fresh, reported, is_dense, texts: Texts::default() }
+impl SequenceInner {
+    pub(crate) fn new(scope: RequestScope, high_water: Arc<HighWater>, reservoir: Reservoir) -> Self {
+        let (unbuffered, reported, is_dense) = (OnceLock::new(), AtomicU64::new(0), AtomicBool::new(false));
+        Self {
+            scope,
+            high_water,
+            reservoir,
+            unbuffered,
+            reported,
+            is_dense,
+            render_state: RenderState::default(),
+        }
     }
 
-    pub(crate) fn scope(&self) -> &Scope {
+    pub(crate) fn scope(&self) -> &RequestScope {
         &self.scope
     }
 
@@ -51,7 +59,7 @@ impl Shared {
     }
 }
 
-impl Drop for Shared {
+impl Drop for SequenceInner {
     fn drop(&mut self) {
         self.report();
     }

@@ -13,7 +13,7 @@ use sequent_buffer::Empty;
 use crate::{
     error::Error,
     number::Number,
-    sequence::{Sequence, fork_safe_wait::Waiting, next::no_number},
+    sequence::{Sequence, fork_safe_wait::ForkSafeWait, next::no_number},
 };
 
 /// A handle of its own, for the last factor of speed: most of its numbers touch nothing that other threads touch.
@@ -32,9 +32,9 @@ impl Local {
     /// A number that is ready, or `None`: never waits. Finding nothing, it sends for more.
     #[inline]
     pub fn try_next(&mut self) -> Option<Number> {
-        if self.sequence.is_left() {
-            self.sequence.begun()?;
-            self.leave();
+        if self.sequence.is_forked_child() {
+            self.sequence.in_this_process_if_started()?;
+            self.switch_to_child();
         }
         match self.chunk.draw() {
             Ok(number) => Number::of(number),
@@ -46,7 +46,7 @@ impl Local {
     #[inline]
     #[allow(clippy::should_implement_trait, reason = "not an iterator: it may fail, and goes on after that")]
     pub fn next(&mut self) -> LocalNext<'_> {
-        LocalNext { local: self, waiting: Waiting::none() }
+        LocalNext { local: self, waiting: ForkSafeWait::none() }
     }
 
     #[cold]
@@ -58,14 +58,14 @@ impl Local {
     /// In a forked child, this handle is the child's.
     #[cold]
     #[inline(never)]
-    fn leave(&mut self) {
-        *self = Self::new(self.sequence.here().clone());
+    fn switch_to_child(&mut self) {
+        *self = Self::new(self.sequence.in_this_process().clone());
     }
 }
 
 impl Drop for Local {
     fn drop(&mut self) {
-        if self.sequence.is_left() {
+        if self.sequence.is_forked_child() {
             // What it holds is the parent's, and so is the place where it would be given back.
             mem::forget(mem::replace(&mut self.chunk, self.sequence.reservoir().local()));
         }
@@ -82,7 +82,7 @@ impl fmt::Debug for Local {
 #[must_use = "nothing is taken before it is polled"]
 pub struct LocalNext<'a> {
     local: &'a mut Local,
-    waiting: Waiting<'static, Number>,
+    waiting: ForkSafeWait<'static, Number>,
 }
 
 impl Future for LocalNext<'_> {
@@ -91,8 +91,8 @@ impl Future for LocalNext<'_> {
     #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
-        if this.local.sequence.is_left() {
-            this.leave();
+        if this.local.sequence.is_forked_child() {
+            this.switch_to_child();
         }
         if !this.waiting.has_begun() {
             match this.local.chunk.draw() {
@@ -111,9 +111,9 @@ impl Future for LocalNext<'_> {
 impl LocalNext<'_> {
     #[cold]
     #[inline(never)]
-    fn leave(&mut self) {
-        self.waiting.leave();
-        self.local.leave();
+    fn switch_to_child(&mut self) {
+        self.waiting.discard();
+        self.local.switch_to_child();
     }
 }
 

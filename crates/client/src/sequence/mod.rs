@@ -19,15 +19,15 @@ use std::{
 use sequent_buffer::Reservoir;
 
 use crate::{
-    client::{Client, fork_detection::Process},
+    client::{Client, fork_detection::ForkGuard},
     error::Error,
-    lease::request_scope::Scope,
+    lease::request_scope::RequestScope,
     number::Number,
-    sequence::{fork_safe_wait::call, local::Local, next::Next},
+    sequence::{fork_safe_wait::fork_safe_call, local::Local, next::Next},
     telemetry::client_metrics,
 };
 
-pub(crate) use crate::sequence::inner::Shared;
+pub(crate) use crate::sequence::inner::SequenceInner;
 
 /// Numbers of one sequence. Cheap to clone, to be shared by all tasks of a service; all handles share one lease.
 ///
@@ -44,20 +44,20 @@ pub(crate) use crate::sequence::inner::Shared;
 #[derive(Clone)]
 pub struct Sequence {
     reservoir: Reservoir,
-    process: Process,
+    fork_guard: ForkGuard,
     deadline: Duration,
-    shared: Arc<Shared>,
+    shared: Arc<SequenceInner>,
     client: Client,
     /// The same handle, in a child of the process that made this one.
     child: OnceLock<Box<Sequence>>,
 }
 
 impl Sequence {
-    pub(crate) fn new(client: Client, shared: Arc<Shared>) -> Self {
-        let ground = client.ground();
-        let (process, deadline) = (ground.process.clone(), ground.options.deadline);
+    pub(crate) fn new(client: Client, shared: Arc<SequenceInner>) -> Self {
+        let state = client.state();
+        let (fork_guard, deadline) = (state.fork_guard.clone(), state.options.deadline);
         let reservoir = shared.reservoir.clone();
-        Self { reservoir, process, deadline, shared, client, child: OnceLock::new() }
+        Self { reservoir, fork_guard, deadline, shared, client, child: OnceLock::new() }
     }
 
     /// Its name.
@@ -90,9 +90,9 @@ impl Sequence {
     }
 
     /// The same client and deadline for another scope. A client that holds too many gets one whose lease is its own.
-    pub(crate) fn scoped(&self, scope: &Scope) -> Self {
-        let client = self.client.here().clone();
-        let shared = client.ground().shared_or_own(scope);
+    pub(crate) fn scoped(&self, scope: &RequestScope) -> Self {
+        let client = self.client.in_this_process().clone();
+        let shared = client.state().shared_or_own(scope);
         Self { deadline: self.deadline, ..Self::new(client, shared) }
     }
 
@@ -108,12 +108,12 @@ impl Sequence {
     /// before its first call that waits.
     #[inline]
     pub fn try_next(&self) -> Option<Number> {
-        self.begun()?.reservoir.try_next().and_then(Number::of)
+        self.in_this_process_if_started()?.reservoir.try_next().and_then(Number::of)
     }
 
     /// So many numbers, ascending, or none; at most 1,000,000.
     pub async fn next_many(&self, count: usize) -> Result<Vec<Number>, Error> {
-        let outcome = call(self, |here| Box::pin(here.many(count))).await;
+        let outcome = fork_safe_call(self, |here| Box::pin(here.many(count))).await;
         outcome.inspect_err(client_metrics::failed)
     }
 
@@ -121,7 +121,7 @@ impl Sequence {
     ///
     /// Callers that wait at the same time are answered by one request.
     pub async fn next_fresh(&self) -> Result<Number, Error> {
-        let outcome = call(self, |here| Box::pin(here.fresh())).await;
+        let outcome = fork_safe_call(self, |here| Box::pin(here.unbuffered())).await;
         match &outcome {
             Ok(_) => client_metrics::issued("fresh", 1),
             Err(error) => client_metrics::failed(error),
@@ -131,13 +131,13 @@ impl Sequence {
 
     /// Waits until a first lease is held, so that a service that is up answers its first callers at once.
     pub async fn ready(&self) -> Result<(), Error> {
-        let outcome = call(self, |here| Box::pin(here.first())).await;
+        let outcome = fork_safe_call(self, |here| Box::pin(here.first())).await;
         outcome.inspect_err(client_metrics::failed)
     }
 
     /// A handle for one thread, a few times faster than a shared one: it holds some numbers of its own.
     pub fn local(&self) -> Local {
-        Local::new(self.begun().unwrap_or(self).clone())
+        Local::new(self.in_this_process_if_started().unwrap_or(self).clone())
     }
 }
 

@@ -10,27 +10,27 @@ use std::{
 use crate::{
     error::{Error, PROTOCOL},
     number::Number,
-    sequence::{Sequence, fork_safe_wait::Waiting},
+    sequence::{Sequence, fork_safe_wait::ForkSafeWait},
 };
 
 /// One number of a [`Sequence`]. Nothing is taken before it is polled; dropped while it waits, it takes nothing.
 #[must_use = "nothing is taken before it is polled"]
 pub struct Next<'a> {
     sequence: &'a Sequence,
-    waiting: Waiting<'a, Number>,
+    waiting: ForkSafeWait<'a, Number>,
 }
 
 impl<'a> Next<'a> {
     #[inline]
     pub(crate) fn new(sequence: &'a Sequence) -> Self {
-        Self { sequence, waiting: Waiting::none() }
+        Self { sequence, waiting: ForkSafeWait::none() }
     }
 
     #[cold]
     #[inline(never)]
-    fn leave(&mut self) {
-        self.waiting.leave();
-        self.sequence = self.sequence.here();
+    fn switch_to_child(&mut self) {
+        self.waiting.discard();
+        self.sequence = self.sequence.in_this_process();
     }
 }
 
@@ -46,8 +46,8 @@ impl Future for Next<'_> {
     #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         // Here and not where it was made: a fork may lie in between.
-        if self.sequence.is_left() {
-            self.leave();
+        if self.sequence.is_forked_child() {
+            self.switch_to_child();
         }
         if !self.waiting.has_begun() {
             match self.sequence.draw() {

@@ -10,9 +10,9 @@ use sequent_core::{Block, BoxFuture, Merge};
 use crate::{
     error::{Error, ErrorKind, PROTOCOL},
     lease::{
-        grant::{Fresh, Parcel},
-        high_water::Highest,
-        request_scope::Scope,
+        grant::{Grant, PendingNumber},
+        high_water::HighWater,
+        request_scope::RequestScope,
     },
     number::Number,
     telemetry::client_metrics,
@@ -32,28 +32,28 @@ const RAISE_AFTER: usize = 100;
 pub(crate) type Caller = Weak<()>;
 
 /// The callers of one sequence.
-pub(crate) type Merged = Merge<Caller, Result<Fresh, Error>>;
+pub(crate) type UnbufferedQueue = Merge<Caller, Result<PendingNumber, Error>>;
 
 /// The queue, and what drives it: to be spawned.
-pub(crate) fn merged(
-    scope: Scope,
-    highest: Arc<Highest>,
+pub(crate) fn unbuffered_queue(
+    scope: RequestScope,
+    high_water: Arc<HighWater>,
     endpoints: Arc<Endpoints>,
-) -> (Merged, impl Future<Output = ()> + Send) {
+) -> (UnbufferedQueue, impl Future<Output = ()> + Send) {
     let (most, full) = (AtomicUsize::new(MERGE_MAX), AtomicUsize::new(0));
-    let crowd = Arc::new(Crowd { scope, highest, endpoints, most, full });
+    let batcher = Arc::new(UnbufferedBatcher { scope, high_water, endpoints, most, full });
     Merge::new(QUEUE_MAX, MERGE_MAX, move |callers| -> BoxFuture<'static, _> {
-        let crowd = Arc::clone(&crowd);
+        let batcher = Arc::clone(&batcher);
         // A task of its own: one that panics leaves its callers without an answer, and those after it with a driver.
-        let answers = tokio::spawn(async move { crowd.answer(&callers).await });
+        let answers = tokio::spawn(async move { batcher.answer(&callers).await });
         Box::pin(async move { answers.await.unwrap_or_default() })
     })
 }
 
 /// What is known of asking for several at once.
-struct Crowd {
-    scope: Scope,
-    highest: Arc<Highest>,
+struct UnbufferedBatcher {
+    scope: RequestScope,
+    high_water: Arc<HighWater>,
     endpoints: Arc<Endpoints>,
     /// How many callers one request may answer, as far as servers have said: a server's limit may be far below ours.
     most: AtomicUsize,
@@ -61,9 +61,9 @@ struct Crowd {
     full: AtomicUsize,
 }
 
-impl Crowd {
+impl UnbufferedBatcher {
     /// As few requests as servers allow, one after the other, for as many as still wait.
-    async fn answer(&self, callers: &[Caller]) -> Vec<Result<Fresh, Error>> {
+    async fn answer(&self, callers: &[Caller]) -> Vec<Result<PendingNumber, Error>> {
         let mut answers = Vec::with_capacity(callers.len());
         let mut rest = callers;
         while !rest.is_empty() {
@@ -71,13 +71,13 @@ impl Crowd {
             let (piece, behind) = rest.split_at(most);
             let waiting = piece.iter().filter(|caller| caller.strong_count() > 0).count();
             match self.ask(waiting).await {
-                Ok(parcel) => {
+                Ok(grant) => {
                     self.served(waiting);
-                    answers.extend(deal(parcel, piece));
+                    answers.extend(distribute(grant, piece));
                     rest = behind;
                 }
                 // Nobody asked for more than one: the crowd is too large, not a caller's wish.
-                Err(error) if waiting > 1 && is_of_the_count(&error) => self.refused(waiting),
+                Err(error) if waiting > 1 && is_count_refused(&error) => self.refused(waiting),
                 Err(error) => {
                     answers.extend(rest.iter().map(|_| Err(error.clone())));
                     rest = &[];
@@ -87,10 +87,10 @@ impl Crowd {
         answers
     }
 
-    async fn ask(&self, waiting: usize) -> Result<Option<Parcel>, Error> {
+    async fn ask(&self, waiting: usize) -> Result<Option<Grant>, Error> {
         match u32::try_from(waiting).unwrap_or(u32::MAX) {
             0 => Ok(None),
-            count => self.endpoints.ask(Verb::Next, (&self.scope, &self.highest), count).await.map(Some),
+            count => self.endpoints.ask(Verb::Next, (&self.scope, &self.high_water), count).await.map(Some),
         }
     }
 
@@ -111,14 +111,14 @@ impl Crowd {
     }
 }
 
-fn is_of_the_count(error: &Error) -> bool {
+fn is_count_refused(error: &Error) -> bool {
     error.kind() == ErrorKind::InvalidArgument && error.fields().iter().any(|found| found.field == "count")
 }
 
 /// One for each, as long as there are some. Who is gone may be passed over, and may take one all the same.
-fn deal(parcel: Option<Parcel>, callers: &[Caller]) -> Vec<Result<Fresh, Error>> {
-    let blocks = parcel.map(Parcel::open).unwrap_or_default();
-    let mut numbers = blocks.iter().flat_map(Block::iter).filter_map(Number::of).map(Fresh::new);
+fn distribute(grant: Option<Grant>, callers: &[Caller]) -> Vec<Result<PendingNumber, Error>> {
+    let blocks = grant.map(Grant::into_blocks).unwrap_or_default();
+    let mut numbers = blocks.iter().flat_map(Block::iter).filter_map(Number::of).map(PendingNumber::new);
     let mut next = |caller: &Caller| {
         let number = (caller.strong_count() > 0).then(|| numbers.next()).flatten();
         number.ok_or_else(|| Error::new(PROTOCOL, "an answer of fewer numbers than were asked for"))

@@ -7,12 +7,12 @@ use tokio::time::timeout;
 
 use crate::{
     error::{Error, SERVER_UNAVAILABLE},
-    lease::grant::Fresh,
+    lease::grant::PendingNumber,
     number::Number,
-    retry_deadline::Patience,
+    retry_deadline::RetryDeadline,
     sequence::{
         Sequence,
-        unbuffered::{Merged, merged},
+        unbuffered::{UnbufferedQueue, unbuffered_queue},
     },
     telemetry::client_metrics,
 };
@@ -31,30 +31,30 @@ impl Sequence {
     }
 
     async fn wait_on(&self, empty: Empty) -> Result<Number, Error> {
-        let mut patience = self.patience();
-        let mut taken = self.reservoir.wait(empty, patience.end()).await;
+        let mut retry = self.retry_deadline();
+        let mut taken = self.reservoir.wait(empty, retry.end()).await;
         loop {
             match taken.map(Number::of) {
                 Ok(Some(number)) => return Ok(number),
                 Ok(None) => {}
                 Err(error) if self.is_dense(&error) => {
-                    return self.fresh().await.inspect(|_| client_metrics::issued("fresh", 1));
+                    return self.unbuffered().await.inspect(|_| client_metrics::issued("fresh", 1));
                 }
-                Err(error) => self.again(&mut patience, error).await?,
+                Err(error) => self.pause_or_fail(&mut retry, error).await?,
             }
-            taken = self.reservoir.next(patience.end()).await;
+            taken = self.reservoir.next(retry.end()).await;
         }
     }
 
     /// Waits for a first lease.
     pub(super) async fn first(&self) -> Result<(), Error> {
-        let mut patience = self.patience();
+        let mut retry = self.retry_deadline();
         loop {
-            match self.reservoir.prefetch(READY, patience.end()).await {
+            match self.reservoir.prefetch(READY, retry.end()).await {
                 Ok(()) => return Ok(()),
                 // Every number is a request: there is nothing to hold before.
                 Err(error) if self.is_dense(&error) => return Ok(()),
-                Err(error) => self.again(&mut patience, error).await?,
+                Err(error) => self.pause_or_fail(&mut retry, error).await?,
             }
         }
     }
@@ -64,10 +64,10 @@ impl Sequence {
         if count == 0 || count > MANY_MAX {
             return Err(Error::field("count", count, format!("1 to {MANY_MAX} are allowed")));
         }
-        let mut patience = self.patience();
+        let mut retry = self.retry_deadline();
         let want = u64::try_from(count).unwrap_or(u64::MAX);
         loop {
-            match self.reservoir.take(want, patience.end()).await {
+            match self.reservoir.take(want, retry.end()).await {
                 Ok(blocks) => return Ok(blocks.numbers().filter_map(Number::of).collect()),
                 Err(error) if self.is_dense(&error) => {
                     return self
@@ -75,21 +75,21 @@ impl Sequence {
                         .await
                         .map(|it| it.numbers);
                 }
-                Err(error) => self.again(&mut patience, error).await?,
+                Err(error) => self.pause_or_fail(&mut retry, error).await?,
             }
         }
     }
 
     /// One that was in no lease, in a request with those who ask for one at the same time.
-    pub(super) async fn fresh(&self) -> Result<Number, Error> {
-        let mut patience = self.patience();
+    pub(super) async fn unbuffered(&self) -> Result<Number, Error> {
+        let mut retry = self.retry_deadline();
         loop {
             // Dropped with this call, so that nobody asks on behalf of a caller that is gone.
             let caller = Arc::new(());
-            let ask = self.merged().ask(Arc::downgrade(&caller));
-            let answer = timeout(patience.left(), ask).await;
+            let ask = self.unbuffered_queue().ask(Arc::downgrade(&caller));
+            let answer = timeout(retry.remaining(), ask).await;
             let error = match answer {
-                Ok(Ok(Ok(number))) => match Fresh::open(number) {
+                Ok(Ok(Ok(number))) => match PendingNumber::accept(number) {
                     Some(number) => return Ok(number),
                     None => continue,
                 },
@@ -100,18 +100,19 @@ impl Sequence {
                 ),
                 Err(_) => self.late(),
             };
-            patience.again(error).await?;
+            retry.pause_or_fail(error).await?;
         }
     }
 
     /// The queue of those who ask for one at the same time; the first of them sets it going.
-    fn merged(&self) -> &Merged {
-        self.shared.fresh.get_or_init(|| {
-            let ground = self.client.ground();
-            let (scope, highest) = (self.shared.scope.clone(), Arc::clone(&self.shared.highest));
-            let (merged, driver) = merged(scope, highest, Arc::clone(&ground.endpoints));
-            ground.runtime.spawn(driver);
-            merged
+    fn unbuffered_queue(&self) -> &UnbufferedQueue {
+        self.shared.unbuffered.get_or_init(|| {
+            let state = self.client.state();
+            let (scope, high_water) = (self.shared.scope.clone(), Arc::clone(&self.shared.high_water));
+            let (unbuffered_queue, driver) =
+                unbuffered_queue(scope, high_water, Arc::clone(&state.endpoints));
+            state.runtime.spawn(driver);
+            unbuffered_queue
         })
     }
 
@@ -126,13 +127,13 @@ impl Sequence {
     }
 
     /// How a take waits, from now until its deadline.
-    pub(crate) fn patience(&self) -> Patience<'_> {
-        let nature = &self.client.ground().nature;
-        Patience::new(&*nature.timers, &*nature.entropy, self.deadline)
+    pub(crate) fn retry_deadline(&self) -> RetryDeadline<'_> {
+        let environment = &self.client.state().environment;
+        RetryDeadline::new(&*environment.timers, &*environment.entropy, self.deadline)
     }
 
     /// Waits before another try, as long as the deadline lets it.
-    async fn again(&self, patience: &mut Patience<'_>, error: TakeError) -> Result<(), Error> {
-        patience.again(self.failed(error)).await
+    async fn pause_or_fail(&self, retry: &mut RetryDeadline<'_>, error: TakeError) -> Result<(), Error> {
+        retry.pause_or_fail(self.failed(error)).await
     }
 }

@@ -11,7 +11,7 @@ use sequent_core::{ErrorKind, SlotIndex};
 
 use crate::{
     error::Error,
-    telemetry::gauge_share::{Part, Standing},
+    telemetry::gauge_share::{EndpointGauges, GaugeShare},
     transport::Verb,
 };
 
@@ -48,13 +48,13 @@ const FAULTS: [ErrorKind; 2] = [ErrorKind::Unavailable, ErrorKind::Timeout];
 const OTHER: &str = "other";
 
 /// Tells the program's recorder, whose panics are its own: where they are told, the program has set; calls and leases go on.
-pub(crate) fn tell(work: impl FnOnce()) {
+pub(crate) fn with_recorder_guarded(work: impl FnOnce()) {
     drop(catch_unwind(AssertUnwindSafe(work)));
 }
 
 /// Says what each metric is, to whatever recorder the program has installed.
 pub(crate) fn describe() {
-    tell(|| {
+    with_recorder_guarded(|| {
         describe_counter!(ISSUED, "Numbers handed to callers, from leases or asked for fresh");
         describe_counter!(LEASED, "Numbers that came with leases");
         describe_counter!(BURNT, "Numbers that nobody will get, by why: aged, dropped, answered too late");
@@ -68,7 +68,7 @@ pub(crate) fn describe() {
         describe_counter!(EVICTIONS, "How often an endpoint was put out");
         describe_counter!(RESCUES, "How often an endpoint came back");
     });
-    tell(begin);
+    with_recorder_guarded(begin);
 }
 
 /// Everything at zero: an increase is seen from the first event on. Which endpoints there are is said with each.
@@ -95,12 +95,12 @@ fn begin() {
 
 pub(crate) fn issued(path: &'static str, count: u64) {
     if count > 0 {
-        tell(|| counter!(ISSUED, "path" => path).increment(count));
+        with_recorder_guarded(|| counter!(ISSUED, "path" => path).increment(count));
     }
 }
 
 pub(crate) fn leased(count: u64) {
-    tell(|| {
+    with_recorder_guarded(|| {
         counter!(LEASES).increment(1);
         counter!(LEASED).increment(count);
     });
@@ -109,13 +109,13 @@ pub(crate) fn leased(count: u64) {
 pub(crate) fn burnt(why: &'static str, count: u64) {
     if count > 0 {
         let why = reasons().find(|known| *known == why).unwrap_or(OTHER);
-        tell(|| counter!(BURNT, "why" => why).increment(count));
+        with_recorder_guarded(|| counter!(BURNT, "why" => why).increment(count));
     }
 }
 
 /// A client's part in what is ready.
-pub(crate) fn reserve() -> Part {
-    Part::of(|| gauge!(RESERVE))
+pub(crate) fn reserve() -> GaugeShare {
+    GaugeShare::new(|| gauge!(RESERVE))
 }
 
 /// The label of an endpoint's own fault.
@@ -124,31 +124,31 @@ pub(crate) fn fault(kind: ErrorKind) -> &'static str {
 }
 
 pub(crate) fn request(verb: &'static str, outcome: &'static str, took: Duration) {
-    tell(|| {
+    with_recorder_guarded(|| {
         counter!(REQUESTS, "verb" => verb, "outcome" => outcome).increment(1);
         histogram!(SECONDS, "verb" => verb).record(took);
     });
 }
 
 pub(crate) fn failed(error: &Error) {
-    tell(|| counter!(ERRORS, "reason" => error.label()).increment(1));
+    with_recorder_guarded(|| counter!(ERRORS, "reason" => error.label()).increment(1));
 }
 
 /// An endpoint is named by its place in the client's list, from 0: an address would be a label that nothing bounds.
-pub(crate) fn endpoint(place: SlotIndex) -> Standing {
-    tell(|| {
+pub(crate) fn endpoint(place: SlotIndex) -> EndpointGauges {
+    with_recorder_guarded(|| {
         for name in [EVICTIONS, RESCUES] {
             counter!(name, "endpoint" => place.to_string()).increment(0);
         }
     });
-    let part = |name| Part::of(move || gauge!(name, "endpoint" => place.to_string()));
-    Standing::new(part(LIVE), part(OUT))
+    let part = |name| GaugeShare::new(move || gauge!(name, "endpoint" => place.to_string()));
+    EndpointGauges::new(part(LIVE), part(OUT))
 }
 
 pub(crate) fn evicted(place: SlotIndex) {
-    tell(|| counter!(EVICTIONS, "endpoint" => place.to_string()).increment(1));
+    with_recorder_guarded(|| counter!(EVICTIONS, "endpoint" => place.to_string()).increment(1));
 }
 
 pub(crate) fn rescued(place: SlotIndex) {
-    tell(|| counter!(RESCUES, "endpoint" => place.to_string()).increment(1));
+    with_recorder_guarded(|| counter!(RESCUES, "endpoint" => place.to_string()).increment(1));
 }

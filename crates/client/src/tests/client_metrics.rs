@@ -164,7 +164,7 @@ async fn a_recorder_that_panics_stops_neither_calls_nor_the_ageing_of_leases() {
     bench.endpoints[0].act(Act::Down);
     bench.endpoints[1].act(Act::Down);
     tokio::time::sleep(AGE).await;
-    bench.client.ground().tick();
+    bench.client.state().tick();
     for sequence in &sequences {
         assert_eq!(sequence.try_next(), None, "one tick ends all of it");
     }

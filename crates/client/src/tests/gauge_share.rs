@@ -66,7 +66,7 @@ async fn a_recorder_that_is_installed_late_is_told_the_whole() {
     fill(&bench).await;
     let recorder = PrometheusBuilder::new().build_recorder();
     let handle = recorder.handle();
-    with_local_recorder(&recorder, || (0..20).for_each(|_| bench.client.ground().tick()));
+    with_local_recorder(&recorder, || (0..20).for_each(|_| bench.client.state().tick()));
     let ready = gauges(&handle)[0].unwrap();
     assert!(ready > 0.0, "{ready}");
     with_local_recorder(&recorder, || drop(bench));

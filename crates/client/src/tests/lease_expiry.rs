@@ -69,13 +69,13 @@ async fn a_suspension_is_noticed_at_the_next_tick() {
     // Nobody ticks while a process stands still.
     tokio::time::sleep(AGE * 3).await;
     bench.endpoints[0].act(Act::Down);
-    bench.client.ground().tick();
+    bench.client.state().tick();
     assert_eq!(orders.try_next(), None);
 }
 
 #[tokio::test]
 async fn in_memory_nothing_ages() {
     let client = Client::in_memory();
-    let age = client.ground().options.lease_age(AGELESS);
+    let age = client.state().options.lease_age(AGELESS);
     assert!(age + SECOND > AGELESS, "{age:?}");
 }

@@ -13,12 +13,12 @@ use sequent_format::Timestamp;
 use sequent_testkit::{PausedClock, SeededEntropy};
 
 use crate::{
-    client::{Client, options::Options, state::Nature},
+    client::{Client, environment::Environment, options::Options},
     error::ErrorKind,
-    lease::request_scope::Scope,
+    lease::request_scope::RequestScope,
     memory::{Memory, Templates},
-    render::local_render::{Page, Version},
-    transport::{Ask, Dated, Granted, Refusal, Rendering, Transport, Verb},
+    render::local_render::{LocalRenderer, Version},
+    transport::{GrantResponse, NumberRequest, Refusal, TemplateData, TemplateSettings, Transport, Verb},
 };
 
 /// A cluster in memory whose definition can change, and that counts what it is asked.
@@ -56,11 +56,11 @@ impl Transport for Changing {
         "changing".to_owned()
     }
 
-    fn ask(self: Arc<Self>, ask: Ask) -> BoxFuture<'static, Result<Granted, Refusal>> {
+    fn ask(self: Arc<Self>, ask: NumberRequest) -> BoxFuture<'static, Result<GrantResponse, Refusal>> {
         self.asks.lock().unwrap().push((ask.verb, ask.count));
         let memory = Arc::clone(self.memories.lock().unwrap().last().unwrap());
         let version = self.version.load(Ordering::Relaxed);
-        Box::pin(async move { memory.ask(ask).await.map(|granted| Granted { version, ..granted }) })
+        Box::pin(async move { memory.ask(ask).await.map(|granted| GrantResponse { version, ..granted }) })
     }
 
     fn check(self: Arc<Self>) -> BoxFuture<'static, Result<(), SourceError>> {
@@ -70,9 +70,9 @@ impl Transport for Changing {
 
 fn client(cluster: &Arc<Changing>) -> (Client, Arc<PausedClock>) {
     let clock = Arc::new(PausedClock::new());
-    let nature =
-        Nature { timers: clock.clone(), ages: clock.clone(), entropy: Arc::new(SeededEntropy::new(1)) };
-    (Client::scripted(vec![Arc::clone(cluster) as Arc<_>], Options::default(), nature), clock)
+    let environment =
+        Environment { timers: clock.clone(), ages: clock.clone(), entropy: Arc::new(SeededEntropy::new(1)) };
+    (Client::scripted(vec![Arc::clone(cluster) as Arc<_>], Options::default(), environment), clock)
 }
 
 #[tokio::test(start_paused = true)]
@@ -147,7 +147,7 @@ async fn numbers_of_another_version_never_get_texts_of_the_one_before() {
     let mut texts = BTreeSet::new();
     for _ in 0..40 {
         tokio::time::sleep(std::time::Duration::from_secs(1)).await;
-        client.ground().tick();
+        client.state().tick();
         let issued = sequence.next_text().await.unwrap();
         assert_eq!(issued.text.starts_with('A'), issued.version == 1, "{issued:?}");
         assert!(texts.insert(issued.text.clone()), "{} twice", issued.text);
@@ -169,17 +169,17 @@ impl Transport for Staged {
         "staged".to_owned()
     }
 
-    fn ask(self: Arc<Self>, ask: Ask) -> BoxFuture<'static, Result<Granted, Refusal>> {
+    fn ask(self: Arc<Self>, ask: NumberRequest) -> BoxFuture<'static, Result<GrantResponse, Refusal>> {
         let wall_ms = sequent_core::Clock::wall_ms(&*self.clock);
-        let named = ask.scope.wish().instant(wall_ms).parse::<Timestamp>().ok();
+        let named = ask.scope.template_input().instant(wall_ms).parse::<Timestamp>().ok();
         let own_ms = i64::try_from(wall_ms).unwrap() - self.behind_ms;
         let later = named.unwrap_or(Timestamp::from_millisecond(own_ms).unwrap()) >= self.end;
         let (memory, version_end) =
             (Arc::clone(&self.memories[usize::from(later)]), (!later).then_some(self.end));
         Box::pin(async move {
             let granted = memory.ask(ask).await?;
-            let dated = Dated { version_end, ..granted.dated };
-            Ok(Granted { version: 1 + u32::from(later), dated, ..granted })
+            let template_data = TemplateData { version_end, ..granted.template_data };
+            Ok(GrantResponse { version: 1 + u32::from(later), template_data, ..granted })
         })
     }
 
@@ -196,9 +196,12 @@ async fn nothing_is_rendered_by_a_version_from_the_instant_on_at_which_another_t
         let end = Timestamp::from_millisecond(start + 5000).unwrap();
         let memories = [memory("A@{seq,w=4}"), memory("B@{seq,w=4}")];
         let server = Arc::new(Staged { memories, end, clock: Arc::clone(&clock), behind_ms });
-        let nature =
-            Nature { timers: clock.clone(), ages: clock.clone(), entropy: Arc::new(SeededEntropy::new(1)) };
-        let client = Client::scripted(vec![server as Arc<_>], Options::default(), nature);
+        let environment = Environment {
+            timers: clock.clone(),
+            ages: clock.clone(),
+            entropy: Arc::new(SeededEntropy::new(1)),
+        };
+        let client = Client::scripted(vec![server as Arc<_>], Options::default(), environment);
         let sequence = client.sequence("order").unwrap();
         let mut texts = BTreeSet::new();
         for step in 0..40 {
@@ -223,7 +226,7 @@ async fn numbers_of_a_version_are_asked_for_at_an_instant_at_which_it_is_in_effe
     let (client, clock) = client(&Changing::new("A@{seq,w=4}"));
     let start = i64::try_from(sequent_core::Clock::wall_ms(&*clock)).unwrap();
     let after = |ms| Timestamp::from_millisecond(start + ms).unwrap();
-    let said = Rendering {
+    let said = TemplateSettings {
         template: "A@{seq,w=4}".to_owned(),
         zone: "UTC".to_owned(),
         maxlen: 128,
@@ -232,9 +235,13 @@ async fn numbers_of_a_version_are_asked_for_at_an_instant_at_which_it_is_in_effe
     };
     let asked = |end, ms| {
         let version = Version { number: 1, end };
-        let page = Page::first(client.ground(), &Scope::of("order".parse().unwrap()), (version, &said));
+        let page = LocalRenderer::first(
+            client.state(),
+            &RequestScope::of("order".parse().unwrap()),
+            (version, &said),
+        );
         let now_ms = u64::try_from(start + ms).unwrap();
-        page.unwrap().unwrap().lease().scope().wish().instant(now_ms).parse::<Timestamp>().unwrap()
+        page.unwrap().unwrap().lease().scope().template_input().instant(now_ms).parse::<Timestamp>().unwrap()
     };
     assert_eq!(asked(Some(after(5000)), 4000), after(4000));
     assert_eq!(asked(Some(after(5000)), 5000), after(4999), "its last instant, also later");

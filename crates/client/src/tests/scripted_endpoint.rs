@@ -13,9 +13,9 @@ use sequent_testkit::{PausedClock, SeededEntropy};
 use tokio::time::sleep;
 
 use crate::{
-    client::{Client, options::Options, state::Nature},
+    client::{Client, environment::Environment, options::Options},
     error::{Error, PROTOCOL},
-    transport::{Ask, Dated, Granted, Refusal, Transport, Verb, foreign},
+    transport::{GrantResponse, NumberRequest, Refusal, TemplateData, Transport, Verb, foreign},
 };
 
 /// How long a lease of these endpoints may be handed out.
@@ -69,10 +69,10 @@ impl Endpoint {
         i64::try_from(self.last.load(Ordering::Relaxed)).unwrap()
     }
 
-    fn give(&self, ask: &Ask) -> Granted {
+    fn give(&self, ask: &NumberRequest) -> GrantResponse {
         let first = self.last.fetch_add(u64::from(ask.count), Ordering::Relaxed) + 1;
         let blocks = vec![Block::new(first, 1, u64::from(ask.count)).unwrap()];
-        Granted { blocks, max_age: Some(AGE), version: 1, dated: Dated::default() }
+        GrantResponse { blocks, max_age: Some(AGE), version: 1, template_data: TemplateData::default() }
     }
 }
 
@@ -91,7 +91,7 @@ impl Transport for Endpoint {
         format!("http://{}", self.name)
     }
 
-    fn ask(self: Arc<Self>, ask: Ask) -> BoxFuture<'static, Result<Granted, Refusal>> {
+    fn ask(self: Arc<Self>, ask: NumberRequest) -> BoxFuture<'static, Result<GrantResponse, Refusal>> {
         self.asks.lock().unwrap().push((ask.verb, ask.count));
         let act = *self.act.lock().unwrap();
         Box::pin(async move {
@@ -125,7 +125,7 @@ impl Transport for Endpoint {
                 Act::Foreign => Err(Refusal::Fault(no_server())),
                 Act::Refuse(reason) => Err(Refusal::Final(Error::new(reason, "refused"))),
                 Act::Short => {
-                    let less = Ask { count: ask.count.saturating_sub(1).max(1), ..ask };
+                    let less = NumberRequest { count: ask.count.saturating_sub(1).max(1), ..ask };
                     let mut granted = self.give(&less);
                     granted.max_age = None;
                     Ok(granted)
@@ -169,12 +169,12 @@ impl Bench {
         let transports = endpoints.iter().map(|endpoint| Arc::clone(endpoint) as Arc<_>).collect();
         // A seed whose first bits choose the first of two endpoints.
         let seed = (0..64).find(|seed| first_of_two(*seed)).unwrap();
-        let nature = Nature {
+        let environment = Environment {
             timers: clock.clone(),
             ages: clock.clone(),
             entropy: Arc::new(SeededEntropy::new(seed)),
         };
-        Self { client: Client::scripted(transports, options, nature), clock, endpoints }
+        Self { client: Client::scripted(transports, options, environment), clock, endpoints }
     }
 
     /// Time passes, with the ticks that a thread would make.
@@ -183,7 +183,7 @@ impl Bench {
         while !left.is_zero() {
             let step = left.min(crate::client::options::TICK);
             sleep(step).await;
-            self.client.ground().tick();
+            self.client.state().tick();
             left -= step;
         }
     }

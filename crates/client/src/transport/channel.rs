@@ -29,7 +29,7 @@ use tonic_health::pb::{
 
 use crate::{
     client::address::Address,
-    transport::status::{bare, is_goodbye, spelt_out},
+    transport::status::{foreign_status, is_graceful_goaway, with_grpc_status},
 };
 
 /// The service whose health counts.
@@ -44,33 +44,33 @@ const PING_TIMEOUT: Duration = Duration::from_secs(5);
 /// those, hyper 1.12 with h2 0.4.20).
 const LAST_ANSWERS: Duration = Duration::from_millis(100);
 
-/// A server's door, with the connection at hand.
-pub(super) struct Door {
+/// A server's connection, with the connection at hand.
+pub(super) struct ServerConnection {
     address: Address,
     connect_timeout: Duration,
     identity: Option<Arc<str>>,
-    held: Mutex<Option<Line>>,
+    current: Mutex<Option<Connection>>,
     /// Whoever connects; the others wait for its connection.
     connecting: tokio::sync::Mutex<()>,
 }
 
 /// A connection, and the process that made it.
 #[derive(Clone)]
-struct Line {
+struct Connection {
     sender: SendRequest<Body>,
     /// Closed with the connection.
     open: watch::Receiver<()>,
     process: u32,
-    given_up: Arc<AtomicBool>,
+    abandoned: Arc<AtomicBool>,
     /// The server has said that it ends it; the sender may hear of it later than a request.
     ended: Arc<AtomicBool>,
     /// Somebody has been answered on it.
     answered: Arc<AtomicBool>,
 }
 
-impl Line {
+impl Connection {
     fn is_usable(&self) -> bool {
-        !self.is_closed() && !self.given_up.load(Ordering::Relaxed)
+        !self.is_closed() && !self.abandoned.load(Ordering::Relaxed)
     }
 
     fn is_closed(&self) -> bool {
@@ -78,10 +78,10 @@ impl Line {
     }
 }
 
-impl Door {
+impl ServerConnection {
     pub(super) fn new(address: Address, connect_timeout: Duration, identity: Option<Arc<str>>) -> Arc<Self> {
-        let (held, connecting) = (Mutex::default(), tokio::sync::Mutex::default());
-        Arc::new(Self { address, connect_timeout, identity, held, connecting })
+        let (current, connecting) = (Mutex::default(), tokio::sync::Mutex::default());
+        Arc::new(Self { address, connect_timeout, identity, current, connecting })
     }
 
     pub(super) fn address(&self) -> String {
@@ -94,41 +94,41 @@ impl Door {
 
     /// The connection at hand, or a new one.
     pub(super) async fn channel(&self) -> Result<Channel, SourceError> {
-        if let Some(line) = self.usable() {
-            return Ok(Channel { line });
+        if let Some(connection) = self.usable() {
+            return Ok(Channel { connection });
         }
         let _turn = self.connecting.lock().await;
-        if let Some(line) = self.usable() {
-            return Ok(Channel { line });
+        if let Some(connection) = self.usable() {
+            return Ok(Channel { connection });
         }
-        let connected = timeout(self.connect_timeout, self.connect_to_the_right_one()).await;
-        let line = connected.unwrap_or_else(|_| {
+        let connected = timeout(self.connect_timeout, self.connect_verified()).await;
+        let connection = connected.unwrap_or_else(|_| {
             let text = format!("no connection within {} ms", self.connect_timeout.as_millis());
             Err(SourceError::new(ErrorKind::Unavailable, text))
         })?;
-        *self.held() = Some(line.clone());
-        Ok(Channel { line })
+        *self.current() = Some(connection.clone());
+        Ok(Channel { connection })
     }
 
-    fn usable(&self) -> Option<Line> {
-        let mut held = self.held();
-        if held.as_ref().is_some_and(|line| line.process != process::id()) {
+    fn usable(&self) -> Option<Connection> {
+        let mut current = self.current();
+        if current.as_ref().is_some_and(|connection| connection.process != process::id()) {
             // Another process speaks on it: not even a goodbye may come from here.
-            std::mem::forget(held.take());
+            std::mem::forget(current.take());
         }
-        held.take_if(|line| !line.is_usable());
-        held.clone()
+        current.take_if(|connection| !connection.is_usable());
+        current.clone()
     }
 
     /// A connection to a server that is of the cluster it should be of. Before anybody else may use it.
-    async fn connect_to_the_right_one(&self) -> Result<Line, SourceError> {
-        let (given_up, ended, answered) = (Arc::default(), Arc::default(), Arc::default());
+    async fn connect_verified(&self) -> Result<Connection, SourceError> {
+        let (abandoned, ended, answered) = (Arc::default(), Arc::default(), Arc::default());
         let (sender, open) = self.connect().await?;
-        let line = Line { sender, open, process: process::id(), given_up, ended, answered };
-        let Some(identity) = &self.identity else { return Ok(line) };
-        let channel = Channel { line: line.clone() };
-        if serves(channel, self.origin(), format!("{SERVICE}/{identity}")).await? {
-            return Ok(line);
+        let connection = Connection { sender, open, process: process::id(), abandoned, ended, answered };
+        let Some(identity) = &self.identity else { return Ok(connection) };
+        let channel = Channel { connection: connection.clone() };
+        if is_serving(channel, self.origin(), format!("{SERVICE}/{identity}")).await? {
+            return Ok(connection);
         }
         let text = format!("it is stopping, or of another cluster than {identity}");
         Err(SourceError::new(ErrorKind::Unavailable, text))
@@ -157,31 +157,31 @@ impl Door {
         Ok((sender, open))
     }
 
-    fn held(&self) -> MutexGuard<'_, Option<Line>> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    fn current(&self) -> MutexGuard<'_, Option<Connection>> {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A request under way.
-pub(super) struct Using {
-    given_up: Option<Arc<AtomicBool>>,
+pub(super) struct RequestGuard {
+    abandoned: Option<Arc<AtomicBool>>,
     answered: Arc<AtomicBool>,
 }
 
-impl Using {
+impl RequestGuard {
     /// It has come to its end, with an answer or without one.
     pub(super) fn done(mut self, is_answered: bool) {
-        self.given_up = None;
+        self.abandoned = None;
         if is_answered {
             self.answered.store(true, Ordering::Relaxed);
         }
     }
 }
 
-impl Drop for Using {
+impl Drop for RequestGuard {
     fn drop(&mut self) {
-        if let Some(given_up) = &self.given_up {
-            given_up.store(true, Ordering::Relaxed);
+        if let Some(abandoned) = &self.abandoned {
+            abandoned.store(true, Ordering::Relaxed);
         }
     }
 }
@@ -189,37 +189,38 @@ impl Drop for Using {
 /// A connection as the generated clients use it.
 #[derive(Clone)]
 pub(super) struct Channel {
-    line: Line,
+    connection: Connection,
 }
 
 impl Channel {
     /// A mark that a request is out. Dropped before it is done, nobody knows what the connection still does: it is
     /// given up.
-    pub(super) fn using(&self) -> Using {
-        let (given_up, answered) = (Arc::clone(&self.line.given_up), Arc::clone(&self.line.answered));
-        Using { given_up: Some(given_up), answered }
+    pub(super) fn track_request(&self) -> RequestGuard {
+        let (abandoned, answered) =
+            (Arc::clone(&self.connection.abandoned), Arc::clone(&self.connection.answered));
+        RequestGuard { abandoned: Some(abandoned), answered }
     }
 
     /// The server has said that it ends it: nobody is to use it any more.
     pub(super) fn end(&self) {
-        self.line.ended.store(true, Ordering::Relaxed);
+        self.connection.ended.store(true, Ordering::Relaxed);
     }
 
     /// Comes to an end when the connection has, and nothing more can be expected of it.
-    pub(super) async fn left_behind(&self) {
-        let mut open = self.line.open.clone();
+    pub(super) async fn wait_closed(&self) {
+        let mut open = self.connection.open.clone();
         while open.changed().await.is_ok() {}
         sleep(LAST_ANSWERS).await;
     }
 
     /// Whether the server had ended it.
     pub(super) fn was_closed(&self) -> bool {
-        self.line.is_closed()
+        self.connection.is_closed()
     }
 
     /// Whether anybody was answered on it: who then loses it was answered by a server that is there.
     pub(super) fn has_answered(&self) -> bool {
-        self.line.answered.load(Ordering::Relaxed)
+        self.connection.answered.load(Ordering::Relaxed)
     }
 }
 
@@ -229,27 +230,27 @@ impl tower_service::Service<Request<Body>> for Channel {
     type Future = BoxFuture<'static, Result<Response<Incoming>, hyper::Error>>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), hyper::Error>> {
-        self.line.sender.poll_ready(cx)
+        self.connection.sender.poll_ready(cx)
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let answer = self.line.sender.send_request(request);
-        Box::pin(async move { answer.await.map(spelt_out) })
+        let answer = self.connection.sender.send_request(request);
+        Box::pin(async move { answer.await.map(with_grpc_status) })
     }
 }
 
 /// Whether the health service says of a service that it is served.
-pub(super) async fn serves(channel: Channel, origin: Uri, service: String) -> Result<bool, SourceError> {
-    let using = channel.using();
+pub(super) async fn is_serving(channel: Channel, origin: Uri, service: String) -> Result<bool, SourceError> {
+    let guard = channel.track_request();
     let mut client = HealthClient::with_origin(channel.clone(), origin);
     let outcome = client.check(HealthCheckRequest { service }).await;
-    using.done(outcome.is_ok());
-    if outcome.as_ref().is_err_and(is_goodbye) {
+    guard.done(outcome.is_ok());
+    if outcome.as_ref().is_err_and(is_graceful_goaway) {
         channel.end();
     }
     match outcome {
         Ok(answer) => Ok(answer.into_inner().status == ServingStatus::Serving as i32),
         Err(status) if status.code() == Code::NotFound => Ok(false),
-        Err(status) => Err(bare(&status)),
+        Err(status) => Err(foreign_status(&status)),
     }
 }

@@ -9,18 +9,18 @@ use sequent_core::{BoxFuture, Clock, Env, ErrorKind, Event, Events, SlotFailure,
 use sequent_ha::{Failover, Outcome, RingConfig, SlotState};
 
 use crate::{
-    client::definitions::{Inquiry, Told},
+    client::definitions::{DefinitionsRequest, DefinitionsResponse},
     error::{DEADLINE_EXCEEDED, Error, SERVER_UNAVAILABLE},
-    lease::{grant::Parcel, high_water::Highest, request_scope::Scope},
-    telemetry::{client_metrics, gauge_share::Standing},
-    transport::{Ask, Refusal, Transport, Verb, foreign_endpoints::Strangers},
+    lease::{grant::Grant, high_water::HighWater, request_scope::RequestScope},
+    telemetry::{client_metrics, gauge_share::EndpointGauges},
+    transport::{NumberRequest, Refusal, Transport, Verb, foreign_endpoints::ForeignEndpoints},
 };
 
 /// Where a client asks.
 pub(crate) struct Endpoints {
     transports: Vec<Arc<dyn Transport>>,
     failover: Arc<Failover>,
-    strangers: Arc<Strangers>,
+    foreign: Arc<ForeignEndpoints>,
     clock: Arc<dyn Clock>,
     attempt: Duration,
 }
@@ -29,12 +29,12 @@ impl Endpoints {
     /// At least one transport. `env` has the clock of timers; its events are taken over.
     pub(crate) fn new(transports: Vec<Arc<dyn Transport>>, health: RingConfig, env: Env) -> Arc<Self> {
         let members = SlotIndex::try_from(transports.len()).unwrap_or(SlotIndex::MAX);
-        let standings: Arc<[Standing]> = (0..members).map(client_metrics::endpoint).collect();
+        let gauges: Arc<[EndpointGauges]> = (0..members).map(client_metrics::endpoint).collect();
         let clock = Arc::clone(&env.clock);
-        let events = Events::to(move |event| note(&event, &standings));
+        let events = Events::to(move |event| record_event(&event, &gauges));
         let failover = Failover::new(members, health, Env { events, ..env });
-        let strangers = Arc::new(Strangers::among(transports.len()));
-        Arc::new(Self { transports, failover, strangers, clock, attempt: health.attempt_timeout })
+        let foreign = Arc::new(ForeignEndpoints::new(transports.len()));
+        Arc::new(Self { transports, failover, foreign, clock, attempt: health.attempt_timeout })
     }
 
     /// Asks endpoints until one has answered. A request that may have been served and is asked again costs numbers;
@@ -42,32 +42,41 @@ impl Endpoints {
     pub(crate) async fn ask(
         &self,
         verb: Verb,
-        (scope, highest): (&Scope, &Highest),
+        (scope, high_water): (&RequestScope, &HighWater),
         count: u32,
-    ) -> Result<Parcel, Error> {
-        let ask = Ask { verb, scope: scope.clone(), count, above: highest.told(), within: self.attempt };
-        let answer = self.failover.call(|member| self.one(member, ask.clone())).await;
-        let answer = answer.unwrap_or_else(|failures| Err(self.gone(&failures)));
-        answer.inspect(|parcel| highest.note(parcel))
+    ) -> Result<Grant, Error> {
+        let ask = NumberRequest {
+            verb,
+            scope: scope.clone(),
+            count,
+            above: high_water.value(),
+            within: self.attempt,
+        };
+        let answer = self.failover.call(|member| self.ask_one(member, ask.clone())).await;
+        let answer = answer.unwrap_or_else(|failures| Err(self.all_failed(&failures)));
+        answer.inspect(|grant| high_water.record(grant))
     }
 
     /// Asks endpoints about definitions until one has answered: what is asked once more changes nothing more.
-    pub(crate) async fn inquire(&self, inquiry: &Inquiry) -> Result<Told, Error> {
+    pub(crate) async fn call_definitions(
+        &self,
+        request: &DefinitionsRequest,
+    ) -> Result<DefinitionsResponse, Error> {
         let answer = self.failover.call(|member| {
-            let (transport, strangers) = (self.transport(member), Arc::clone(&self.strangers));
-            let (inquiry, within) = (inquiry.clone(), self.attempt);
+            let (transport, foreign) = (self.transport(member), Arc::clone(&self.foreign));
+            let (request, within) = (request.clone(), self.attempt);
             Box::pin(async move {
                 let Some(transport) = transport else { return std::future::pending().await };
-                let outcome = transport.inquire(inquiry, within).await;
-                strangers.heard(member, fault(&outcome));
-                said(outcome)
+                let outcome = transport.call_definitions(request, within).await;
+                foreign.record(member, endpoint_error(&outcome));
+                into_outcome(outcome)
             })
         });
-        answer.await.unwrap_or_else(|failures| Err(self.gone(&failures)))
+        answer.await.unwrap_or_else(|failures| Err(self.all_failed(&failures)))
     }
 
     /// Whether any endpoint would serve.
-    pub(crate) async fn greet(&self) -> Result<(), Error> {
+    pub(crate) async fn wait_until_serving(&self) -> Result<(), Error> {
         let answer = self.failover.call(|member| {
             let check = self.check(member);
             Box::pin(async move {
@@ -77,7 +86,7 @@ impl Endpoints {
                 }
             })
         });
-        answer.await.map_err(|failures| self.gone(&failures))
+        answer.await.map_err(|failures| self.all_failed(&failures))
     }
 
     /// What brings endpoints back. To be spawned once; ends with the endpoints.
@@ -95,10 +104,10 @@ impl Endpoints {
     /// Whether an endpoint would serve.
     fn check(&self, member: SlotIndex) -> BoxFuture<'static, Result<(), SourceError>> {
         let Some(transport) = self.transport(member) else { return Box::pin(std::future::pending()) };
-        let strangers = Arc::clone(&self.strangers);
+        let foreign = Arc::clone(&self.foreign);
         Box::pin(async move {
             let outcome = transport.check().await;
-            strangers.heard(member, outcome.as_ref().err());
+            foreign.record(member, outcome.as_ref().err());
             outcome
         })
     }
@@ -109,17 +118,20 @@ impl Endpoints {
         self.transports.iter().map(|transport| transport.address()).zip(states).collect()
     }
 
-    fn one(&self, member: SlotIndex, ask: Ask) -> BoxFuture<'static, Outcome<Result<Parcel, Error>>> {
+    fn ask_one(
+        &self,
+        member: SlotIndex,
+        ask: NumberRequest,
+    ) -> BoxFuture<'static, Outcome<Result<Grant, Error>>> {
         let Some(transport) = self.transport(member) else { return Box::pin(std::future::pending()) };
-        let (clock, strangers) = (Arc::clone(&self.clock), Arc::clone(&self.strangers));
+        let (clock, foreign) = (Arc::clone(&self.clock), Arc::clone(&self.foreign));
         Box::pin(async move {
-            let request = Request { verb: ask.verb, begun: clock.now(), clock, is_open: true };
+            let request = RequestTimer { verb: ask.verb, begun: clock.now(), clock, is_open: true };
             let granted = transport.ask(ask.clone()).await;
-            let outcome =
-                granted.and_then(|granted| Parcel::checked(&ask, granted).map_err(Refusal::foreign));
-            request.ended(word(&outcome));
-            strangers.heard(member, fault(&outcome));
-            said(outcome)
+            let outcome = granted.and_then(|granted| Grant::checked(&ask, granted).map_err(Refusal::foreign));
+            request.ended(outcome_label(&outcome));
+            foreign.record(member, endpoint_error(&outcome));
+            into_outcome(outcome)
         })
     }
 
@@ -128,7 +140,7 @@ impl Endpoints {
     }
 
     /// Nobody answered: each endpoint with what is known of it.
-    fn gone(&self, failures: &[SlotFailure]) -> Error {
+    fn all_failed(&self, failures: &[SlotFailure]) -> Error {
         let one = |failure: &SlotFailure| {
             let address = self.transport(failure.slot).map(|transport| transport.address());
             format!("{}: {}", address.unwrap_or_default(), failure.detail)
@@ -137,7 +149,7 @@ impl Endpoints {
         let causes = if causes.is_empty() { "all are being tried".to_owned() } else { causes.join("; ") };
         let all = |kind| !failures.is_empty() && failures.iter().all(|failure| failure.kind == kind);
         // Only where no endpoint is what it should be would every other call end like this one.
-        let said = if all(ErrorKind::Unavailable) { self.strangers.all() } else { None };
+        let said = if all(ErrorKind::Unavailable) { self.foreign.error_of_all() } else { None };
         let late = if all(ErrorKind::Timeout) { DEADLINE_EXCEEDED } else { SERVER_UNAVAILABLE };
         let reason = said.as_ref().map_or(late, Error::reason);
         Error::new(reason, format!("no server answers: {causes}"))
@@ -151,14 +163,14 @@ impl std::fmt::Debug for Endpoints {
 }
 
 /// A request under way. Dropped before its answer, it was given up for lateness.
-struct Request {
+struct RequestTimer {
     verb: Verb,
     begun: Instant,
     clock: Arc<dyn Clock>,
     is_open: bool,
 }
 
-impl Request {
+impl RequestTimer {
     fn ended(mut self, outcome: &'static str) {
         self.is_open = false;
         self.count(outcome);
@@ -170,7 +182,7 @@ impl Request {
     }
 }
 
-impl Drop for Request {
+impl Drop for RequestTimer {
     fn drop(&mut self) {
         if self.is_open {
             self.count(client_metrics::fault(ErrorKind::Timeout));
@@ -179,7 +191,7 @@ impl Drop for Request {
 }
 
 /// Whom an outcome concerns.
-fn said<T>(outcome: Result<T, Refusal>) -> Outcome<Result<T, Error>> {
+fn into_outcome<T>(outcome: Result<T, Refusal>) -> Outcome<Result<T, Error>> {
     match outcome {
         Ok(answer) => Outcome::Answer(Ok(answer)),
         Err(Refusal::Final(error)) => Outcome::Answer(Err(error)),
@@ -188,14 +200,14 @@ fn said<T>(outcome: Result<T, Refusal>) -> Outcome<Result<T, Error>> {
     }
 }
 
-fn fault<T>(outcome: &Result<T, Refusal>) -> Option<&SourceError> {
+fn endpoint_error<T>(outcome: &Result<T, Refusal>) -> Option<&SourceError> {
     match outcome {
         Err(Refusal::Fault(error)) => Some(error),
         _ => None,
     }
 }
 
-fn word<T>(outcome: &Result<T, Refusal>) -> &'static str {
+fn outcome_label<T>(outcome: &Result<T, Refusal>) -> &'static str {
     match outcome {
         Ok(_) => client_metrics::OK,
         Err(Refusal::Final(error) | Refusal::Elsewhere(error)) => error.label(),
@@ -203,7 +215,7 @@ fn word<T>(outcome: &Result<T, Refusal>) -> &'static str {
     }
 }
 
-fn note(event: &Event, standings: &[Standing]) {
+fn record_event(event: &Event, gauges: &[EndpointGauges]) {
     let (slot, is_live) = match event {
         Event::Evicted { slot, .. } | Event::Quarantined { slot, .. } => (*slot, false),
         Event::Rescued { slot, .. } => (*slot, true),
@@ -214,7 +226,7 @@ fn note(event: &Event, standings: &[Standing]) {
     } else {
         client_metrics::evicted(slot);
     }
-    if let Some(standing) = standings.get(usize::from(slot)) {
-        standing.is(is_live);
+    if let Some(gauges) = gauges.get(usize::from(slot)) {
+        gauges.set(is_live);
     }
 }

@@ -7,16 +7,16 @@ use sequent_core::{SlotIndex, SourceError};
 use crate::error::Error;
 
 /// What each endpoint that is none said last.
-pub(crate) struct Strangers(Mutex<Vec<Option<Error>>>);
+pub(crate) struct ForeignEndpoints(Mutex<Vec<Option<Error>>>);
 
-impl Strangers {
+impl ForeignEndpoints {
     /// None of so many endpoints is one, as far as anybody knows.
-    pub(crate) fn among(endpoints: usize) -> Self {
+    pub(crate) fn new(endpoints: usize) -> Self {
         Self(Mutex::new(vec![None; endpoints]))
     }
 
     /// An endpoint was heard: its fault says whether it is one.
-    pub(crate) fn heard(&self, endpoint: SlotIndex, fault: Option<&SourceError>) {
+    pub(crate) fn record(&self, endpoint: SlotIndex, fault: Option<&SourceError>) {
         let beneath = fault.and_then(std::error::Error::source);
         let said = beneath.and_then(|beneath| beneath.downcast_ref::<Error>());
         if let Some(place) = self.said().get_mut(usize::from(endpoint)) {
@@ -25,7 +25,7 @@ impl Strangers {
     }
 
     /// What the first of them said, where all endpoints are strangers.
-    pub(crate) fn all(&self) -> Option<Error> {
+    pub(crate) fn error_of_all(&self) -> Option<Error> {
         let said = self.said();
         if said.iter().any(Option::is_none) { None } else { said.first().cloned().flatten() }
     }

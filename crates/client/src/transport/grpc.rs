@@ -1,4 +1,4 @@
-//! A server's gRPC door as a transport.
+//! A server's gRPC connection as a transport.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,14 +9,14 @@ use tonic::Request;
 use crate::{
     client::{
         address::Address,
-        definitions::{Inquiry, Told},
+        definitions::{DefinitionsRequest, DefinitionsResponse},
     },
     error::{Error, PROTOCOL},
     transport::{
-        Ask, Dated, Granted, Refusal, Rendering, Transport, Verb,
-        channel::{Channel, Door, SERVICE, serves},
+        GrantResponse, NumberRequest, Refusal, TemplateData, TemplateSettings, Transport, Verb,
+        channel::{Channel, SERVICE, ServerConnection, is_serving},
         foreign,
-        status::{is_goodbye, refusal},
+        status::{is_graceful_goaway, refusal},
     },
 };
 
@@ -27,27 +27,27 @@ const ANSWER_MAX: usize = 12 * 1024 * 1024;
 const TRIES_MAX: usize = 4;
 
 /// One server.
-pub(crate) struct Wire {
-    door: Arc<Door>,
+pub(crate) struct GrpcTransport {
+    connection: Arc<ServerConnection>,
 }
 
-impl Wire {
+impl GrpcTransport {
     pub(crate) fn new(address: Address, connect_timeout: Duration, identity: Option<Arc<str>>) -> Arc<Self> {
-        Arc::new(Self { door: Door::new(address, connect_timeout, identity) })
+        Arc::new(Self { connection: ServerConnection::new(address, connect_timeout, identity) })
     }
 
     /// Some work on the connection at hand, and once more on another one where the server ended that meanwhile:
     /// connections end in peace too, and that is nobody's fault.
-    async fn over<T, F>(&self, work: impl Fn(Channel) -> F) -> Result<T, Refusal>
+    async fn with_channel<T, F>(&self, work: impl Fn(Channel) -> F) -> Result<T, Refusal>
     where
         F: Future<Output = Result<T, Refusal>>,
     {
         let mut tries = 0;
         loop {
-            let channel = self.door.channel().await.map_err(Refusal::Fault)?;
+            let channel = self.connection.channel().await.map_err(Refusal::Fault)?;
             let outcome = tokio::select! {
                 outcome = work(channel.clone()) => outcome,
-                () = channel.left_behind() => {
+                () = channel.wait_closed() => {
                     channel.end();
                     let text = "the connection ended, and the answer did not come";
                     Err(Refusal::Fault(SourceError::new(ErrorKind::Unavailable, text)))
@@ -62,12 +62,12 @@ impl Wire {
         }
     }
 
-    async fn once(&self, channel: Channel, ask: &Ask) -> Result<Granted, Refusal> {
-        let using = channel.using();
-        let mut client = SequencesClient::with_origin(channel.clone(), self.door.origin())
+    async fn send_numbers(&self, channel: Channel, ask: &NumberRequest) -> Result<GrantResponse, Refusal> {
+        let guard = channel.track_request();
+        let mut client = SequencesClient::with_origin(channel.clone(), self.connection.origin())
             .max_decoding_message_size(ANSWER_MAX);
         let (sequence, count) = (ask.scope.name().as_str().to_owned(), ask.count);
-        let said = ask.scope.wish();
+        let said = ask.scope.template_input();
         let (values, at) = (said.with.clone().into_iter().collect(), said.instant(SystemClock.wall_ms()));
         let outcome = match ask.verb {
             Verb::Next => {
@@ -75,7 +75,7 @@ impl Wire {
                 client.next(timed(message, ask.within)).await.map(|answer| {
                     let answer = answer.into_inner();
                     let v1::NextResponse { blocks, texts, period, at, version, .. } = answer;
-                    (blocks, None, version, Dated { texts, period, at, ..Dated::default() })
+                    (blocks, None, version, TemplateData { texts, period, at, ..TemplateData::default() })
                 })
             }
             Verb::Lease => {
@@ -83,56 +83,69 @@ impl Wire {
                 client.lease(timed(message, ask.within)).await.map(|answer| {
                     let answer = answer.into_inner();
                     let age = Some(Duration::from_millis(answer.max_age_ms));
-                    let rendering = answer.texts.map(rendering);
+                    let rendering = answer.texts.map(template_settings);
                     // What can't be read is no end: the age of the lease is bounded all the same.
                     let version_end = answer.version_end.parse().ok();
-                    let dated = Dated { period: answer.period, rendering, version_end, ..Dated::default() };
-                    (answer.blocks, age, answer.version, dated)
+                    let template_data = TemplateData {
+                        period: answer.period,
+                        rendering,
+                        version_end,
+                        ..TemplateData::default()
+                    };
+                    (answer.blocks, age, answer.version, template_data)
                 })
             }
         };
-        using.done(outcome.is_ok());
-        if outcome.as_ref().is_err_and(is_goodbye) {
+        guard.done(outcome.is_ok());
+        if outcome.as_ref().is_err_and(is_graceful_goaway) {
             channel.end();
         }
-        let (blocks, max_age, version, dated) = outcome.map_err(|status| refusal(&status))?;
+        let (blocks, max_age, version, template_data) = outcome.map_err(|status| refusal(&status))?;
         let blocks = blocks.iter().map(block).collect::<Result<_, _>>().map_err(Refusal::foreign)?;
-        Ok(Granted { blocks, max_age, version, dated })
+        Ok(GrantResponse { blocks, max_age, version, template_data })
     }
 
-    async fn told(&self, channel: Channel, inquiry: Inquiry, within: Duration) -> Result<Told, Refusal> {
-        let using = channel.using();
-        let mut client = DefinitionsClient::with_origin(channel.clone(), self.door.origin())
+    async fn send_definitions(
+        &self,
+        channel: Channel,
+        request: DefinitionsRequest,
+        within: Duration,
+    ) -> Result<DefinitionsResponse, Refusal> {
+        let guard = channel.track_request();
+        let mut client = DefinitionsClient::with_origin(channel.clone(), self.connection.origin())
             .max_decoding_message_size(ANSWER_MAX);
-        let outcome = match inquiry {
-            Inquiry::Define(asked) => client
+        let outcome = match request {
+            DefinitionsRequest::Define(asked) => client
                 .define(timed(*asked, within))
                 .await
-                .map(|told| Told::Define(Box::new(told.into_inner()))),
-            Inquiry::List(asked) => {
-                client.list(timed(asked, within)).await.map(|told| Told::List(told.into_inner()))
-            }
-            Inquiry::Show(asked) => {
-                client.show(timed(asked, within)).await.map(|told| Told::Show(Box::new(told.into_inner())))
-            }
-            Inquiry::Preview(asked) => client
+                .map(|response| DefinitionsResponse::Define(Box::new(response.into_inner()))),
+            DefinitionsRequest::List(asked) => client
+                .list(timed(asked, within))
+                .await
+                .map(|response| DefinitionsResponse::List(response.into_inner())),
+            DefinitionsRequest::Show(asked) => client
+                .show(timed(asked, within))
+                .await
+                .map(|response| DefinitionsResponse::Show(Box::new(response.into_inner()))),
+            DefinitionsRequest::Preview(asked) => client
                 .preview(timed(*asked, within))
                 .await
-                .map(|told| Told::Preview(Box::new(told.into_inner()))),
-            Inquiry::Parse(asked) => {
-                client.parse(timed(*asked, within)).await.map(|told| Told::Parse(told.into_inner()))
-            }
+                .map(|response| DefinitionsResponse::Preview(Box::new(response.into_inner()))),
+            DefinitionsRequest::Parse(asked) => client
+                .parse(timed(*asked, within))
+                .await
+                .map(|response| DefinitionsResponse::Parse(response.into_inner())),
         };
-        using.done(outcome.is_ok());
-        if outcome.as_ref().is_err_and(is_goodbye) {
+        guard.done(outcome.is_ok());
+        if outcome.as_ref().is_err_and(is_graceful_goaway) {
             channel.end();
         }
         outcome.map_err(|status| refusal(&status))
     }
 
-    async fn look(&self) -> Result<(), SourceError> {
-        let found = self.over(|channel| async {
-            let served = serves(channel, self.door.origin(), SERVICE.to_owned());
+    async fn check_health(&self) -> Result<(), SourceError> {
+        let found = self.with_channel(|channel| async {
+            let served = is_serving(channel, self.connection.origin(), SERVICE.to_owned());
             served.await.map_err(Refusal::Fault)
         });
         match found.await {
@@ -144,25 +157,27 @@ impl Wire {
     }
 }
 
-impl Transport for Wire {
+impl Transport for GrpcTransport {
     fn address(&self) -> String {
-        self.door.address()
+        self.connection.address()
     }
 
-    fn ask(self: Arc<Self>, ask: Ask) -> BoxFuture<'static, Result<Granted, Refusal>> {
-        Box::pin(async move { self.over(|channel| self.once(channel, &ask)).await })
+    fn ask(self: Arc<Self>, ask: NumberRequest) -> BoxFuture<'static, Result<GrantResponse, Refusal>> {
+        Box::pin(async move { self.with_channel(|channel| self.send_numbers(channel, &ask)).await })
     }
 
-    fn inquire(
+    fn call_definitions(
         self: Arc<Self>,
-        inquiry: Inquiry,
+        request: DefinitionsRequest,
         within: Duration,
-    ) -> BoxFuture<'static, Result<Told, Refusal>> {
-        Box::pin(async move { self.over(|channel| self.told(channel, inquiry.clone(), within)).await })
+    ) -> BoxFuture<'static, Result<DefinitionsResponse, Refusal>> {
+        Box::pin(async move {
+            self.with_channel(|channel| self.send_definitions(channel, request.clone(), within)).await
+        })
     }
 
     fn check(self: Arc<Self>) -> BoxFuture<'static, Result<(), SourceError>> {
-        Box::pin(async move { self.look().await })
+        Box::pin(async move { self.check_health().await })
     }
 }
 
@@ -172,9 +187,15 @@ fn timed<T>(message: T, within: Duration) -> Request<T> {
     request
 }
 
-fn rendering(said: v1::Texts) -> Rendering {
+fn template_settings(said: v1::Texts) -> TemplateSettings {
     let v1::Texts { template, zone, maxlen, charset, unique } = said;
-    Rendering { template, zone, maxlen: usize::try_from(maxlen).unwrap_or(usize::MAX), charset, unique }
+    TemplateSettings {
+        template,
+        zone,
+        maxlen: usize::try_from(maxlen).unwrap_or(usize::MAX),
+        charset,
+        unique,
+    }
 }
 
 /// What comes over a wire is checked like anything else that comes from outside.
@@ -203,17 +224,17 @@ mod tests {
             let second = listener.accept().await.unwrap();
             (second, listener)
         });
-        let wire = Wire::new(
+        let transport = GrpcTransport::new(
             crate::client::address::parse(&address).unwrap().remove(0),
             Duration::from_secs(1),
             None,
         );
         let (begun, tries) = (SystemClock.now(), AtomicU32::new(0));
-        let answer = wire.over(|channel| {
+        let answer = transport.with_channel(|channel| {
             let attempt = tries.fetch_add(1, Ordering::Relaxed);
             async move {
                 if attempt == 0 {
-                    channel.using().done(true);
+                    channel.track_request().done(true);
                     std::future::pending::<()>().await;
                 }
                 Ok(attempt)

@@ -12,9 +12,9 @@ use sequent_core::{Block, BoxFuture, ErrorKind, SourceError};
 use sequent_format::Timestamp;
 
 use crate::{
-    client::definitions::{Inquiry, Told, none_here},
+    client::definitions::{DefinitionsRequest, DefinitionsResponse, none_here},
     error::Error,
-    lease::request_scope::Scope,
+    lease::request_scope::RequestScope,
 };
 
 /// What an endpoint is asked for.
@@ -37,9 +37,9 @@ impl Verb {
 
 /// One request.
 #[derive(Debug, Clone)]
-pub(crate) struct Ask {
+pub(crate) struct NumberRequest {
     pub(crate) verb: Verb,
-    pub(crate) scope: Scope,
+    pub(crate) scope: RequestScope,
     pub(crate) count: u32,
     /// The highest number that this client was given; 0: not told.
     pub(crate) above: i64,
@@ -49,19 +49,19 @@ pub(crate) struct Ask {
 
 /// What was given.
 #[derive(Debug)]
-pub(crate) struct Granted {
+pub(crate) struct GrantResponse {
     pub(crate) blocks: Vec<Block>,
     /// How long a lease may be handed out.
     pub(crate) max_age: Option<Duration>,
     /// The definition's version.
     pub(crate) version: u32,
     /// What belongs to a template.
-    pub(crate) dated: Dated,
+    pub(crate) template_data: TemplateData,
 }
 
 /// What belongs to a template; empty without one.
 #[derive(Debug, Default)]
-pub(crate) struct Dated {
+pub(crate) struct TemplateData {
     /// A text for each number that is for immediate use.
     pub(crate) texts: Vec<String>,
     /// The key of the period.
@@ -69,14 +69,14 @@ pub(crate) struct Dated {
     /// The instant that the texts show.
     pub(crate) at: String,
     /// For a lease: what renders its texts.
-    pub(crate) rendering: Option<Rendering>,
+    pub(crate) rendering: Option<TemplateSettings>,
     /// For a lease: when another version takes effect, if one waits.
     pub(crate) version_end: Option<Timestamp>,
 }
 
 /// What renders texts: a template, and what stands around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Rendering {
+pub(crate) struct TemplateSettings {
     pub(crate) template: String,
     pub(crate) zone: String,
     pub(crate) maxlen: usize,
@@ -114,10 +114,14 @@ pub(crate) trait Transport: Send + Sync {
     fn address(&self) -> String;
 
     /// One request, without retry and without a limit of its own in time.
-    fn ask(self: Arc<Self>, ask: Ask) -> BoxFuture<'static, Result<Granted, Refusal>>;
+    fn ask(self: Arc<Self>, ask: NumberRequest) -> BoxFuture<'static, Result<GrantResponse, Refusal>>;
 
     /// One call about definitions, which may take so long.
-    fn inquire(self: Arc<Self>, _: Inquiry, _: Duration) -> BoxFuture<'static, Result<Told, Refusal>> {
+    fn call_definitions(
+        self: Arc<Self>,
+        _: DefinitionsRequest,
+        _: Duration,
+    ) -> BoxFuture<'static, Result<DefinitionsResponse, Refusal>> {
         Box::pin(std::future::ready(Err(none_here())))
     }
 

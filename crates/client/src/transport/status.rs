@@ -16,7 +16,7 @@ const DOMAIN: &str = "sequent";
 /// What a failed request means for the endpoint and for the caller.
 pub(super) fn refusal(status: &Status) -> Refusal {
     let Some(info) = status.get_details_error_info().filter(|info| info.domain == DOMAIN) else {
-        return Refusal::Fault(bare(status));
+        return Refusal::Fault(foreign_status(status));
     };
     let error = typed(&info.reason, status);
     match info.reason.as_str() {
@@ -40,7 +40,7 @@ fn typed(reason: &str, status: &Status) -> Error {
 
 /// Not a word of ours: the transport's, or somebody's in between. Whichever it is, another endpoint may be what this one
 /// is not.
-pub(super) fn bare(status: &Status) -> SourceError {
+pub(super) fn foreign_status(status: &Status) -> SourceError {
     let reason = match status.code() {
         Code::DeadlineExceeded => return fault(ErrorKind::Timeout, status),
         // What becomes of an answer that was broken off, too, and of a proxy whose servers are away.
@@ -58,7 +58,7 @@ pub(super) fn bare(status: &Status) -> SourceError {
 }
 
 /// Whether the request was lost because the server ended the connection in peace, as it does before it stops.
-pub(super) fn is_goodbye(status: &Status) -> bool {
+pub(super) fn is_graceful_goaway(status: &Status) -> bool {
     let beneath = std::iter::successors(std::error::Error::source(status), |error| error.source());
     beneath
         .filter_map(|error| error.downcast_ref::<h2::Error>())
@@ -66,7 +66,7 @@ pub(super) fn is_goodbye(status: &Status) -> bool {
 }
 
 /// An answer of HTTP's own, with the code in its place: what reads it would take the page beneath for a message.
-pub(super) fn spelt_out<B>(mut answer: Response<B>) -> Response<B> {
+pub(super) fn with_grpc_status<B>(mut answer: Response<B>) -> Response<B> {
     let code = match answer.status() {
         StatusCode::OK => return answer,
         StatusCode::UNAUTHORIZED => Code::Unauthenticated,
@@ -152,6 +152,9 @@ mod tests {
         assert_eq!(said(Code::PermissionDenied).as_deref(), Some("PERMISSION_DENIED"));
         let mut broken = Status::new(Code::Internal, "x");
         broken.set_source(std::sync::Arc::new(std::io::Error::other("reset")));
-        assert!(std::error::Error::source(&bare(&broken)).is_none(), "the transport's, not an answer");
+        assert!(
+            std::error::Error::source(&foreign_status(&broken)).is_none(),
+            "the transport's, not an answer"
+        );
     }
 }

@@ -45,7 +45,11 @@ pub(crate) struct ListenerOptions {
 /// Takes connections until the server closes_at, and ends when the last of them has; or drops_at what is left at the end.
 /// Returns how many it dropped.
 /// `door` makes what serves one of them.
-pub(crate) async fn accept<S, B>(listener: TcpListener, make_service: impl Fn() -> S, options: ListenerOptions) -> usize
+pub(crate) async fn accept<S, B>(
+    listener: TcpListener,
+    make_service: impl Fn() -> S,
+    options: ListenerOptions,
+) -> usize
 where
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send + Sync + 'static,
     S::Future: Send + Unpin + 'static,

@@ -1,18 +1,13 @@
 //! The HTTP/JSON door: one route that gives numbers, and the description of it.
 
 pub(crate) mod definitions;
+pub(crate) mod fast_path;
 pub(crate) mod json_object;
 pub(crate) mod params;
 pub(crate) mod responses;
 pub(crate) mod routes;
 
-use std::{
-    convert::Infallible,
-    future::Future,
-    pin::Pin,
-    sync::Arc,
-    task::{Context, Poll},
-};
+use std::{convert::Infallible, sync::Arc};
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request, Response, StatusCode, header};
@@ -21,14 +16,9 @@ use hyper::body::Incoming;
 use tracing::Instrument;
 
 use crate::{
-    http::{params::NextParams, routes::Route},
+    http::{fast_path::ResponseFuture, params::NextParams, routes::Route},
     limits::{BODY_MAX, body_reader::BodyReader, pending_quota::ConnectionShare},
-    service::{
-        NumberService,
-        api_error::ApiError,
-        definitions::METHOD,
-        request_id::{self, RequestId},
-    },
+    service::{NumberService, api_error::ApiError, definitions::METHOD, request_id::RequestId},
     telemetry::request_metrics::RequestMetrics,
 };
 
@@ -60,23 +50,6 @@ struct Inner {
     defined: RequestMetrics,
 }
 
-/// An answer: at once, without a box, where it is ready.
-pub(crate) enum ResponseFuture {
-    Ready(Option<Response<Full<Bytes>>>),
-    Boxed(Pin<Box<dyn Future<Output = Response<Full<Bytes>>> + Send>>),
-}
-
-impl Future for ResponseFuture {
-    type Output = Result<Response<Full<Bytes>>, Infallible>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        match &mut *self {
-            Self::Ready(response) => response.take().map_or(Poll::Pending, |it| Poll::Ready(Ok(it))),
-            Self::Boxed(answer) => answer.as_mut().poll(cx).map(Ok),
-        }
-    }
-}
-
 impl HttpServer {
     pub(crate) fn new(service: NumberService) -> Self {
         let (next, defined) =
@@ -91,19 +64,6 @@ impl HttpServer {
 }
 
 impl HttpService {
-    /// The answer to a plain ask for one number that is ready. Everything else, faults among it, goes the ordinary way.
-    fn ready(&self, request: &Request<Incoming>) -> Option<Response<Full<Bytes>>> {
-        let uri = request.uri();
-        let plain = matches!(uri.query(), None | Some("count=1"))
-            && request.method() == Method::POST
-            && http_body::Body::is_end_stream(request.body());
-        let name = routes::plain_name(uri.path()).filter(|_| plain)?;
-        let ready = self.0.service.next_ready(name, &self.0.next)?;
-        let mut response = responses::single(name, ready);
-        request_id::echo(request_id::from_headers(request.headers()), response.headers_mut());
-        Some(response)
-    }
-
     async fn respond(self, request: Request<Incoming>) -> Response<Full<Bytes>> {
         let id = RequestId::from_headers_or_generate(request.headers());
         let span = id.span(request.headers());
@@ -199,7 +159,7 @@ impl hyper::service::Service<Request<Incoming>> for HttpService {
     type Future = ResponseFuture;
 
     fn call(&self, request: Request<Incoming>) -> ResponseFuture {
-        match self.ready(&request) {
+        match fast_path::next(&self.0, &request) {
             Some(response) => ResponseFuture::Ready(Some(response)),
             None => ResponseFuture::Boxed(Box::pin(self.clone().respond(request))),
         }

@@ -3,17 +3,11 @@
 use bytes::Bytes;
 use http::{HeaderValue, Response, header};
 use http_body_util::Full;
-use sequent_engine::{Dated, Issued, Ready};
+use sequent_engine::{Dated, Issued};
 
-/// The bytes of an answer around its numbers, and of one number: a first guess at what to reserve.
-const ENVELOPE_BYTES: usize = 200;
-const NUMBER_BYTES: usize = 12;
+use crate::http::fast_path::number_json::{ENVELOPE_BYTES, NUMBER_BYTES, push_head, push_number, push_tail};
 
-/// The most digits of a number.
-const DIGITS_MAX: usize = 20;
-
-/// Numbers are strings, since JSON's readers round them above 2^53. Written by hand: a name needs no escapes, and one
-/// buffer holds it all.
+/// `200 OK` with all numbers of a request, and with their texts where the sequence has a template.
 pub(crate) fn issued(issued: &Issued) -> Response<Full<Bytes>> {
     let count = usize::try_from(issued.numbers.count()).unwrap_or_default();
     let mut text = String::with_capacity(ENVELOPE_BYTES + count * NUMBER_BYTES);
@@ -45,43 +39,6 @@ fn push_texts(text: &mut String, dated: &Dated) {
     text.push_str(&quoted(&dated.at));
 }
 
-/// The same for one number that was ready.
-pub(crate) fn single(name: &str, ready: Ready) -> Response<Full<Bytes>> {
-    let mut text = String::with_capacity(ENVELOPE_BYTES);
-    push_head(&mut text, name);
-    text.push('"');
-    push_number(&mut text, ready.number);
-    text.push_str("\"]");
-    push_tail(&mut text, ready.version);
-    json(Bytes::from(text))
-}
-
-fn push_head(text: &mut String, name: &str) {
-    text.push_str("{\"sequence\":\"");
-    text.push_str(name);
-    text.push_str("\",\"numbers\":[");
-}
-
-fn push_tail(text: &mut String, version: u32) {
-    text.push_str(",\"version\":");
-    push_number(text, version.into());
-    text.push('}');
-}
-
-/// The digits of a number.
-fn push_number(text: &mut String, number: u64) {
-    let (mut digits, mut rest, mut at) = ([0; DIGITS_MAX], number, DIGITS_MAX);
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
-    text.extend(digits[at..].iter().map(|digit| char::from(*digit)));
-}
-
 /// JSON that no cache may keep.
 pub(crate) fn json(body: Bytes) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::new(body));
@@ -89,18 +46,4 @@ pub(crate) fn json(body: Bytes) -> Response<Full<Bytes>> {
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn digits_are_those_of_the_number() {
-        for number in [0, 9, 10, 1_000_000, u64::MAX] {
-            let mut text = String::new();
-            push_number(&mut text, number);
-            assert_eq!(text, number.to_string());
-        }
-    }
 }
