@@ -1,4 +1,4 @@
-//! How long a caller goes on: failures that may pass are tried again while there is time.
+//! Retries within a deadline: retryable errors are retried with growing pauses while there is time.
 
 use std::time::{Duration, Instant};
 
@@ -7,13 +7,13 @@ use tokio::time::sleep;
 
 use crate::error::{Error, ErrorKind};
 
-/// The first pause between two tries; it doubles …
+/// The first pause between two attempts. It doubles …
 const PAUSE_MIN: Duration = Duration::from_millis(20);
 
 /// … up to this.
 const PAUSE_MAX: Duration = Duration::from_millis(200);
 
-/// One caller's time.
+/// Deadline of one call, with the pause before its next attempt.
 pub(crate) struct RetryDeadline<'a> {
     clock: &'a dyn Clock,
     entropy: &'a dyn Entropy,
@@ -23,24 +23,25 @@ pub(crate) struct RetryDeadline<'a> {
 }
 
 impl<'a> RetryDeadline<'a> {
-    /// From now on, for `within`; for ever, where that is beyond any clock.
+    /// Starts now and lasts for `within`. If that exceeds the clock's range, there is no deadline.
     pub(crate) fn new(clock: &'a dyn Clock, entropy: &'a dyn Entropy, within: Duration) -> Self {
         let end = clock.now().checked_add(within);
         Self { clock, entropy, end, pause: PAUSE_MIN, cause: None }
     }
 
-    /// When it ends.
+    /// The deadline.
     pub(crate) fn end(&self) -> Option<Instant> {
         self.end
     }
 
-    /// How much of it is left.
+    /// The time left.
     pub(crate) fn remaining(&self) -> Duration {
         let now = self.clock.now();
         self.end.map_or(Duration::MAX, |end| end.saturating_duration_since(now))
     }
 
-    /// Pauses before another try. Or the error for the caller: what can't pass, or the cause that lasted until the end.
+    /// Pauses before the next attempt, or returns the error for the caller: one that is not retryable, or the cause
+    /// that lasted until the deadline.
     pub(crate) async fn pause_or_fail(&mut self, error: Error) -> Result<(), Error> {
         let left = self.remaining();
         let late = error.kind() == ErrorKind::DeadlineExceeded && left.is_zero();

@@ -1,9 +1,19 @@
-//! The doors of Sequent: gRPC, HTTP/JSON, and the admin listener.
+//! Server of Sequent: gRPC, HTTP/JSON, and the admin listener.
 //!
-//! Reading order: [`run`] (start, drain, end), `teller` (what every door asks for), `fault` (one error table for all
-//! doors), `grpc` and `http` (a door each), `bounds` (every limit, with its number), `accept` (connections).
+//! | module | contents |
+//! |---|---|
+//! | [`run`] | start, drain and shutdown of a server |
+//! | `service` | what gRPC and HTTP call: numbers, definitions, the table of errors, request ids |
+//! | `grpc`, `http` | one module per protocol, with the measured `fast_path` of `Next` in a folder of its own |
+//! | `admin` | health, metrics, status and the console |
+//! | `connection` | the accept loop, and one connection from its first byte to its close |
+//! | `limits` | every limit with its number, and the quotas that enforce them |
+//! | `shutdown` | phases of the shutdown, and the drain |
+//! | `telemetry` | metrics, their recorder, and traces |
 //!
-//! This crate knows neither stores nor rings nor queues: all numbers come from an [`Engine`](sequent_engine::Engine).
+//! Suggested reading order: [`run`], `service`, `http`, `grpc`, `limits`, `connection`.
+//!
+//! This crate knows no stores, rings or queues: all numbers come from an [`Engine`](sequent_engine::Engine).
 
 mod admin;
 mod connection;

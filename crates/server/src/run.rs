@@ -1,4 +1,4 @@
-//! A server's epoch: all doors open at once, drain, end.
+//! Start, drain and shutdown of a server.
 
 use std::{future::Future, io};
 
@@ -23,32 +23,35 @@ use crate::{
     telemetry::{recorder::Recorder, request_metrics},
 };
 
-/// What a server serves, and how.
+/// Parts of a server.
 pub struct ServerOptions {
-    /// Where its numbers come from; it is shut down with the server.
+    /// Source of all numbers. The server shuts it down.
     pub engine: Engine,
-    /// Limits that may change while it runs.
+    /// Limits that may change while the server runs.
     pub limits: RuntimeLimits,
-    /// What `/metrics` shows.
+    /// Recorder behind `/metrics`.
     pub recorder: Recorder,
-    /// Which cluster this server says it is of: to a health check of `sequent.v1.Sequences/IDENTITY`. A client that was
-    /// told an identity believes no other server, whoever answers at an address.
+    /// Identity of the cluster. A health check of `sequent.v1.Sequences/IDENTITY` succeeds only on a server of this
+    /// cluster. A client that was given an identity uses no other server.
     pub identity: Option<String>,
 }
 
 /// How a server ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Drained {
-    /// Connections with requests in work that outlasted `limits.drain_timeout_s`, and were dropped.
+    /// Connections whose requests took longer than `limits.drain_timeout_s`. They were dropped.
     pub dropped: usize,
 }
 
-/// Serves until `shutdown`, then drains: unready at once; still serving for `limits.drain_delay_s`, so that balancers
-/// notice, and for up to half of `limits.drain_timeout_s` more while callers who stay use up what is ready; then no new connection,
-/// and requests in work have the rest of it; then the engine is shut down. The admin listener answers until that is done: a server
-/// that can't end is seen.
+/// Serves until `shutdown` ends, then drains:
 ///
-/// Both ends come from the caller, so that tests need no special mode.
+/// 1. The server is not ready, but serves for `limits.drain_delay_s`, so that load balancers notice.
+/// 2. It serves for up to half of `limits.drain_timeout_s` more, while callers use up the prefetched numbers.
+/// 3. It accepts no connection, and requests in flight have the rest of that time.
+/// 4. The engine is shut down.
+///
+/// The admin listener answers until the end, so that a shutdown that hangs can be seen. The caller supplies the
+/// sockets and `shutdown`, so tests need no special mode.
 pub async fn run(
     listeners: Listeners,
     serving: ServerOptions,
@@ -86,7 +89,7 @@ pub async fn run(
     let http = move || http.connection_service(pending.connection_share());
     let http = tokio::spawn(accept(listeners.http, http, ends("http", Protocol::Http1(HEAD_TIMEOUT))));
     let last = ListenerOptions {
-        // Whoever looks sees a server end that takes long to shut its engine down.
+        // The admin listener stays until the engine is shut down, since that may take long.
         closes_at: Phase::Ended,
         drops_at: Phase::Ended,
         connections_max: RuntimeLimits::admin_connections_max,
@@ -106,7 +109,7 @@ pub async fn run(
     engine.enter_drain_mode();
     let (held, delay, limit) = (engine.ready(), limits.drain_delay(), limits.drain_timeout());
     sleep(delay).await;
-    // Who gives balancers no time wants the end at once.
+    // A drain without delay is meant to end at once.
     let limit =
         if delay.is_zero() { limit } else { wait_until_reserve_used(|| engine.ready(), held, limit).await };
     phase.send_replace(Phase::Closing);

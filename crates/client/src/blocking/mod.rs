@@ -1,4 +1,4 @@
-//! The same without `async`: for threads that may wait.
+//! Blocking API, for threads without `async`.
 //!
 //! ```
 //! use sequent_client::blocking::Client;

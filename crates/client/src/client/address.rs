@@ -1,26 +1,26 @@
-//! Where the servers are: `http://a:7420,http://b:7420`.
+//! Addresses of servers: `http://a:7420,http://b:7420`.
 
 use http::Uri;
 
 use crate::error::Error;
 
-/// The port of the gRPC door, where an address names none.
+/// Default port of gRPC.
 const PORT: u16 = 7420;
 
-/// The most endpoints of one client.
+/// Limit on endpoints of one client.
 pub(crate) const ENDPOINTS_MAX: usize = 64;
 
-/// One server's gRPC door.
+/// Address of one server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Address {
-    /// Scheme and authority, as requests name it.
+    /// Scheme and authority of requests.
     pub(crate) origin: Uri,
-    /// What a socket connects to.
+    /// Host of the socket.
     pub(crate) host: String,
     pub(crate) port: u16,
 }
 
-/// The addresses of a list, each once, in its order.
+/// Parses a list of addresses, without duplicates and in its order.
 pub(crate) fn parse(list: &str) -> Result<Vec<Address>, Error> {
     let mut found: Vec<Address> = Vec::new();
     for text in list.split(',').map(str::trim).filter(|text| !text.is_empty()) {
@@ -60,7 +60,7 @@ fn one(text: &str) -> Result<Address, Error> {
     let origin =
         Uri::builder().scheme("http").authority(format!("{host}:{port}")).path_and_query("/").build();
     let origin = origin.map_err(|_| fault("a host is expected"))?;
-    // A socket wants an IPv6 address without its brackets.
+    // A socket expects an IPv6 address without brackets.
     Ok(Address { origin, host: host.trim_matches(['[', ']']).to_owned(), port })
 }
 

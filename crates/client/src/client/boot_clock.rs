@@ -1,4 +1,4 @@
-//! The clock by which leases age: it goes on while the machine sleeps.
+//! Boot-time clock for the age of leases: it advances while the machine is suspended.
 
 use std::{
     fmt,
@@ -7,8 +7,8 @@ use std::{
 
 use sequent_core::{Clock, SystemClock};
 
-/// Intervals as they pass for the rest of the world, suspension included. For ages only: timers run on the machine's
-/// monotonic clock, which stands still meanwhile, so no deadline may come from here.
+/// Clock that includes suspension (`CLOCK_BOOTTIME`), for ages only. Timers run on the monotonic clock, which stops
+/// during suspension, so no deadline may use this clock.
 pub(crate) struct BootClock {
     origin: Instant,
     booted: Duration,
@@ -44,7 +44,7 @@ fn since_boot() -> Duration {
     Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
-/// Elsewhere, what the machine's clock shows.
+/// Other systems have no such clock: the monotonic clock is used.
 #[cfg(not(target_os = "linux"))]
 fn since_boot() -> Duration {
     use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! The definitions of a cluster, asked of its servers: for tools, in the wire's own types.
+//! Definitions of sequences, read and written through the servers of a cluster.
 
 use sequent_proto::v1;
 
@@ -8,7 +8,7 @@ use crate::{
     transport::{Refusal, endpoints::Endpoints},
 };
 
-/// One call of the service.
+/// Request of the service `Definitions`.
 #[derive(Debug, Clone)]
 pub(crate) enum DefinitionsRequest {
     Define(Box<v1::DefineRequest>),
@@ -18,7 +18,7 @@ pub(crate) enum DefinitionsRequest {
     Parse(Box<v1::ParseRequest>),
 }
 
-/// What it is answered with.
+/// Its response.
 #[derive(Debug)]
 pub(crate) enum DefinitionsResponse {
     Define(Box<v1::DefineResponse>),
@@ -28,19 +28,19 @@ pub(crate) enum DefinitionsResponse {
     Parse(v1::ParseResponse),
 }
 
-/// `sequent.v1.Definitions` of whichever server answers. Nothing here takes a number.
+/// Client of the service `sequent.v1.Definitions`. No call of it takes a number.
 #[derive(Debug, Clone)]
 pub struct Definitions(Client);
 
 impl Client {
-    /// The definitions of this client's cluster. A client in memory has none.
+    /// Definitions of this client's cluster. A client in memory has none.
     pub fn definitions(&self) -> Definitions {
         Definitions(self.in_this_process().clone())
     }
 }
 
 impl Definitions {
-    /// Defines a sequence, or its next version. The same once more changes nothing.
+    /// Defines a sequence, or its next version. A repeated call changes nothing.
     pub async fn define(&self, request: v1::DefineRequest) -> Result<v1::DefineResponse, Error> {
         match self.endpoints().call_definitions(&DefinitionsRequest::Define(Box::new(request))).await? {
             DefinitionsResponse::Define(response) => Ok(*response),
@@ -48,7 +48,7 @@ impl Definitions {
         }
     }
 
-    /// The sequences after a name: a page of them.
+    /// Lists one page of sequences, after a given name.
     pub async fn list(&self, request: v1::ListRequest) -> Result<v1::ListResponse, Error> {
         match self.endpoints().call_definitions(&DefinitionsRequest::List(request)).await? {
             DefinitionsResponse::List(response) => Ok(response),
@@ -56,7 +56,7 @@ impl Definitions {
         }
     }
 
-    /// One sequence with its definition.
+    /// Shows one sequence with its definition.
     pub async fn show(&self, request: v1::ShowRequest) -> Result<v1::ShowResponse, Error> {
         match self.endpoints().call_definitions(&DefinitionsRequest::Show(request)).await? {
             DefinitionsResponse::Show(response) => Ok(*response),
@@ -64,7 +64,7 @@ impl Definitions {
         }
     }
 
-    /// What a template, or a sequence, makes of a number.
+    /// Renders the text that a number would have, by a template or by the definition of a sequence.
     pub async fn preview(&self, request: v1::PreviewRequest) -> Result<v1::PreviewResponse, Error> {
         match self.endpoints().call_definitions(&DefinitionsRequest::Preview(Box::new(request))).await? {
             DefinitionsResponse::Preview(response) => Ok(*response),
@@ -72,7 +72,7 @@ impl Definitions {
         }
     }
 
-    /// What a text says.
+    /// Parses a text into its number and values.
     pub async fn parse(&self, request: v1::ParseRequest) -> Result<v1::ParseResponse, Error> {
         match self.endpoints().call_definitions(&DefinitionsRequest::Parse(Box::new(request))).await? {
             DefinitionsResponse::Parse(response) => Ok(response),
@@ -85,7 +85,7 @@ impl Definitions {
     }
 }
 
-/// Where there are no definitions: in memory, as tests have it.
+/// Error of a client in memory, which has no definitions.
 pub(crate) fn none_here() -> Refusal {
     Refusal::Final(Error::field("server", "memory", "definitions are a server's: connect to one"))
 }

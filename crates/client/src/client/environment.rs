@@ -7,17 +7,17 @@ use tokio::runtime::Handle;
 
 use crate::client::boot_clock::BootClock;
 
-/// Where background work runs.
+/// Runtime of background tasks.
 #[derive(Debug, Clone)]
 pub(crate) struct Runtime(Option<Handle>);
 
 impl Runtime {
-    /// The one that this is called in; without one, that of whoever needs something done.
+    /// The current runtime. If there is none, each task uses the runtime of whoever spawns it.
     pub(crate) fn here() -> Self {
         Self(Handle::try_current().ok())
     }
 
-    /// Without any runtime the work is dropped, which its waiters hear of.
+    /// Without any runtime the work is dropped, and its waiters get an error.
     pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         if let Some(handle) = self.0.clone().or_else(|| Handle::try_current().ok()) {
             handle.spawn(work);
@@ -25,7 +25,7 @@ impl Runtime {
     }
 }
 
-/// Where time and chance come from: two clocks, for timers stand still while a machine sleeps, and leases age.
+/// Clocks and randomness. There are two clocks: timers stop while the machine is suspended, and leases age on.
 #[derive(Debug, Clone)]
 pub(crate) struct Environment {
     pub(crate) timers: Arc<dyn Clock>,

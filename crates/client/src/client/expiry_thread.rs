@@ -1,5 +1,5 @@
-//! What looks at the clock while nobody else does: a thread, so that no runtime that is busy, blocked or gone lets old
-//! numbers leave.
+//! Thread that expires leases. A thread needs no runtime, which may be busy, blocked or gone while old numbers must
+//! not leave.
 
 use std::{
     io,
@@ -10,12 +10,13 @@ use std::{
 
 use crate::client::{options::TICK, state::ClientState};
 
-/// Begins; ends with the ground, and with nothing else. After a suspension the sleep is over at once, or within a tick.
+/// Starts the thread. It ends only with the client's state. After a suspension it runs at once, or within a tick.
 pub(crate) fn start(state: &Arc<ClientState>) -> io::Result<()> {
     let state: Weak<ClientState> = Arc::downgrade(state);
     let tick = move || {
         while let Some(here) = state.upgrade() {
-            // What panics here is a user's (a waker, say), and has been told where panics are told. Leases age all the same.
+            // A panic in here is one of user code, for example of a waker, and its hook has run. Leases must expire
+            // all the same.
             drop(catch_unwind(AssertUnwindSafe(|| here.tick())));
             drop(here);
             thread::sleep(TICK);

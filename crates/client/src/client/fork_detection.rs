@@ -1,6 +1,7 @@
-//! Which process this is: numbers that a parent holds are its own, not its children's.
+//! Fork detection: a forked child must not use the numbers that its parent holds.
 
-/// The process that something was made in. Asking costs one load: the system tells a child when it begins.
+/// Detects whether the process is a forked child of the one that made this value. A check costs one atomic load,
+/// since the system notifies a child when it starts.
 #[derive(Debug, Clone)]
 pub(crate) struct ForkGuard(Option<SystemGuard>);
 
@@ -11,19 +12,19 @@ type SystemGuard = forkguard::Guard;
 type SystemGuard = ();
 
 impl ForkGuard {
-    /// This one. Where the system can't tell of forks, the process's id is still compared at each lease.
+    /// Guard of this process. If the system has no such notification, the process id is still compared at each lease.
     #[cfg(unix)]
     pub(crate) fn new() -> Self {
         Self(forkguard::Guard::try_new().ok())
     }
 
-    /// This one, where none is ever forked.
+    /// Guard on a system without `fork`.
     #[cfg(not(unix))]
     pub(crate) fn new() -> Self {
         Self(None)
     }
 
-    /// Whether this is a child of that process.
+    /// Whether this process is a child of the one that made the guard.
     #[cfg(unix)]
     #[inline]
     pub(crate) fn is_forked_child(&self) -> bool {
@@ -33,7 +34,7 @@ impl ForkGuard {
         }
     }
 
-    /// Never.
+    /// Always false.
     #[cfg(not(unix))]
     #[inline]
     pub(crate) fn is_forked_child(&self) -> bool {

@@ -1,4 +1,4 @@
-//! The way in: a client of one cluster.
+//! Client of one cluster.
 
 pub(crate) mod address;
 pub(crate) mod boot_clock;
@@ -31,10 +31,10 @@ use crate::{
     transport::{Transport, grpc::GrpcTransport},
 };
 
-/// A client of one cluster: its endpoints, and the sequences in use. Cheap to clone; all clones share everything.
+/// Client of one cluster. Cheap to clone; all clones share endpoints, leases and sequences.
 ///
-/// Its background work runs on the tokio runtime that it was made in. In a forked child it is another client: what the
-/// parent holds stays the parent's, and the child connects by itself, in a runtime of its own.
+/// Background work runs on the tokio runtime in which the client was made. In a forked child it becomes another
+/// client. The parent keeps its numbers, and the child connects on its own, in its own runtime.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), sequent_client::Error> {
@@ -50,20 +50,21 @@ pub struct Client(Arc<Inner>);
 struct Inner {
     state: Arc<ClientState>,
     servers: Servers,
-    /// The same client, in a child of the process that made this one.
+    /// The client of a forked child.
     child: OnceLock<Client>,
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
         if self.state.fork_guard.is_forked_child() {
-            // The parent's: its threads go on with it, and may have held any of its locks when this copy was made.
+            // It belongs to the parent, whose threads may have held its locks during the fork. Dropping it could
+            // deadlock.
             mem::forget(Arc::clone(&self.state));
         }
     }
 }
 
-/// What a client can be made of once more.
+/// What is needed to make the client again.
 #[derive(Clone)]
 enum Servers {
     At(Vec<Address>),
@@ -73,9 +74,9 @@ enum Servers {
 }
 
 impl Client {
-    /// Connects to a cluster by the addresses of its servers' gRPC doors: `http://a:7420,http://b:7420`.
+    /// Connects to a cluster by the addresses of its servers: `http://a:7420,http://b:7420`.
     ///
-    /// Returns once one of them answers; fails, retryably, if none has within the default deadline.
+    /// Returns once a server answers. Fails with a retryable error if none does within the default deadline.
     pub async fn connect(servers: &str) -> Result<Self, Error> {
         Self::builder().connect(servers).await
     }
@@ -85,32 +86,34 @@ impl Client {
         Self::builder().connect_from_env().await
     }
 
-    /// Settings first.
+    /// A builder with settings.
     pub fn builder() -> ClientBuilder {
         ClientBuilder::default()
     }
 
-    /// The same types without a server, for tests: every name is a sequence, each counts from 1, all in this process.
+    /// A client without a server, for tests. Every name is a sequence that counts from 1 in this process.
     ///
-    /// Under a tokio runtime, like the others.
+    /// Must be called within a tokio runtime, like the others.
     pub fn in_memory() -> Self {
         let made = Self::made(Servers::InMemory(None, Templates::default()), Arc::new(Options::ageless()));
-        // Nothing ages in memory: without its ticker only metrics are missing.
+        // Leases in memory do not expire. Without the thread, only metrics are missing.
         drop(expiry_thread::start(&made.0.state));
         made
     }
 
-    /// A client in memory that skips numbers and gives them out of order, as a cluster may, by this seed; it never
-    /// repeats one. Sequences made before know nothing of it. A client of servers stays what it is.
+    /// The same client in memory, with gaps and out of order, as a cluster may behave. The seed decides where. No
+    /// number repeats. Existing sequences are not affected, and neither is a client of servers.
     #[must_use]
     pub fn unruly(self, seed: u64) -> Self {
         let Servers::InMemory(_, templates) = &self.0.servers else { return self };
         self.remade(Some(seed), templates.clone())
     }
 
-    /// A client in memory whose sequence `name` has texts of this template, in a zone such as `UTC`. Sequences made before
-    /// know nothing of it. A template that could render two numbers alike is refused; so is it by a client of servers,
-    /// whose definitions are the cluster's.
+    /// The same client in memory, with a template for the sequence `name` in a time zone such as `UTC`. Existing
+    /// sequences are not affected.
+    ///
+    /// A template that could render two numbers alike is refused. A client of servers refuses every template, since
+    /// its cluster has the definitions.
     pub fn template(self, name: &str, template: &str, zone: &str) -> Result<Self, Error> {
         let Servers::InMemory(unruly, templates) = &self.0.servers else {
             return Err(Error::field(
@@ -129,7 +132,7 @@ impl Client {
         made
     }
 
-    /// A sequence by its name. No I/O: a name that the cluster does not know is told by the first take.
+    /// A sequence by its name, without I/O. An unknown name is reported by the first call that takes a number.
     pub fn sequence(&self, name: &str) -> Result<Sequence, Error> {
         let parsed = named(name)?;
         let here = self.in_this_process();
@@ -137,7 +140,7 @@ impl Client {
         Ok(Sequence::new(here.clone(), shared))
     }
 
-    /// Each endpoint, and whether it is in use or may be.
+    /// Each endpoint, and whether it is healthy.
     pub fn endpoints(&self) -> Vec<(String, bool)> {
         let states = self.in_this_process().state().endpoints.states();
         states.into_iter().map(|(address, state)| (address, state == SlotState::Live)).collect()
@@ -151,7 +154,7 @@ impl Client {
         Ok(made)
     }
 
-    /// Over transports that a test scripts; without a ticker.
+    /// A client over scripted transports, without expiry thread.
     #[cfg(test)]
     pub(crate) fn scripted(
         transports: Vec<Arc<dyn Transport>>,
@@ -176,12 +179,12 @@ impl Client {
         &self.0.state
     }
 
-    /// Whether this is a child of the process that made this client.
+    /// Whether this process is a forked child of the one that made the client.
     pub(crate) fn is_forked_child(&self) -> bool {
         self.0.state.fork_guard.is_forked_child()
     }
 
-    /// This client; in a forked child its like, made anew on the child's own runtime.
+    /// This client. In a forked child, the client of the child on its own runtime.
     pub(crate) fn in_this_process(&self) -> &Self {
         if self.is_forked_child() {
             self.0.child.get_or_init(|| self.for_child()).in_this_process()
@@ -195,7 +198,7 @@ impl Client {
         let made = Self::made(self.0.servers.clone(), options());
         match expiry_thread::start(&made.0.state) {
             Ok(()) => made,
-            // Without its ticker no lease would age: better a client of no server, whose calls fail.
+            // Without the thread no lease would expire. A client without servers, whose calls fail, is safer.
             Err(_) => Self::made(Servers::At(Vec::new()), options()),
         }
     }

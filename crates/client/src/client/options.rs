@@ -1,4 +1,4 @@
-//! What a user may set.
+//! Options of a client.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,20 +7,20 @@ use sequent_ha::RingConfig;
 
 use crate::error::Error;
 
-/// How long old numbers may leave after a suspension: the time between two looks at the clock.
+/// Interval of the expiry thread. After a suspension, old numbers may leave for so long.
 pub(crate) const TICK: Duration = Duration::from_millis(100);
 
-/// The part of a lease's age that is held ahead: what is leased later is used before it ages.
+/// Share of a lease's age that is leased ahead: a quarter. Numbers are then used before they expire.
 const RESERVE_PARTS: u32 = 4;
 
-/// Longer than any test: what is as good as never.
+/// Longer than any test: leases in memory do not expire.
 pub(crate) const AGELESS: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What a wait may be set to: a timer knows no less, and a wire's header no more than we would ever send.
+/// Bounds of timeouts. Timers have a resolution of one millisecond.
 const WAIT_MIN: Duration = Duration::from_millis(1);
 const WAIT_MAX: Duration = Duration::from_secs(60 * 60);
 
-/// A client's settings; the default is the design's.
+/// Options of a client.
 #[derive(Debug, Clone)]
 pub(crate) struct Options {
     pub(crate) deadline: Duration,
@@ -47,7 +47,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Refuses what could never work, before anything is begun with it.
+    /// Refuses options that can't work, before the client is made.
     pub(crate) fn check(&self) -> Result<(), Error> {
         within("deadline", self.deadline, WAIT_MIN, Duration::MAX)?;
         within("lease_max_age", self.lease_age_max, TICK, AGELESS)?;
@@ -55,13 +55,13 @@ impl Options {
         within("attempt_timeout", self.health.attempt_timeout, WAIT_MIN, WAIT_MAX)
     }
 
-    /// Where nothing ages, as in memory.
+    /// Options of a client in memory, whose leases do not expire.
     pub(crate) fn ageless() -> Self {
         Self { lease_age_max: AGELESS, ..Self::default() }
     }
 
-    /// How long a lease of `age` may be handed out from the moment it was asked for. Old numbers leave until the next
-    /// tick, so a tick is kept back.
+    /// How long a lease of `age` may be used, counted from its request. One tick is subtracted, since old numbers
+    /// leave until the next tick.
     pub(crate) fn lease_age(&self, age: Duration) -> Duration {
         let age = age.min(self.lease_age_max);
         age.saturating_sub(TICK.min(age / 2))
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
     use crate::client::Client;
 
-    /// What a client with these settings is refused for.
+    /// The field and the problem for which these settings are refused.
     fn refused(settings: crate::client::builder::ClientBuilder) -> Option<(String, String)> {
         let error = settings.connect_lazily("http://127.0.0.1:1").err()?;
         assert_eq!((error.reason(), error.fields().len()), ("INVALID_ARGUMENT", 1), "{error}");

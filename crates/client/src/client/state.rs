@@ -1,4 +1,4 @@
-//! What a client stands on: its endpoints, its clocks, the sequences in use. All handles share one.
+//! State of a client: endpoints, options, and the sequences in use. All handles share it.
 
 use std::{
     collections::HashMap,
@@ -24,13 +24,13 @@ use crate::{
     transport::{Transport, endpoints::Endpoints},
 };
 
-/// The most sequences of one client; those that nobody holds, and that are idle, do not count for long.
+/// Limit on sequences of one client. Idle ones without a handle are removed soon.
 const SEQUENCES_MAX: usize = 1_000_000;
 
-/// Every so many ticks the metrics are brought up to date.
+/// Metrics are updated every so many ticks.
 const REPORT_TICKS: u64 = 10;
 
-/// See the [module](self).
+/// State of a client.
 pub(crate) struct ClientState {
     pub(crate) endpoints: Arc<Endpoints>,
     pub(crate) options: Arc<Options>,
@@ -86,7 +86,7 @@ impl ClientState {
         })
     }
 
-    /// What all handles of this scope share. No I/O.
+    /// The shared part of all handles of this scope, without I/O.
     pub(crate) fn shared(&self, scope: RequestScope) -> Result<Arc<SequenceInner>, Error> {
         let mut sequences = self.sequences();
         if let Some(shared) = sequences.get(&scope) {
@@ -101,7 +101,7 @@ impl ClientState {
         Ok(shared)
     }
 
-    /// The same; where there are too many, one that nobody else shares.
+    /// The same. If there are too many sequences, the handle gets one of its own.
     pub(crate) fn shared_or_own(&self, scope: &RequestScope) -> Arc<SequenceInner> {
         self.shared(scope.clone()).unwrap_or_else(|_| self.own(scope))
     }
@@ -118,7 +118,8 @@ impl ClientState {
         shared
     }
 
-    /// Drops what has aged, in every sequence; now and then says how things stand, and forgets what nobody uses.
+    /// Expires old numbers of all sequences. Every [`REPORT_TICKS`] ticks it updates metrics, and removes unused
+    /// sequences.
     pub(crate) fn tick(&self) {
         let age = self.options.lease_age_max;
         let mut sequences = self.sequences();
@@ -132,7 +133,7 @@ impl ClientState {
         sequences.retain(|_, shared| {
             let stats = shared.report();
             reserve += stats.reserve;
-            // Held by nobody but this table, and unused for longer than any lease lasts.
+            // Only this table holds it, and it was unused for longer than a lease lasts.
             Arc::strong_count(shared) > 1 || stats.idle <= age
         });
         #[allow(clippy::cast_precision_loss, reason = "a gauge is a double")]

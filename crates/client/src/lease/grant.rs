@@ -1,4 +1,4 @@
-//! Numbers between an endpoint and whoever wanted them: what nobody takes is burnt, and counted.
+//! Numbers that an endpoint has granted. Those that nobody accepts are burnt and counted.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::{
     transport::{GrantResponse, NumberRequest, TemplateData, TemplateSettings, Verb},
 };
 
-/// What was granted. Dropped unopened, its numbers are burnt.
+/// Granted numbers. Dropped without being taken, they are burnt.
 #[derive(Debug)]
 pub(crate) struct Grant {
     blocks: Vec<Block>,
@@ -22,8 +22,7 @@ pub(crate) struct Grant {
 }
 
 impl Grant {
-    /// Checks an answer against what was asked for. A server that gives other than that is not understood, and what
-    /// it gave is not used.
+    /// Checks a response against its request. The response of a server that granted anything else is not used.
     pub(crate) fn checked(ask: &NumberRequest, granted: GrantResponse) -> Result<Self, Error> {
         let GrantResponse { blocks, max_age, version, template_data } = granted;
         let grant = Self { blocks, age: max_age, version, template_data };
@@ -39,42 +38,42 @@ impl Grant {
         if fits { Ok(grant) } else { Err(Error::new(PROTOCOL, text())) }
     }
 
-    /// How long they may be handed out, where they age.
+    /// How long the numbers may be handed out, if they expire.
     pub(crate) fn age(&self) -> Option<Duration> {
         self.age
     }
 
-    /// The version of the definition that they were given under.
+    /// Version of the definition.
     pub(crate) fn version(&self) -> u32 {
         self.version
     }
 
-    /// The numbers, for somebody who uses them.
+    /// Takes the numbers.
     pub(crate) fn into_blocks(mut self) -> Vec<Block> {
         std::mem::take(&mut self.blocks)
     }
 
-    /// The key of the period; empty where the sequence never resets.
+    /// Key of the period; empty if the sequence never resets.
     pub(crate) fn period(&self) -> &str {
         &self.template_data.period
     }
 
-    /// When another version takes effect, if one waits.
+    /// When another version takes effect, if one is waiting.
     pub(crate) fn version_end(&self) -> Option<Timestamp> {
         self.template_data.version_end
     }
 
-    /// What renders its texts, where they are rendered by its holder.
+    /// Template and settings, if the holder renders texts.
     pub(crate) fn rendering(&self) -> Option<&TemplateSettings> {
         self.template_data.rendering.as_ref()
     }
 
-    /// The highest number of it, 0 where there is none.
+    /// The highest number, or 0.
     pub(crate) fn highest(&self) -> u64 {
         self.blocks.iter().map(Block::last).max().unwrap_or(0)
     }
 
-    /// What belongs to a template, taken out of it.
+    /// Takes the template data.
     pub(crate) fn template_data(&mut self) -> TemplateData {
         std::mem::take(&mut self.template_data)
     }
@@ -94,7 +93,7 @@ impl Drop for Grant {
     }
 }
 
-/// One number on its way to the caller that waits for it.
+/// One number for one waiting caller. Dropped without being accepted, it is burnt.
 #[derive(Debug)]
 pub(crate) struct PendingNumber(Option<Number>);
 

@@ -1,20 +1,21 @@
-//! The highest number that this client was given of a scope, told with each ask: a cluster that can't have given it says so.
+//! Highest number that this client was given of a scope. Each request carries it, so that a cluster that was restored
+//! to an older state detects that.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::lease::grant::Grant;
 
-/// See the [module](self).
+/// Highest number that this client was given of a scope.
 #[derive(Debug, Default)]
 pub(crate) struct HighWater(AtomicU64);
 
 impl HighWater {
-    /// What to tell; 0 where there is nothing.
+    /// The value for a request; 0 if there is none.
     pub(crate) fn value(&self) -> i64 {
         i64::try_from(self.0.load(Ordering::Relaxed)).unwrap_or(i64::MAX)
     }
 
-    /// Notes what came. Numbers of a period are left out: those of the next begin anew.
+    /// Records a grant. Numbers of a period are left out, since each period starts again.
     pub(crate) fn record(&self, grant: &Grant) {
         if grant.period().is_empty() {
             self.0.fetch_max(grant.highest(), Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! A server's leases as a source: what the reservoir is filled from.
+//! Leases of one sequence, as the source of its reservoir.
 
 pub(crate) mod grant;
 pub(crate) mod high_water;
@@ -24,17 +24,17 @@ use crate::{
     transport::{Verb, endpoints::Endpoints},
 };
 
-/// Leases of one sequence.
+/// Source that leases numbers of one sequence.
 pub(crate) struct Leases {
     scope: RequestScope,
     high_water: Arc<HighWater>,
     endpoints: Arc<Endpoints>,
     options: Arc<Options>,
-    /// The clock by which leases age.
+    /// Clock for the age of leases.
     ages: Arc<dyn Clock>,
-    /// The process that what is held was leased by.
+    /// Id of the process that leased the numbers held.
     process: AtomicU32,
-    /// What it fills.
+    /// Owner of the reservoir that is filled from here.
     owner: OnceLock<Weak<SequenceInner>>,
 }
 
@@ -49,12 +49,13 @@ impl Leases {
         Self { scope, high_water, endpoints, options, ages, process, owner: OnceLock::new() }
     }
 
-    /// What is filled from here; said once.
+    /// Sets the owner, once.
     pub(crate) fn set_reservoir_owner(&self, shared: Weak<SequenceInner>) {
         drop(self.owner.set(shared));
     }
 
-    /// A copy of this process may have been made behind the back of what notices forks: what it holds is the other's.
+    /// Discards the numbers held if the process id has changed. Fork detection may have missed a copy of the process,
+    /// and the numbers belong to the parent.
     fn forget_after_fork(&self) {
         let here = process::id();
         if self.process.swap(here, Ordering::Relaxed) != here
@@ -64,7 +65,7 @@ impl Leases {
         }
     }
 
-    /// Numbers of another version or period must not get the texts of the one that was asked for.
+    /// Refuses numbers of another version or period than the texts to render.
     fn check_period(&self, grant: &Grant) -> Result<(), Error> {
         let Some(expected) = &self.scope.template_input().expected else { return Ok(()) };
         if (grant.version(), grant.period()) == (expected.version, expected.period.as_str()) {
@@ -81,7 +82,7 @@ impl Leases {
     async fn lease(&self, want: u64) -> Result<Blocks, Error> {
         self.forget_after_fork();
         let count = u32::try_from(want.max(1)).unwrap_or(u32::MAX);
-        // By the time of asking: an answer may have lain unread in a process that was suspended.
+        // The age counts from the request: the response may have waited in a suspended process.
         let begun = self.ages.now();
         let grant = self.endpoints.ask(Verb::Lease, (&self.scope, &self.high_water), count).await?;
         self.check_period(&grant)?;
@@ -101,7 +102,7 @@ impl Leases {
 impl Source for Leases {
     fn take(&self, want: u64) -> BoxFuture<'_, Result<Blocks, SourceError>> {
         Box::pin(async move {
-            // The kind is for rooms below; callers get the error itself.
+            // The kind is for the layers below. Callers get the error itself.
             self.lease(want)
                 .await
                 .map_err(|error| SourceError::new(ErrorKind::Unavailable, "lease").because(error))

@@ -1,63 +1,63 @@
-//! What is asked of: a sequence, the values that a template wants, and the instant that counts.
+//! Scope of requests: a sequence, the values for its template, and the instant.
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use sequent_core::SequenceName;
 use sequent_format::Timestamp;
 
-/// What stands for an empty instant that a caller named: no reader takes it for one.
+/// Stands for an empty instant that a caller gave. No server parses it as an instant.
 const NO_INSTANT: &str = " ";
 
-/// A sequence, and what a request says to its template. Cheap to clone. Each has a lease of its own.
+/// A sequence and the input for its template. Each scope has its own lease. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct RequestScope {
     name: SequenceName,
     input: Arc<TemplateInput>,
 }
 
-/// What a request says to a template.
+/// Input of a request for the template.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(crate) struct TemplateInput {
     /// Values by name.
     pub(crate) with: BTreeMap<String, String>,
-    /// The instant that counts; empty: now.
+    /// Instant that selects the period. Empty means now.
     pub(crate) at: String,
-    /// What an answer must be of, for texts that are rendered here.
+    /// Period that the response must have, for texts that are rendered locally.
     pub(crate) expected: Option<ExpectedPeriod>,
 }
 
-/// A period of a version: numbers of another one must not get its texts.
+/// A period of a version. Numbers of any other period must not get its texts.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct ExpectedPeriod {
     pub(crate) version: u32,
     pub(crate) period: String,
-    /// An instant of the period, in milliseconds since 1970, and where it may end.
+    /// Start of the period, in milliseconds since 1970, and its end if it has one.
     pub(crate) from_ms: i64,
     pub(crate) until_ms: Option<i64>,
 }
 
 impl RequestScope {
-    /// A sequence, and nothing to its template.
+    /// A scope without input.
     pub(crate) fn of(name: SequenceName) -> Self {
         Self { name, input: Arc::default() }
     }
 
-    /// The same with one more value, or another one of that name.
+    /// The same scope with one value added or replaced.
     pub(crate) fn with(&self, name: String, value: String) -> Self {
         let mut input = TemplateInput::clone(&self.input);
         input.with.insert(name, value);
         Self { name: self.name.clone(), input: Arc::new(input) }
     }
 
-    /// The same at an instant.
+    /// The same scope at an instant.
     pub(crate) fn at(&self, at: String) -> Self {
-        // Empty would be no instant at all further on, and so now: what is none is refused by whoever reads it.
+        // The server would read an empty instant as now, and not refuse it.
         let at = if at.is_empty() { NO_INSTANT.to_owned() } else { at };
         let input = TemplateInput { at, ..TemplateInput::clone(&self.input) };
         Self { name: self.name.clone(), input: Arc::new(input) }
     }
 
-    /// The same for one period of one version.
+    /// The same scope for one period of one version.
     pub(crate) fn for_period(&self, expected: ExpectedPeriod) -> Self {
         let input = TemplateInput { expected: Some(expected), ..TemplateInput::clone(&self.input) };
         Self { name: self.name.clone(), input: Arc::new(input) }
@@ -73,7 +73,7 @@ impl RequestScope {
 }
 
 impl TemplateInput {
-    /// The instant as it is told: the caller's; or, where a period is due, now or the instant of it that is nearest.
+    /// The instant of a request: the caller's. If a period is expected, the instant within it that is nearest to now.
     pub(crate) fn instant(&self, now_ms: u64) -> String {
         match &self.expected {
             Some(expected) if self.at.is_empty() => {

@@ -1,15 +1,15 @@
-//! Everything that a cluster may do and a test rarely meets: gaps, and numbers out of order. Never a repeat.
+//! Chaos mode of a cluster in memory: gaps, and numbers out of order. No number repeats.
 
 use sequent_core::Block;
 
-/// How many pieces lie open at once: the farther apart, the more disorder.
+/// How many blocks are open at once. More of them mean more disorder.
 const OPEN: usize = 8;
 
-/// The longest piece, and the longest gap before one.
+/// The longest block, and the longest gap before one.
 const PIECE_MAX: u64 = 4;
 const GAP_MAX: u64 = 3;
 
-/// Pieces of the numbers from 1 up, with gaps between, given in an order drawn from a seed.
+/// Blocks of the numbers from 1 with gaps between, handed out in a seeded random order.
 pub(super) struct Chaos {
     state: u64,
     last: u64,
@@ -21,7 +21,7 @@ impl Chaos {
         Self { state: seed, last: 0, open: Vec::with_capacity(OPEN) }
     }
 
-    /// A piece of at most `count` numbers; or pieces of exactly so many. `None` at the end of all numbers.
+    /// One block of at most `count` numbers, or blocks of exactly `count`. `None` at the end of all numbers.
     pub(super) fn take(&mut self, count: u64, exactly: bool) -> Option<Vec<Block>> {
         let mut taken = Vec::new();
         let mut lacking = count;
@@ -50,7 +50,7 @@ impl Chaos {
         Some(self.open.swap_remove(usize::try_from(drawn).unwrap_or(0)))
     }
 
-    /// Splitmix64, so that a seed replays.
+    /// SplitMix64: the same seed gives the same sequence.
     fn below(&mut self, bound: u64) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut bits = self.state;

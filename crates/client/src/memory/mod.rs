@@ -1,4 +1,4 @@
-//! A cluster in memory, for users' tests: the whole client, without a server.
+//! Cluster in memory, for tests of users: the whole client without a server.
 
 pub(crate) mod chaos;
 pub(crate) mod templates;
@@ -18,8 +18,7 @@ use crate::{
     transport::{GrantResponse, NumberRequest, Refusal, Transport, Verb},
 };
 
-/// Counts from 1 for each name; with a template, from its `start` in its steps to its last, for each period and each
-/// tuple of values.
+/// Transport that counts from 1 per name. With a template, it counts from `start` in steps, per period and values.
 #[derive(Default)]
 pub(crate) struct Memory {
     chaos_seed: Option<u64>,
@@ -27,16 +26,16 @@ pub(crate) struct Memory {
     counters: Mutex<HashMap<(SequenceName, Vec<String>), Counter>>,
 }
 
-/// It counts from 1; which numbers those are, the span says.
+/// Counter of raw positions from 1. The span maps them to numbers.
 enum Counter {
-    /// 1, 2, 3, … up to this one so far.
+    /// The last position.
     Plain(u64),
-    /// Neither without gaps nor in order.
+    /// With gaps and out of order.
     Chaos(Chaos),
 }
 
 impl Memory {
-    /// In order, or unruly from a seed.
+    /// In order, or in chaos mode with a seed.
     pub(crate) fn new(chaos_seed: Option<u64>, templates: Templates) -> Arc<Self> {
         Arc::new(Self { chaos_seed, templates, counters: Mutex::default() })
     }
@@ -48,7 +47,7 @@ impl Memory {
         Ok(GrantResponse { blocks, max_age: Some(AGELESS), version: 1, template_data })
     }
 
-    /// As a server says it: with how many are left, where that is known and some are.
+    /// The error of a server at the end of a sequence, with the numbers left if some are.
     fn exhausted(&self, ask: &NumberRequest, resolved: &ResolvedRequest) -> Error {
         let counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
         let left = match counters.get(&(ask.scope.name().clone(), resolved.key())) {
@@ -89,7 +88,7 @@ impl Memory {
     }
 }
 
-/// The numbers of a span that were counted from 1; what is beyond its last one is left out.
+/// Maps positions to numbers. Positions beyond the end are left out.
 fn numbers(span: Span, places: Vec<Block>) -> Option<Vec<Block>> {
     let from_one = Layout::new(0, 0).ok()?;
     Some(places.into_iter().filter_map(|block| span.numbers(from_one, block)).collect())

@@ -1,4 +1,4 @@
-//! Templates of sequences in memory: the same proof, periods and texts as a server's.
+//! Templates of a cluster in memory, with the same analysis, periods and texts as in a server.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -12,7 +12,7 @@ use crate::{
     transport::{NumberRequest, TemplateData, TemplateSettings, Verb},
 };
 
-/// By name. Cheap to clone.
+/// Templates by sequence. Cheap to clone.
 #[derive(Clone, Default)]
 pub(crate) struct Templates(Arc<HashMap<SequenceName, KnownTemplate>>);
 
@@ -23,14 +23,14 @@ struct KnownTemplate {
     span: Span,
 }
 
-/// What a request aims at: a counter, and the texts of its numbers.
+/// Counter and texts that a request refers to.
 pub(super) struct ResolvedRequest {
     template_data: Option<(RenderContext, Timestamp, TemplateSettings)>,
     span: Span,
 }
 
 impl Templates {
-    /// The same with one more; refused where it is none, or could render two numbers alike.
+    /// Adds a template. One that is invalid or could render two numbers alike is refused.
     pub(crate) fn with(&self, name: SequenceName, template: &str, zone: &str) -> Result<Self, Error> {
         let rendering = TemplateSettings {
             template: template.to_owned(),
@@ -67,7 +67,7 @@ impl Templates {
     }
 }
 
-/// The numbers that a template has texts for, as a server gives them: from its `start`, `step` apart, up to the last.
+/// The numbers that have a text: from `start` in steps up to the last one, as in a server.
 fn span_of(format: &Format) -> Result<Span, SpanError> {
     let CounterSpec { start, step, end, wrap, .. } = format.counter_spec();
     let round = wrap.map(|wrap| start.saturating_add(wrap.cycle).saturating_sub(step));
@@ -76,12 +76,12 @@ fn span_of(format: &Format) -> Result<Span, SpanError> {
 }
 
 impl ResolvedRequest {
-    /// Which numbers its counter gives.
+    /// The numbers of the counter.
     pub(super) fn span(&self) -> Span {
         self.span
     }
 
-    /// What tells its counter from others of the name.
+    /// Key of the counter within its sequence.
     pub(super) fn key(&self) -> Vec<String> {
         let Some((context, ..)) = &self.template_data else { return Vec::new() };
         let values = context.partition().map(|(_, value)| value.to_owned());

@@ -1,4 +1,4 @@
-//! How texts are made here: by the template that servers tell with a lease, from numbers of a lease of its own period.
+//! Local rendering of texts: the template comes with a lease, and the numbers are leased for one period of it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -15,19 +15,19 @@ use crate::{
     transport::TemplateSettings,
 };
 
-/// What is known of a scope's texts.
+/// Where the texts of a scope are rendered.
 #[derive(Clone, Default)]
 pub(crate) enum RenderMode {
-    /// Nothing yet.
+    /// Not known yet.
     #[default]
     Unknown,
-    /// They are rendered here.
+    /// In this process.
     Local(Arc<LocalRenderer>),
-    /// Only servers render them: there is no template, no lease, or a template that can't be proven here.
+    /// By servers only: without a template, without leases, or with a template that can't be analyzed here.
     Server,
 }
 
-/// What one scope knows; all its handles share it.
+/// Render mode of a scope, shared by all its handles.
 #[derive(Default)]
 pub(crate) struct RenderState(Mutex<RenderMode>);
 
@@ -40,7 +40,7 @@ impl RenderState {
         *self.held() = mode;
     }
 
-    /// Forgets a page that turned out to be outdated, unless somebody has turned it already.
+    /// Resets the mode if it still has this outdated renderer.
     pub(crate) fn forget(&self, outdated: &Arc<LocalRenderer>) {
         let mut held = self.held();
         if matches!(&*held, RenderMode::Local(renderer) if Arc::ptr_eq(renderer, outdated)) {
@@ -53,20 +53,20 @@ impl RenderState {
     }
 }
 
-/// All that texts have in common for a while, and the numbers of their period.
+/// Renderer of one period: the context that its texts have in common, and the lease of its numbers.
 pub(crate) struct LocalRenderer {
     version: u32,
     context: RenderContext,
-    /// It is good from this instant …
+    /// Valid from this instant …
     from: Timestamp,
-    /// … to this one, if to any.
+    /// … until this one, if there is an end.
     until: Option<Timestamp>,
-    /// When another version takes effect, if one waits: nothing is rendered by this one from then on.
+    /// When another version takes effect, if one is waiting. From then on this renderer is not used.
     version_end: Option<Timestamp>,
     lease: Arc<SequenceInner>,
 }
 
-/// What a server said of the version in effect.
+/// Version in effect, as a server reported it.
 #[derive(Clone, Copy)]
 pub(crate) struct Version {
     pub(crate) number: u32,
@@ -74,19 +74,20 @@ pub(crate) struct Version {
 }
 
 impl LocalRenderer {
-    /// A first page, by what a server said.
+    /// The first renderer of a scope, from a server's response.
     pub(crate) fn first(
         state: &ClientState,
         scope: &RequestScope,
         (version, said): (Version, &TemplateSettings),
     ) -> Result<Option<Arc<Self>>, Error> {
-        // Proven by the server; what can't be proven here (a key, a function) is left to it.
+        // The server has analyzed the template. What can't be analyzed here (a key, a function) is left to the
+        // server.
         let Ok(template) = Template::parse(&said.template) else { return Ok(None) };
         let Ok(format) = template.analyze(&settings(said)) else { return Ok(None) };
         Self::for_instant(state, scope, (version, &format), None).map(Some)
     }
 
-    /// The page that follows this one: of the same period and lease, or of the next one's.
+    /// The renderer that follows, with the same lease if its period is the same.
     pub(crate) fn next(
         self: &Arc<Self>,
         state: &ClientState,
@@ -121,12 +122,12 @@ impl LocalRenderer {
         Ok(Arc::new(Self { version, context, from: at, until, version_end, lease }))
     }
 
-    /// Whether another version is in effect: this one has no page any more.
+    /// Whether another version is in effect, so that this renderer must not be used.
     pub(crate) fn is_over(&self, scope: &RequestScope, now: Timestamp) -> bool {
         scope.template_input().at.is_empty() && self.version_end.is_some_and(|end| end <= now)
     }
 
-    /// Whether texts of this instant are on it.
+    /// Whether the renderer is valid at this instant.
     pub(crate) fn holds(&self, scope: &RequestScope, now: Timestamp) -> bool {
         !scope.template_input().at.is_empty()
             || self.from <= now && self.until.is_none_or(|until| now < until)
@@ -137,19 +138,19 @@ impl LocalRenderer {
         self.context.period() == period
     }
 
-    /// Where its numbers come from.
+    /// The lease of its numbers.
     pub(crate) fn lease(&self) -> &Arc<SequenceInner> {
         &self.lease
     }
 
-    /// A number of its lease with its text.
+    /// A number of the lease with its text.
     pub(crate) fn issued(
         &self,
         number: Number,
         scope: &RequestScope,
         now: Timestamp,
     ) -> Result<Issued, Error> {
-        // A wait may have gone on beyond the page: what it shows is its own last instant.
+        // A call may have waited beyond the end of the renderer. The text then shows its last instant.
         let last =
             self.until.map(|until| Timestamp::from_millisecond(until.as_millisecond() - 1).unwrap_or(until));
         let at = if scope.template_input().at.is_empty() {
@@ -165,13 +166,13 @@ impl LocalRenderer {
     }
 }
 
-/// The wall, as a page sees it.
+/// The wall clock as a timestamp.
 pub(crate) fn now(clock: &dyn Clock) -> Timestamp {
     let now = i64::try_from(clock.wall_ms()).ok();
     now.and_then(|now| Timestamp::from_millisecond(now).ok()).unwrap_or_default()
 }
 
-/// A value that the template does not take, as a server would say it.
+/// The error of a value that the template refuses, as a server would report it.
 pub(crate) fn value_error(error: &ValueError) -> Error {
     let field = if error.field == "at" { "at".to_owned() } else { format!("values.{}", error.field) };
     let value = if error.is_missing { "missing".to_owned() } else { format!("{:?}", error.value) };

@@ -1,4 +1,4 @@
-//! Numbers with their texts.
+//! Texts of numbers: [`Issued`], and the methods of [`Sequence`] that return it.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,7 +15,7 @@ use crate::{
     transport::Verb,
 };
 
-/// How often a take begins again because the definition changed under it.
+/// How often a call starts again because the definition changed meanwhile.
 const DEFINITION_CHANGES_MAX: usize = 4;
 
 /// A number and its text.
@@ -24,19 +24,19 @@ const DEFINITION_CHANGES_MAX: usize = 4;
 pub struct Issued {
     /// The number.
     pub number: Number,
-    /// Its text; where the sequence has no template, the number's digits.
+    /// Its text. Without a template, the digits of the number.
     pub text: String,
-    /// The key of the period that it belongs to, such as `20260401`; empty where the sequence never resets.
+    /// Key of its period, such as `20260401`; empty if the sequence never resets.
     pub period: String,
     /// The instant that the text shows, in RFC 3339; empty without a template.
     pub at: String,
-    /// The version of the sequence's definition.
+    /// Version of the definition.
     pub version: u32,
 }
 
 impl Sequence {
-    /// A number with its text: rendered here from a lease, as fast as the number almost; by a server where there is no
-    /// lease, or no template.
+    /// A number with its text. It is rendered locally from a lease, almost as fast as the number alone, or by a
+    /// server if there is no lease or no template.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), sequent_client::Error> {
@@ -47,7 +47,7 @@ impl Sequence {
     /// # Ok(()) }
     /// ```
     ///
-    /// The instant is this machine's, unless [`at`](Self::at) names one; texts and their numbers are of one period.
+    /// The instant is this machine's, unless [`at`](Self::at) names one. Number and text are of the same period.
     pub async fn next_text(&self) -> Result<Issued, Error> {
         if let Some(issued) = self.try_next_text() {
             return Ok(issued);
@@ -56,7 +56,8 @@ impl Sequence {
         outcome.inspect_err(client_metrics::failed)
     }
 
-    /// A number with its text that is ready, or `None`: never waits, and sends for more only where texts are rendered here.
+    /// A number with its text that is ready, or `None`. It never waits. It starts a refill only if texts are rendered
+    /// locally.
     pub fn try_next_text(&self) -> Option<Issued> {
         let here = self.in_this_process_if_started()?;
         let RenderMode::Local(renderer) = here.render_state().mode() else { return None };
@@ -68,7 +69,8 @@ impl Sequence {
         renderer.issued(number, here.scope(), now).ok()
     }
 
-    /// So many numbers with their texts, ascending, of one instant and one period, or none; by one request.
+    /// `count` numbers with their texts, in ascending order, of one instant and one period, or none. It takes one
+    /// request.
     pub async fn next_texts(&self, count: u32) -> Result<Vec<Issued>, Error> {
         let Batch { numbers, texts, period, at, version } = self.next_batch(count).await?;
         let mut texts = texts.into_iter();
@@ -107,7 +109,7 @@ impl Sequence {
                 }
             };
             match renderer.lease().reservoir().next(retry.end()).await {
-                // It was waited for beyond its version's end: nobody gets it.
+                // The wait lasted beyond the end of the version, so nobody gets the number.
                 Ok(_) if renderer.is_over(self.scope(), self.now()) => {
                     client_metrics::burnt(client_metrics::VERSION_ENDED, 1)
                 }
@@ -131,7 +133,7 @@ impl Sequence {
         }
     }
 
-    /// The page at hand, or the one that follows it now.
+    /// This renderer, or the one that follows it if this one is not valid now.
     fn current_renderer(&self, renderer: Arc<LocalRenderer>) -> Result<Arc<LocalRenderer>, Error> {
         if renderer.holds(self.scope(), self.now()) {
             return Ok(renderer);
@@ -145,11 +147,12 @@ impl Sequence {
         now(&*self.state().environment.timers)
     }
 
-    /// Asks how texts are rendered, by a lease of one number: which is the caller's, if its text is known now.
+    /// Asks a server how texts are rendered, by a lease of one number. The caller gets that number if its text can be
+    /// rendered now.
     async fn learn(&self, within: Duration) -> Result<Option<Issued>, Error> {
         let Some((renderer, grant)) = self.renderer_for(self.scope(), within).await? else { return Ok(None) };
         let (renderer, grant) = if renderer.is_over(self.scope(), self.now()) {
-            // The server's clock is behind this one: the version in effect here is asked for by its instant.
+            // The server's clock is behind this one, so the version in effect here is requested by its instant.
             let here = self.scope().at(self.now().to_string());
             let Some(found) = self.renderer_for(&here, within).await? else { return Ok(None) };
             found
@@ -166,7 +169,7 @@ impl Sequence {
         renderer.issued(number, self.scope(), self.now()).map(Some)
     }
 
-    /// A page by what a server says of a scope, and the number that came with it; `None` where only servers render.
+    /// A renderer from a server's response, and the number that came with it. `None` if only servers render.
     async fn renderer_for(
         &self,
         asked: &RequestScope,

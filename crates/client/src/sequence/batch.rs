@@ -1,4 +1,4 @@
-//! A batch without a lease: one request, answered whole.
+//! Batch of numbers without a lease, by one request.
 
 use sequent_core::Block;
 use tokio::time::timeout;
@@ -13,28 +13,28 @@ use crate::{
     transport::{TemplateData, Verb},
 };
 
-/// The most numbers that are asked for at once; a server may allow fewer, and says so.
+/// Limit on numbers of a batch. A server may allow fewer, and then reports its limit.
 const BATCH_MAX: u32 = 1_000_000;
 
-/// Numbers that were given by one request.
+/// Numbers of one request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Batch {
     /// Ascending.
     pub numbers: Vec<Number>,
-    /// A text for each, where the sequence has a template; else none.
+    /// The text of each number; empty without a template.
     pub texts: Vec<String>,
-    /// The key of the period that they belong to; empty where the sequence never resets.
+    /// Key of their period; empty if the sequence never resets.
     pub period: String,
     /// The instant that the texts show, in RFC 3339; empty without a template.
     pub at: String,
-    /// The version of the sequence's definition.
+    /// Version of the definition.
     pub version: u32,
 }
 
 impl Sequence {
-    /// So many numbers that no lease has held, ascending, or none: for a caller that takes once and ends. It burns
-    /// nothing that it did not ask for.
+    /// `count` numbers that were never part of a lease, in ascending order, or none. For a caller that takes once and
+    /// ends: nothing beyond the batch is burnt.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), sequent_client::Error> {

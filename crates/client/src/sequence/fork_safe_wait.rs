@@ -1,4 +1,4 @@
-//! What a caller waits for, and the process that began it.
+//! Waits that survive a fork: a forked child starts its own.
 
 use std::{
     future::poll_fn,
@@ -12,8 +12,8 @@ use crate::{client::fork_detection::ForkGuard, error::Error, sequence::Sequence}
 
 /// A wait, or none.
 ///
-/// It is of the process that began it. A child must neither poll it, since the answer is the parent's, nor drop it, since
-/// that takes locks which the parent may have held.
+/// It belongs to the process that started it. A forked child must not poll it, since the response is the parent's. It
+/// must not drop it either, since that takes locks which the parent may have held during the fork.
 pub(crate) struct ForkSafeWait<'a, T>(Option<StartedWait<'a, T>>);
 
 struct StartedWait<'a, T> {
@@ -45,14 +45,14 @@ impl<'a, T> ForkSafeWait<'a, T> {
         self.0 = Some(StartedWait { fork_guard: sequence.fork_guard().clone(), work: Some(work) });
     }
 
-    /// Back to none.
+    /// Discards the wait.
     #[cold]
     #[inline(never)]
     pub(crate) fn discard(&mut self) {
         self.0 = None;
     }
 
-    /// Back to none with the outcome.
+    /// Polls the wait, and discards it with its outcome.
     #[cold]
     #[inline(never)]
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<T, Error>> {
@@ -63,7 +63,7 @@ impl<'a, T> ForkSafeWait<'a, T> {
     }
 }
 
-/// A call that waits. In a child of the process that began it, it begins anew, with the child's handle.
+/// A call that waits. In a forked child it starts again, with the child's handle.
 pub(crate) fn fork_safe_call<'a, T: 'a>(
     mut sequence: &'a Sequence,
     begin: impl Fn(&'a Sequence) -> BoxFuture<'a, Result<T, Error>> + Send,

@@ -1,18 +1,18 @@
-//! A handle in a child of the process that made it: what it holds is the parent's, so it has its like there.
+//! Handle of a forked child. The numbers of a handle belong to the parent, so the child gets a handle of its own.
 
 use std::sync::Arc;
 
 use crate::{client::fork_detection::ForkGuard, sequence::Sequence};
 
 impl Sequence {
-    /// This handle; in a forked child its like.
+    /// This handle. In a forked child, the child's own.
     #[inline]
     pub(crate) fn in_this_process(&self) -> &Self {
         if self.fork_guard.is_forked_child() { self.child_handle() } else { self }
     }
 
-    /// The same, but in a child that has not called a server yet nothing: it may still stand in its parent's runtime,
-    /// whose threads it has not got. Who waits has one that runs.
+    /// This handle. In a forked child, its own, or `None` before its first call that waits: the runtime inherited
+    /// from the parent has no threads. A call that waits has a runtime.
     #[inline]
     pub(crate) fn in_this_process_if_started(&self) -> Option<&Self> {
         if self.fork_guard.is_forked_child() {
@@ -27,7 +27,7 @@ impl Sequence {
     fn child_handle(&self) -> &Self {
         let child = self.child.get_or_init(|| {
             let client = self.client.in_this_process().clone();
-            // The name was good before, and the child's own table is empty.
+            // The name was valid before, and the child's table is empty.
             let shared =
                 client.state().shared(self.shared.scope.clone()).unwrap_or_else(|_| Arc::clone(&self.shared));
             Box::new(Self { deadline: self.deadline, ..Self::new(client, shared) })
@@ -35,12 +35,12 @@ impl Sequence {
         child.in_this_process()
     }
 
-    /// The process that this handle was made in.
+    /// Fork guard of the process that made this handle.
     pub(crate) fn fork_guard(&self) -> &ForkGuard {
         &self.fork_guard
     }
 
-    /// Whether this is a child of the process that made this handle.
+    /// Whether this process is a forked child of the one that made the handle.
     #[inline]
     pub(crate) fn is_forked_child(&self) -> bool {
         self.fork_guard.is_forked_child()

@@ -1,4 +1,4 @@
-//! What a handle lends to those that take, wait and render for it.
+//! Access to the parts of a handle, for the modules that take, wait and render.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ impl Sequence {
         &self.reservoir
     }
 
-    /// How long each take may wait.
+    /// How long each call may wait.
     pub(crate) fn timeout_duration(&self) -> Duration {
         self.deadline
     }

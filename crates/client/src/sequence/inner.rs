@@ -1,4 +1,4 @@
-//! What all handles of one sequence share.
+//! Shared part of all handles of one scope.
 
 use std::sync::{
     Arc, OnceLock,
@@ -14,16 +14,16 @@ use crate::{
     telemetry::client_metrics,
 };
 
-/// What all handles of one sequence share.
+/// Shared part of all handles of one scope: reservoir, queue of unbuffered requests, render mode.
 pub(crate) struct SequenceInner {
     pub(super) scope: RequestScope,
     pub(super) high_water: Arc<HighWater>,
     pub(super) reservoir: Reservoir,
-    /// Those who ask for a number without a lease, once somebody has.
+    /// Queue of unbuffered requests, made by the first of them.
     pub(super) unbuffered: OnceLock<UnbufferedQueue>,
-    /// How many issued numbers are counted.
+    /// How many issued numbers the metrics already count.
     reported: AtomicU64,
-    /// Whether a server has said that there are no leases of it.
+    /// Whether a server reported that the sequence is dense, and so has no leases.
     pub(super) is_dense: AtomicBool,
     pub(super) render_state: RenderState,
 }
@@ -50,7 +50,7 @@ impl SequenceInner {
         &self.reservoir
     }
 
-    /// Counts what has been issued since the last report: counting each number would cost more than issuing it.
+    /// Counts the numbers issued since the last report. Counting each number would cost more than issuing it.
     pub(crate) fn report(&self) -> Stats {
         let stats = self.reservoir.stats();
         let before = self.reported.swap(stats.issued, Ordering::Relaxed);

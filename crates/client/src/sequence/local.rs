@@ -1,4 +1,4 @@
-//! A handle for one thread.
+//! Handle of one thread.
 
 use std::{
     fmt,
@@ -16,9 +16,9 @@ use crate::{
     sequence::{Sequence, fork_safe_wait::ForkSafeWait, next::no_number},
 };
 
-/// A handle of its own, for the last factor of speed: most of its numbers touch nothing that other threads touch.
+/// Handle of one thread, for the highest speed: most of its numbers need no shared memory.
 ///
-/// It holds at most 1/64 of the lease; what is left of that is burnt when the handle is dropped.
+/// It holds at most 1/64 of the lease. What is left of that is burnt when the handle is dropped.
 pub struct Local {
     chunk: sequent_buffer::LocalHandle,
     sequence: Sequence,
@@ -29,7 +29,7 @@ impl Local {
         Self { chunk: sequence.reservoir().local(), sequence }
     }
 
-    /// A number that is ready, or `None`: never waits. Finding nothing, it sends for more.
+    /// A number that is ready, or `None`. It never waits. Without a number, it starts a refill.
     #[inline]
     pub fn try_next(&mut self) -> Option<Number> {
         if self.sequence.is_forked_child() {
@@ -42,7 +42,7 @@ impl Local {
         }
     }
 
-    /// A number, as [`Sequence::next`] gives it.
+    /// The next number, like [`Sequence::next`].
     #[inline]
     #[allow(clippy::should_implement_trait, reason = "not an iterator: it may fail, and goes on after that")]
     pub fn next(&mut self) -> LocalNext<'_> {
@@ -55,7 +55,7 @@ impl Local {
         self.sequence.reservoir().resolve(empty).and_then(Number::of)
     }
 
-    /// In a forked child, this handle is the child's.
+    /// Replaces this handle by the child's own.
     #[cold]
     #[inline(never)]
     fn switch_to_child(&mut self) {
@@ -66,7 +66,7 @@ impl Local {
 impl Drop for Local {
     fn drop(&mut self) {
         if self.sequence.is_forked_child() {
-            // What it holds is the parent's, and so is the place where it would be given back.
+            // The numbers belong to the parent, and so does the reservoir that would get them back.
             mem::forget(mem::replace(&mut self.chunk, self.sequence.reservoir().local()));
         }
     }
@@ -78,7 +78,8 @@ impl fmt::Debug for Local {
     }
 }
 
-/// One number of a [`Local`]: ready at the first poll unless the lease is dry. Nothing is taken before it is polled.
+/// Future of one number of a [`Local`]. It is ready at the first poll unless the lease is used up. No number is taken
+/// before the first poll.
 #[must_use = "nothing is taken before it is polled"]
 pub struct LocalNext<'a> {
     local: &'a mut Local,

@@ -1,4 +1,4 @@
-//! One number, as a hand-written future: ready at the first poll unless the lease is dry.
+//! Future of one number, written by hand: ready at the first poll unless the lease is used up.
 
 use std::{
     fmt,
@@ -13,7 +13,8 @@ use crate::{
     sequence::{Sequence, fork_safe_wait::ForkSafeWait},
 };
 
-/// One number of a [`Sequence`]. Nothing is taken before it is polled; dropped while it waits, it takes nothing.
+/// Future of one number of a [`Sequence`]. No number is taken before the first poll. Dropped while it waits, it takes
+/// none.
 #[must_use = "nothing is taken before it is polled"]
 pub struct Next<'a> {
     sequence: &'a Sequence,
@@ -34,7 +35,7 @@ impl<'a> Next<'a> {
     }
 }
 
-/// No block holds such a number.
+/// Blocks hold no such number.
 #[cold]
 pub(crate) fn no_number() -> Error {
     Error::new(PROTOCOL, "a number that is none")
@@ -45,7 +46,7 @@ impl Future for Next<'_> {
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        // Here and not where it was made: a fork may lie in between.
+        // Checked at each poll, since a fork may happen after the future was made.
         if self.sequence.is_forked_child() {
             self.switch_to_child();
         }

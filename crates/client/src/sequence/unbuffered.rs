@@ -1,4 +1,4 @@
-//! Numbers without a lease: callers that wait at the same time travel in one request.
+//! Unbuffered numbers, without a lease: concurrent callers share one request.
 
 use std::sync::{
     Arc, Weak,
@@ -19,22 +19,22 @@ use crate::{
     transport::{Verb, endpoints::Endpoints},
 };
 
-/// The most callers that one request answers.
+/// Limit on callers per request.
 const MERGE_MAX: usize = 1000;
 
-/// The most callers that wait for the next request; more wait to get in.
+/// Limit on callers that wait for the next request. Further ones wait for a place in the queue.
 const QUEUE_MAX: usize = 65_536;
 
-/// After so many requests of as many as servers seem to allow, twice as many are tried: their limits can be raised.
+/// After so many requests of the current size the size is doubled, since the limit of a server may be raised.
 const RAISE_AFTER: usize = 100;
 
-/// A caller: gone once nobody else holds it.
+/// A waiting caller. It is gone once the pointer can't be upgraded.
 pub(crate) type Caller = Weak<()>;
 
-/// The callers of one sequence.
+/// Queue of the callers of one scope.
 pub(crate) type UnbufferedQueue = Merge<Caller, Result<PendingNumber, Error>>;
 
-/// The queue, and what drives it: to be spawned.
+/// Makes the queue, and the future that drives it. Spawn the future.
 pub(crate) fn unbuffered_queue(
     scope: RequestScope,
     high_water: Arc<HighWater>,
@@ -44,25 +44,25 @@ pub(crate) fn unbuffered_queue(
     let batcher = Arc::new(UnbufferedBatcher { scope, high_water, endpoints, most, full });
     Merge::new(QUEUE_MAX, MERGE_MAX, move |callers| -> BoxFuture<'static, _> {
         let batcher = Arc::clone(&batcher);
-        // A task of its own: one that panics leaves its callers without an answer, and those after it with a driver.
+        // In a task of its own, so that a panic fails only the callers of this request and not the driver.
         let answers = tokio::spawn(async move { batcher.answer(&callers).await });
         Box::pin(async move { answers.await.unwrap_or_default() })
     })
 }
 
-/// What is known of asking for several at once.
+/// Batches requests of several callers.
 struct UnbufferedBatcher {
     scope: RequestScope,
     high_water: Arc<HighWater>,
     endpoints: Arc<Endpoints>,
-    /// How many callers one request may answer, as far as servers have said: a server's limit may be far below ours.
+    /// How many callers one request may have, as far as servers have reported: their limit may be far below ours.
     most: AtomicUsize,
     /// How many requests of that size were served in a row.
     full: AtomicUsize,
 }
 
 impl UnbufferedBatcher {
-    /// As few requests as servers allow, one after the other, for as many as still wait.
+    /// Serves the callers that still wait, with as few requests as servers allow, one after the other.
     async fn answer(&self, callers: &[Caller]) -> Vec<Result<PendingNumber, Error>> {
         let mut answers = Vec::with_capacity(callers.len());
         let mut rest = callers;
@@ -76,7 +76,7 @@ impl UnbufferedBatcher {
                     answers.extend(distribute(grant, piece));
                     rest = behind;
                 }
-                // Nobody asked for more than one: the crowd is too large, not a caller's wish.
+                // Each caller wants one number, so the batch is too large, and no caller is at fault.
                 Err(error) if waiting > 1 && is_count_refused(&error) => self.refused(waiting),
                 Err(error) => {
                     answers.extend(rest.iter().map(|_| Err(error.clone())));
@@ -115,7 +115,7 @@ fn is_count_refused(error: &Error) -> bool {
     error.kind() == ErrorKind::InvalidArgument && error.fields().iter().any(|found| found.field == "count")
 }
 
-/// One for each, as long as there are some. Who is gone may be passed over, and may take one all the same.
+/// Gives each caller one number while there are some. A caller that is gone may be skipped, and may also get one.
 fn distribute(grant: Option<Grant>, callers: &[Caller]) -> Vec<Result<PendingNumber, Error>> {
     let blocks = grant.map(Grant::into_blocks).unwrap_or_default();
     let mut numbers = blocks.iter().flat_map(Block::iter).filter_map(Number::of).map(PendingNumber::new);

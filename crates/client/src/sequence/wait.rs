@@ -1,4 +1,4 @@
-//! Takes that wait: on the lease, and on servers where there is none, until the deadline.
+//! Calls that wait for numbers until the deadline: on the lease, or on servers for a dense sequence.
 
 use std::sync::{Arc, atomic::Ordering};
 
@@ -17,14 +17,14 @@ use crate::{
     telemetry::client_metrics,
 };
 
-/// The most numbers of one [`Sequence::next_many`].
+/// Limit on numbers of [`Sequence::next_many`].
 const MANY_MAX: usize = 1_000_000;
 
 /// How many numbers [`Sequence::ready`] waits for.
 const READY: u64 = 64;
 
 impl Sequence {
-    /// Goes on from a draw that found nothing.
+    /// Continues after a draw that found no number.
     pub(crate) async fn wait(&self, empty: Empty) -> Result<Number, Error> {
         let outcome = self.wait_on(empty).await;
         outcome.inspect_err(client_metrics::failed)
@@ -52,14 +52,14 @@ impl Sequence {
         loop {
             match self.reservoir.prefetch(READY, retry.end()).await {
                 Ok(()) => return Ok(()),
-                // Every number is a request: there is nothing to hold before.
+                // A dense sequence has no leases, so there is nothing to wait for.
                 Err(error) if self.is_dense(&error) => return Ok(()),
                 Err(error) => self.pause_or_fail(&mut retry, error).await?,
             }
         }
     }
 
-    /// So many, of the lease; all of one request where there are no leases.
+    /// Takes `count` numbers of the lease, or by one request from a dense sequence.
     pub(super) async fn many(&self, count: usize) -> Result<Vec<Number>, Error> {
         if count == 0 || count > MANY_MAX {
             return Err(Error::field("count", count, format!("1 to {MANY_MAX} are allowed")));
@@ -80,11 +80,11 @@ impl Sequence {
         }
     }
 
-    /// One that was in no lease, in a request with those who ask for one at the same time.
+    /// Takes one number without a lease. Concurrent callers share one request.
     pub(super) async fn unbuffered(&self) -> Result<Number, Error> {
         let mut retry = self.retry_deadline();
         loop {
-            // Dropped with this call, so that nobody asks on behalf of a caller that is gone.
+            // Dropped with this call. The queue then skips a caller that is gone.
             let caller = Arc::new(());
             let ask = self.unbuffered_queue().ask(Arc::downgrade(&caller));
             let answer = timeout(retry.remaining(), ask).await;
@@ -104,7 +104,7 @@ impl Sequence {
         }
     }
 
-    /// The queue of those who ask for one at the same time; the first of them sets it going.
+    /// Queue of the unbuffered callers. The first one starts it.
     fn unbuffered_queue(&self) -> &UnbufferedQueue {
         self.shared.unbuffered.get_or_init(|| {
             let state = self.client.state();
@@ -116,8 +116,8 @@ impl Sequence {
         })
     }
 
-    /// Whether there are no leases of it: a server has just said so, or before. The reservoir is closed then, so that
-    /// nobody asks for one again.
+    /// Whether the sequence is dense, as a server has reported now or before. The reservoir is then closed, so that
+    /// no lease is requested again.
     fn is_dense(&self, error: &TakeError) -> bool {
         if Error::beneath_take(error).is_some_and(|error| error.says_dense()) {
             self.shared.is_dense.store(true, Ordering::Relaxed);
@@ -126,13 +126,13 @@ impl Sequence {
         self.shared.is_dense.load(Ordering::Relaxed)
     }
 
-    /// How a take waits, from now until its deadline.
+    /// Deadline of a call that starts now.
     pub(crate) fn retry_deadline(&self) -> RetryDeadline<'_> {
         let environment = &self.client.state().environment;
         RetryDeadline::new(&*environment.timers, &*environment.entropy, self.deadline)
     }
 
-    /// Waits before another try, as long as the deadline lets it.
+    /// Pauses before the next attempt, within the deadline.
     async fn pause_or_fail(&self, retry: &mut RetryDeadline<'_>, error: TakeError) -> Result<(), Error> {
         retry.pause_or_fail(self.failed(error)).await
     }

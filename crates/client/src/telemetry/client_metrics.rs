@@ -1,4 +1,4 @@
-//! What a client tells: the names of its metrics, in one place.
+//! Metrics of the client: names, labels and descriptions.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -28,31 +28,31 @@ const OUT: &str = "sequent_client_endpoint_out";
 const EVICTIONS: &str = "sequent_client_endpoint_evictions_total";
 const RESCUES: &str = "sequent_client_endpoint_rescues_total";
 
-/// The ways to a number.
+/// Values of the label `path`.
 const PATHS: [&str; 3] = ["lease", "fresh", "batch"];
 
-/// Why numbers are burnt here.
+/// Reasons for burnt numbers.
 pub(crate) const UNAWAITED: &str = "answered when nobody waited any more";
 pub(crate) const VERSION_ENDED: &str = "its version ended";
 pub(crate) const PIECES: &str = "a lease of too many pieces";
 
-/// The same with what the reservoir says. What it says besides counts under [`OTHER`].
+/// All reasons for burnt numbers, with those of the reservoir. An unknown one counts as [`OTHER`].
 fn reasons() -> impl Iterator<Item = &'static str> {
     [UNAWAITED, VERSION_ENDED, PIECES, OTHER].into_iter().chain(DISCARD_REASONS)
 }
 
-/// How requests end, beside the [reasons](Error::labels) of the error table.
+/// Outcomes of requests besides the [reasons](Error::labels) of errors.
 pub(crate) const OK: &str = "ok";
 const FAULTS: [ErrorKind; 2] = [ErrorKind::Unavailable, ErrorKind::Timeout];
 
 const OTHER: &str = "other";
 
-/// Tells the program's recorder, whose panics are its own: where they are told, the program has set; calls and leases go on.
+/// Calls the program's recorder and catches its panics, so that calls and leases continue. The panic hook has run.
 pub(crate) fn with_recorder_guarded(work: impl FnOnce()) {
     drop(catch_unwind(AssertUnwindSafe(work)));
 }
 
-/// Says what each metric is, to whatever recorder the program has installed.
+/// Describes all metrics to the program's recorder.
 pub(crate) fn describe() {
     with_recorder_guarded(|| {
         describe_counter!(ISSUED, "Numbers handed to callers, from leases or asked for fresh");
@@ -71,7 +71,7 @@ pub(crate) fn describe() {
     with_recorder_guarded(begin);
 }
 
-/// Everything at zero: an increase is seen from the first event on. Which endpoints there are is said with each.
+/// Sets every series to zero, so that the first event is an increase. Series of endpoints start with each endpoint.
 fn begin() {
     for path in PATHS {
         counter!(ISSUED, "path" => path).increment(0);
@@ -113,12 +113,12 @@ pub(crate) fn burnt(why: &'static str, count: u64) {
     }
 }
 
-/// A client's part in what is ready.
+/// Share of a client in the gauge of leased numbers.
 pub(crate) fn reserve() -> GaugeShare {
     GaugeShare::new(|| gauge!(RESERVE))
 }
 
-/// The label of an endpoint's own fault.
+/// Label of an endpoint's error.
 pub(crate) fn fault(kind: ErrorKind) -> &'static str {
     if FAULTS.contains(&kind) { kind.as_str() } else { OTHER }
 }
@@ -134,7 +134,8 @@ pub(crate) fn failed(error: &Error) {
     with_recorder_guarded(|| counter!(ERRORS, "reason" => error.label()).increment(1));
 }
 
-/// An endpoint is named by its place in the client's list, from 0: an address would be a label that nothing bounds.
+/// Gauges of an endpoint. Its label is its position in the client's list, from 0: addresses would be labels without
+/// bound.
 pub(crate) fn endpoint(place: SlotIndex) -> EndpointGauges {
     with_recorder_guarded(|| {
         for name in [EVICTIONS, RESCUES] {

@@ -1,4 +1,4 @@
-//! One client's part in a gauge that all clients of a program share: what each has is added up, and handed back at its end.
+//! Share of one client in a gauge that all clients of a process add to. The share is subtracted when the client ends.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -6,24 +6,24 @@ use metrics::{Gauge, with_recorder};
 
 use crate::telemetry::client_metrics::with_recorder_guarded;
 
-/// The most recorders that a client tells: a program has one, and one that stands in for it until it is installed.
+/// Limit on recorders per share. A process has one, and a no-op recorder until it is installed.
 const RECORDERS_MAX: usize = 4;
 
-/// A part, which is nothing as yet. What it was told to be counts with the recorder that heard it alone: one that is
-/// installed later is told the whole.
+/// A share, initially zero. It is tracked per recorder, so that a recorder which is installed later gets the whole
+/// value.
 pub(crate) struct GaugeShare {
     gauge: Box<dyn Fn() -> Gauge + Send + Sync>,
-    /// By the recorder's address.
+    /// Reported values by the address of the recorder.
     reported: Mutex<Vec<(usize, f64)>>,
 }
 
 impl GaugeShare {
-    /// Of the gauge that this finds in the recorder of the hour.
+    /// A share in the gauge that this function finds in the current recorder.
     pub(crate) fn new(gauge: impl Fn() -> Gauge + Send + Sync + 'static) -> Self {
         Self { gauge: Box::new(gauge), reported: Mutex::default() }
     }
 
-    /// It is so much from now on.
+    /// Changes the share to this value.
     pub(crate) fn set(&self, value: f64) {
         with_recorder_guarded(|| {
             let recorder = with_recorder(|recorder| std::ptr::from_ref(recorder).cast::<()>().addr());
@@ -36,7 +36,7 @@ impl GaugeShare {
                 }
                 None => return,
             };
-            // An increase by nothing, too: the series is there from then on.
+            // An increase by zero is reported as well, since it creates the series.
             let before = &mut reported[at].1;
             (self.gauge)().increment(value - *before);
             *before = value;
@@ -50,21 +50,21 @@ impl Drop for GaugeShare {
     }
 }
 
-/// An endpoint as one client sees it: in use or out, until the client ends.
+/// Gauges of an endpoint as one client sees it, until the client ends.
 pub(crate) struct EndpointGauges {
     live: GaugeShare,
     out: GaugeShare,
 }
 
 impl EndpointGauges {
-    /// In use. `live` and `out` count the clients that have it so.
+    /// Healthy at first. `live` and `out` count the clients that see the endpoint so.
     pub(crate) fn new(live: GaugeShare, out: GaugeShare) -> Self {
         let gauges = Self { live, out };
         gauges.set(true);
         gauges
     }
 
-    /// It is in use or may be; or it is out.
+    /// Sets whether the endpoint is healthy.
     pub(crate) fn set(&self, is_live: bool) {
         let [live, out] = if is_live { [1.0, 0.0] } else { [0.0, 1.0] };
         self.live.set(live);

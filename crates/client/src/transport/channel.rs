@@ -1,4 +1,4 @@
-//! One HTTP/2 connection to one server, made when it is needed.
+//! HTTP/2 connection to one server, opened on demand.
 
 use std::{
     process,
@@ -32,39 +32,40 @@ use crate::{
     transport::status::{foreign_status, is_graceful_goaway, with_grpc_status},
 };
 
-/// The service whose health counts.
+/// Service whose health is checked.
 pub(super) const SERVICE: &str = "sequent.v1.Sequences";
 
-/// How often a silent server is pinged, and how long it has to answer: what finds a connection that leads nowhere.
+/// Interval of pings on a silent connection, and how long the server has to answer. Pings detect a dead connection.
 const PING_EVERY: Duration = Duration::from_secs(20);
 const PING_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long answers may come behind the end of their connection. Longer than a server needs that ends it in peace, and far
-/// shorter than an attempt: a request that was sent into the end of a connection can wait for ever (about one in 10^4 of
-/// those, hyper 1.12 with h2 0.4.20).
+/// How long responses may arrive after the end of their connection.
+///
+/// A server that closes gracefully needs less, and an attempt has far more. Without this limit a request could wait
+/// for ever: about one in 10^4 of those that are sent while the connection ends (hyper 1.12 with h2 0.4.20).
 const LAST_ANSWERS: Duration = Duration::from_millis(100);
 
-/// A server's connection, with the connection at hand.
+/// Server address with its current connection.
 pub(super) struct ServerConnection {
     address: Address,
     connect_timeout: Duration,
     identity: Option<Arc<str>>,
     current: Mutex<Option<Connection>>,
-    /// Whoever connects; the others wait for its connection.
+    /// Held by the task that connects. Others wait for its connection.
     connecting: tokio::sync::Mutex<()>,
 }
 
-/// A connection, and the process that made it.
+/// Connection, and the process that opened it.
 #[derive(Clone)]
 struct Connection {
     sender: SendRequest<Body>,
-    /// Closed with the connection.
+    /// Closed together with the connection.
     open: watch::Receiver<()>,
     process: u32,
     abandoned: Arc<AtomicBool>,
-    /// The server has said that it ends it; the sender may hear of it later than a request.
+    /// The server has announced the end of the connection. The sender may notice that later than a request.
     ended: Arc<AtomicBool>,
-    /// Somebody has been answered on it.
+    /// At least one response has arrived.
     answered: Arc<AtomicBool>,
 }
 
@@ -92,7 +93,7 @@ impl ServerConnection {
         self.address.origin.clone()
     }
 
-    /// The connection at hand, or a new one.
+    /// A channel on the current connection, or on a new one.
     pub(super) async fn channel(&self) -> Result<Channel, SourceError> {
         if let Some(connection) = self.usable() {
             return Ok(Channel { connection });
@@ -113,14 +114,14 @@ impl ServerConnection {
     fn usable(&self) -> Option<Connection> {
         let mut current = self.current();
         if current.as_ref().is_some_and(|connection| connection.process != process::id()) {
-            // Another process speaks on it: not even a goodbye may come from here.
+            // The connection belongs to the parent process. Dropping it here would send GOAWAY on it.
             std::mem::forget(current.take());
         }
         current.take_if(|connection| !connection.is_usable());
         current.clone()
     }
 
-    /// A connection to a server that is of the cluster it should be of. Before anybody else may use it.
+    /// Opens a connection and verifies the identity of the cluster before anyone uses it.
     async fn connect_verified(&self) -> Result<Connection, SourceError> {
         let (abandoned, ended, answered) = (Arc::default(), Arc::default(), Arc::default());
         let (sender, open) = self.connect().await?;
@@ -148,7 +149,7 @@ impl ServerConnection {
             .keep_alive_while_idle(true)
             .handshake(TokioIo::new(stream));
         let (sender, connection) = handshake.await.map_err(|error| failed("handshake", error.into()))?;
-        // Ends with the connection, or with the last sender; whoever sends hears of it.
+        // Ends with the connection, or with the last sender. Requests see the error.
         let (opened, open) = watch::channel(());
         tokio::spawn(async move {
             drop(connection.await);
@@ -162,14 +163,14 @@ impl ServerConnection {
     }
 }
 
-/// A request under way.
+/// Guard of a request.
 pub(super) struct RequestGuard {
     abandoned: Option<Arc<AtomicBool>>,
     answered: Arc<AtomicBool>,
 }
 
 impl RequestGuard {
-    /// It has come to its end, with an answer or without one.
+    /// The request has ended, with or without a response.
     pub(super) fn done(mut self, is_answered: bool) {
         self.abandoned = None;
         if is_answered {
@@ -186,39 +187,39 @@ impl Drop for RequestGuard {
     }
 }
 
-/// A connection as the generated clients use it.
+/// Connection for the generated gRPC clients.
 #[derive(Clone)]
 pub(super) struct Channel {
     connection: Connection,
 }
 
 impl Channel {
-    /// A mark that a request is out. Dropped before it is done, nobody knows what the connection still does: it is
-    /// given up.
+    /// Guard of a request that is sent now. If it is dropped before the request has ended, the state of the
+    /// connection is unknown, and it is not used again.
     pub(super) fn track_request(&self) -> RequestGuard {
         let (abandoned, answered) =
             (Arc::clone(&self.connection.abandoned), Arc::clone(&self.connection.answered));
         RequestGuard { abandoned: Some(abandoned), answered }
     }
 
-    /// The server has said that it ends it: nobody is to use it any more.
+    /// Marks the connection as ending, so that no request uses it.
     pub(super) fn end(&self) {
         self.connection.ended.store(true, Ordering::Relaxed);
     }
 
-    /// Comes to an end when the connection has, and nothing more can be expected of it.
+    /// Waits until the connection is closed and no more responses can arrive.
     pub(super) async fn wait_closed(&self) {
         let mut open = self.connection.open.clone();
         while open.changed().await.is_ok() {}
         sleep(LAST_ANSWERS).await;
     }
 
-    /// Whether the server had ended it.
+    /// Whether the server has ended the connection.
     pub(super) fn was_closed(&self) -> bool {
         self.connection.is_closed()
     }
 
-    /// Whether anybody was answered on it: who then loses it was answered by a server that is there.
+    /// Whether a response has arrived on the connection, which proves that the server is up.
     pub(super) fn has_answered(&self) -> bool {
         self.connection.answered.load(Ordering::Relaxed)
     }
@@ -239,7 +240,7 @@ impl tower_service::Service<Request<Body>> for Channel {
     }
 }
 
-/// Whether the health service says of a service that it is served.
+/// Whether the health service reports this service as serving.
 pub(super) async fn is_serving(channel: Channel, origin: Uri, service: String) -> Result<bool, SourceError> {
     let guard = channel.track_request();
     let mut client = HealthClient::with_origin(channel.clone(), origin);

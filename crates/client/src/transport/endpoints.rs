@@ -1,4 +1,4 @@
-//! All endpoints of a client: one at a time, under the health rules of shards.
+//! Endpoints of a client with failover: one is used at a time, under the health rules of shards.
 
 use std::{
     sync::Arc,
@@ -16,7 +16,7 @@ use crate::{
     transport::{NumberRequest, Refusal, Transport, Verb, foreign_endpoints::ForeignEndpoints},
 };
 
-/// Where a client asks.
+/// Endpoints of a client.
 pub(crate) struct Endpoints {
     transports: Vec<Arc<dyn Transport>>,
     failover: Arc<Failover>,
@@ -26,7 +26,7 @@ pub(crate) struct Endpoints {
 }
 
 impl Endpoints {
-    /// At least one transport. `env` has the clock of timers; its events are taken over.
+    /// Needs at least one transport. `env` has the clock of timers; its events become metrics.
     pub(crate) fn new(transports: Vec<Arc<dyn Transport>>, health: RingConfig, env: Env) -> Arc<Self> {
         let members = SlotIndex::try_from(transports.len()).unwrap_or(SlotIndex::MAX);
         let gauges: Arc<[EndpointGauges]> = (0..members).map(client_metrics::endpoint).collect();
@@ -37,8 +37,8 @@ impl Endpoints {
         Arc::new(Self { transports, failover, foreign, clock, attempt: health.attempt_timeout })
     }
 
-    /// Asks endpoints until one has answered. A request that may have been served and is asked again costs numbers;
-    /// it never repeats one, so every kind of failure goes on to the next endpoint.
+    /// Requests numbers from one endpoint after the other until one answers. A retry may burn numbers but never
+    /// repeats one, so every kind of failure goes on to the next endpoint.
     pub(crate) async fn ask(
         &self,
         verb: Verb,
@@ -57,7 +57,7 @@ impl Endpoints {
         answer.inspect(|grant| high_water.record(grant))
     }
 
-    /// Asks endpoints about definitions until one has answered: what is asked once more changes nothing more.
+    /// Calls the service of definitions on one endpoint after the other. A repeated call changes nothing.
     pub(crate) async fn call_definitions(
         &self,
         request: &DefinitionsRequest,
@@ -75,7 +75,7 @@ impl Endpoints {
         answer.await.unwrap_or_else(|failures| Err(self.all_failed(&failures)))
     }
 
-    /// Whether any endpoint would serve.
+    /// Waits until any endpoint is serving.
     pub(crate) async fn wait_until_serving(&self) -> Result<(), Error> {
         let answer = self.failover.call(|member| {
             let check = self.check(member);
@@ -89,7 +89,7 @@ impl Endpoints {
         answer.await.map_err(|failures| self.all_failed(&failures))
     }
 
-    /// What brings endpoints back. To be spawned once; ends with the endpoints.
+    /// Probes failed endpoints until they recover. Spawn it once; it ends with the endpoints.
     pub(crate) fn watch(self: &Arc<Self>) -> impl Future<Output = ()> + Send + use<> {
         let here = Arc::downgrade(self);
         self.failover.run(move |member| {
@@ -101,7 +101,7 @@ impl Endpoints {
         })
     }
 
-    /// Whether an endpoint would serve.
+    /// Whether an endpoint is serving.
     fn check(&self, member: SlotIndex) -> BoxFuture<'static, Result<(), SourceError>> {
         let Some(transport) = self.transport(member) else { return Box::pin(std::future::pending()) };
         let foreign = Arc::clone(&self.foreign);
@@ -112,7 +112,7 @@ impl Endpoints {
         })
     }
 
-    /// Each endpoint's address, and whether it is in use or may be.
+    /// Each endpoint's address and state.
     pub(crate) fn states(&self) -> Vec<(String, SlotState)> {
         let states = self.failover.status().into_iter().map(|member| member.state);
         self.transports.iter().map(|transport| transport.address()).zip(states).collect()
@@ -139,7 +139,7 @@ impl Endpoints {
         self.transports.get(usize::from(member)).cloned()
     }
 
-    /// Nobody answered: each endpoint with what is known of it.
+    /// The error if no endpoint answered, with the cause of each.
     fn all_failed(&self, failures: &[SlotFailure]) -> Error {
         let one = |failure: &SlotFailure| {
             let address = self.transport(failure.slot).map(|transport| transport.address());
@@ -148,7 +148,7 @@ impl Endpoints {
         let causes: Vec<String> = failures.iter().map(one).collect();
         let causes = if causes.is_empty() { "all are being tried".to_owned() } else { causes.join("; ") };
         let all = |kind| !failures.is_empty() && failures.iter().all(|failure| failure.kind == kind);
-        // Only where no endpoint is what it should be would every other call end like this one.
+        // Only if no endpoint is a server is it certain that a retry fails the same way.
         let said = if all(ErrorKind::Unavailable) { self.foreign.error_of_all() } else { None };
         let late = if all(ErrorKind::Timeout) { DEADLINE_EXCEEDED } else { SERVER_UNAVAILABLE };
         let reason = said.as_ref().map_or(late, Error::reason);
@@ -162,7 +162,7 @@ impl std::fmt::Debug for Endpoints {
     }
 }
 
-/// A request under way. Dropped before its answer, it was given up for lateness.
+/// Measures a request. If it is dropped before the response, the request timed out.
 struct RequestTimer {
     verb: Verb,
     begun: Instant,
@@ -190,7 +190,7 @@ impl Drop for RequestTimer {
     }
 }
 
-/// Whom an outcome concerns.
+/// Maps a refusal to the action of the failover.
 fn into_outcome<T>(outcome: Result<T, Refusal>) -> Outcome<Result<T, Error>> {
     match outcome {
         Ok(answer) => Outcome::Answer(Ok(answer)),

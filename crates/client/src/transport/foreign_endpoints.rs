@@ -1,4 +1,4 @@
-//! Endpoints that answer, but not like servers of sequences: a proxy's page, another service at the address.
+//! Endpoints at which another program answers: a proxy's page, or another service.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -6,16 +6,16 @@ use sequent_core::{SlotIndex, SourceError};
 
 use crate::error::Error;
 
-/// What each endpoint that is none said last.
+/// Last error of each foreign endpoint.
 pub(crate) struct ForeignEndpoints(Mutex<Vec<Option<Error>>>);
 
 impl ForeignEndpoints {
-    /// None of so many endpoints is one, as far as anybody knows.
+    /// No endpoint is foreign at first.
     pub(crate) fn new(endpoints: usize) -> Self {
         Self(Mutex::new(vec![None; endpoints]))
     }
 
-    /// An endpoint was heard: its fault says whether it is one.
+    /// Records the outcome of an endpoint: its error tells whether it is foreign.
     pub(crate) fn record(&self, endpoint: SlotIndex, fault: Option<&SourceError>) {
         let beneath = fault.and_then(std::error::Error::source);
         let said = beneath.and_then(|beneath| beneath.downcast_ref::<Error>());
@@ -24,7 +24,7 @@ impl ForeignEndpoints {
         }
     }
 
-    /// What the first of them said, where all endpoints are strangers.
+    /// The error of the first endpoint, if all of them are foreign.
     pub(crate) fn error_of_all(&self) -> Option<Error> {
         let said = self.said();
         if said.iter().any(Option::is_none) { None } else { said.first().cloned().flatten() }

@@ -1,4 +1,4 @@
-//! A server's gRPC connection as a transport.
+//! Transport over gRPC to one server.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,13 +20,13 @@ use crate::{
     },
 };
 
-/// The most bytes of an answer: ten thousand of the longest texts, and many times what the longest list of blocks needs.
+/// Limit on a response in bytes: ten thousand of the longest texts, and far more than the longest list of blocks.
 const ANSWER_MAX: usize = 12 * 1024 * 1024;
 
-/// How often one request is sent to one server, where each connection that had served ended under it.
+/// Limit on attempts on one server, if each time a connection that had served was closed.
 const TRIES_MAX: usize = 4;
 
-/// One server.
+/// Transport to one server.
 pub(crate) struct GrpcTransport {
     connection: Arc<ServerConnection>,
 }
@@ -36,8 +36,8 @@ impl GrpcTransport {
         Arc::new(Self { connection: ServerConnection::new(address, connect_timeout, identity) })
     }
 
-    /// Some work on the connection at hand, and once more on another one where the server ended that meanwhile:
-    /// connections end in peace too, and that is nobody's fault.
+    /// Runs work on the current connection, and on a new one if the server closes that meanwhile. A graceful close is
+    /// no failure of the endpoint.
     async fn with_channel<T, F>(&self, work: impl Fn(Channel) -> F) -> Result<T, Refusal>
     where
         F: Future<Output = Result<T, Refusal>>,
@@ -84,7 +84,7 @@ impl GrpcTransport {
                     let answer = answer.into_inner();
                     let age = Some(Duration::from_millis(answer.max_age_ms));
                     let rendering = answer.texts.map(template_settings);
-                    // What can't be read is no end: the age of the lease is bounded all the same.
+                    // An end that can't be parsed is ignored, since the age of the lease is limited anyway.
                     let version_end = answer.version_end.parse().ok();
                     let template_data = TemplateData {
                         period: answer.period,
@@ -198,7 +198,7 @@ fn template_settings(said: v1::Texts) -> TemplateSettings {
     }
 }
 
-/// What comes over a wire is checked like anything else that comes from outside.
+/// Validates a block, as any input from a network.
 fn block(block: &v1::Block) -> Result<Block, Error> {
     let whole = u64::try_from(block.first).ok().zip(u64::try_from(block.step).ok());
     let found = whole.and_then(|(first, step)| Block::new(first, step, u64::from(block.count)).ok());
@@ -213,7 +213,8 @@ mod tests {
 
     use super::*;
 
-    /// What a race does to one request in thousands, done to each first one: the connection ends, and nothing is heard.
+    /// Simulates for every first request what a race does to one in thousands: the connection ends without a
+    /// response.
     #[tokio::test]
     async fn what_waits_on_a_connection_that_has_ended_is_asked_on_another_in_good_time() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -1,4 +1,4 @@
-//! One way to ask one endpoint: over the wire, in memory, or as a test scripts it.
+//! Transport to one endpoint: over gRPC, in memory, or scripted by a test.
 
 pub(crate) mod channel;
 pub(crate) mod endpoints;
@@ -17,12 +17,12 @@ use crate::{
     lease::request_scope::RequestScope,
 };
 
-/// What an endpoint is asked for.
+/// Method of a request for numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verb {
-    /// Numbers for immediate use: all of them, or none.
+    /// Numbers for immediate use: all of them or none.
     Next,
-    /// Numbers to be handed out from here, for a limited time: perhaps fewer.
+    /// Numbers to hand out locally for a limited time, perhaps fewer than requested.
     Lease,
 }
 
@@ -35,46 +35,46 @@ impl Verb {
     }
 }
 
-/// One request.
+/// Request for numbers.
 #[derive(Debug, Clone)]
 pub(crate) struct NumberRequest {
     pub(crate) verb: Verb,
     pub(crate) scope: RequestScope,
     pub(crate) count: u32,
-    /// The highest number that this client was given; 0: not told.
+    /// The highest number that this client was given; 0 if there is none.
     pub(crate) above: i64,
-    /// How long the answer is waited for.
+    /// Time limit of the response.
     pub(crate) within: Duration,
 }
 
-/// What was given.
+/// Response with numbers, not validated yet.
 #[derive(Debug)]
 pub(crate) struct GrantResponse {
     pub(crate) blocks: Vec<Block>,
-    /// How long a lease may be handed out.
+    /// How long a lease may be used.
     pub(crate) max_age: Option<Duration>,
-    /// The definition's version.
+    /// Version of the definition.
     pub(crate) version: u32,
-    /// What belongs to a template.
+    /// Template data.
     pub(crate) template_data: TemplateData,
 }
 
-/// What belongs to a template; empty without one.
+/// Part of a response that depends on a template; empty without one.
 #[derive(Debug, Default)]
 pub(crate) struct TemplateData {
-    /// A text for each number that is for immediate use.
+    /// Text of each number for immediate use.
     pub(crate) texts: Vec<String>,
-    /// The key of the period.
+    /// Key of the period.
     pub(crate) period: String,
     /// The instant that the texts show.
     pub(crate) at: String,
-    /// For a lease: what renders its texts.
+    /// For a lease: template and settings for local rendering.
     pub(crate) rendering: Option<TemplateSettings>,
-    /// For a lease: when another version takes effect, if one waits.
+    /// For a lease: when another version takes effect, if one is waiting.
     pub(crate) version_end: Option<Timestamp>,
 }
 
-/// What renders texts: a template, and what stands around it.
+/// Template and settings for local rendering.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TemplateSettings {
     pub(crate) template: String,
@@ -84,39 +84,38 @@ pub(crate) struct TemplateSettings {
     pub(crate) unique: String,
 }
 
-/// Why nothing was given, and whom that concerns.
+/// Why no numbers were granted, and what follows for the endpoint.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// The endpoint's own fault: it counts against its health, and another is asked.
+    /// Failure of the endpoint: it counts against its health, and another one is asked.
     Fault(SourceError),
-    /// Nobody's fault here; another endpoint may know better.
+    /// No failure of the endpoint, but another one may succeed.
     Elsewhere(Error),
-    /// Every endpoint would say the same.
+    /// Every endpoint would answer the same.
     Final(Error),
 }
 
 impl Refusal {
-    /// Something answered, but not like a server of sequences: another endpoint is asked. What it said is for a caller
-    /// that finds no other.
+    /// Another program answered: the next endpoint is asked. The caller sees this error only if there is no other.
     pub(crate) fn foreign(said: Error) -> Self {
         Self::Fault(foreign(said))
     }
 }
 
-/// The fault of an endpoint that answers like no server of sequences.
+/// Error of an endpoint at which another program answers.
 pub(crate) fn foreign(said: Error) -> SourceError {
     SourceError::new(ErrorKind::Unavailable, "no answer of a server of sequences").because(said)
 }
 
-/// An endpoint.
+/// Transport to one endpoint.
 pub(crate) trait Transport: Send + Sync {
-    /// Its name for people.
+    /// Address for messages.
     fn address(&self) -> String;
 
-    /// One request, without retry and without a limit of its own in time.
+    /// Sends one request, without retry and without a time limit of its own.
     fn ask(self: Arc<Self>, ask: NumberRequest) -> BoxFuture<'static, Result<GrantResponse, Refusal>>;
 
-    /// One call about definitions, which may take so long.
+    /// Calls the service of definitions, within the given time.
     fn call_definitions(
         self: Arc<Self>,
         _: DefinitionsRequest,
@@ -125,6 +124,6 @@ pub(crate) trait Transport: Send + Sync {
         Box::pin(std::future::ready(Err(none_here())))
     }
 
-    /// Whether it would serve; consumes nothing.
+    /// Whether the endpoint is serving. It consumes nothing.
     fn check(self: Arc<Self>) -> BoxFuture<'static, Result<(), SourceError>>;
 }

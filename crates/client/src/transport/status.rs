@@ -1,4 +1,4 @@
-//! What a gRPC status says: by the reason that every error of a server carries, or by the protocol's code.
+//! Meaning of a gRPC status: by the reason in its details, or by its code.
 
 use http::{Response, StatusCode};
 use sequent_core::{ErrorKind, SourceError};
@@ -10,7 +10,7 @@ use crate::{
     transport::{Refusal, foreign},
 };
 
-/// Whose words the reasons are.
+/// Domain of the reasons in error details.
 const DOMAIN: &str = "sequent";
 
 /// What a failed request means for the endpoint and for the caller.
@@ -20,10 +20,11 @@ pub(super) fn refusal(status: &Status) -> Refusal {
     };
     let error = typed(&info.reason, status);
     match info.reason.as_str() {
-        // It goes away: the others at once, and it is asked again when it is back.
+        // The server is stopping: others are asked at once, and this one is probed until it is back.
         "DRAINING" => Refusal::Fault(fault(ErrorKind::Unavailable, status)),
         "DEADLINE_EXCEEDED" => Refusal::Fault(fault(ErrorKind::Timeout, status)),
-        // The last is said by a server of the layout before, too, once the ring was resized: others count by the new one.
+        // `RECOVERY_REQUIRED` may come from a server that still has the layout before a resize. Servers with the new
+        // layout can serve.
         "QUOTA_EXCEEDED" | "NO_SHARD_AVAILABLE" | "LEDGER_UNAVAILABLE" | "RECOVERY_REQUIRED" => {
             Refusal::Elsewhere(error)
         }
@@ -38,12 +39,12 @@ fn typed(reason: &str, status: &Status) -> Error {
     Error::new(reason, status.message()).with_fields(fields.collect()).with_retry_after(retry)
 }
 
-/// Not a word of ours: the transport's, or somebody's in between. Whichever it is, another endpoint may be what this one
-/// is not.
+/// A status without our details comes from the transport, or from a program in between. Another endpoint may be a
+/// server in either case.
 pub(super) fn foreign_status(status: &Status) -> SourceError {
     let reason = match status.code() {
         Code::DeadlineExceeded => return fault(ErrorKind::Timeout, status),
-        // What becomes of an answer that was broken off, too, and of a proxy whose servers are away.
+        // Also the codes of a response that was cut off, and of a proxy without reachable servers.
         Code::Unknown | Code::Cancelled | Code::Unavailable | Code::ResourceExhausted => {
             return fault(ErrorKind::Unavailable, status);
         }
@@ -57,7 +58,7 @@ pub(super) fn foreign_status(status: &Status) -> SourceError {
     foreign(Error::new(reason, text(status)))
 }
 
-/// Whether the request was lost because the server ended the connection in peace, as it does before it stops.
+/// Whether the request was lost because the server closed the connection gracefully.
 pub(super) fn is_graceful_goaway(status: &Status) -> bool {
     let beneath = std::iter::successors(std::error::Error::source(status), |error| error.source());
     beneath
@@ -65,14 +66,14 @@ pub(super) fn is_graceful_goaway(status: &Status) -> bool {
         .any(|error| error.is_go_away() && error.is_remote() && error.reason() == Some(h2::Reason::NO_ERROR))
 }
 
-/// An answer of HTTP's own, with the code in its place: what reads it would take the page beneath for a message.
+/// Adds a gRPC code to a plain HTTP response. Otherwise its body would be parsed as a message.
 pub(super) fn with_grpc_status<B>(mut answer: Response<B>) -> Response<B> {
     let code = match answer.status() {
         StatusCode::OK => return answer,
         StatusCode::UNAUTHORIZED => Code::Unauthenticated,
         StatusCode::FORBIDDEN => Code::PermissionDenied,
         StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS => Code::Unavailable,
-        // Who stands before the servers, and finds none of them.
+        // A proxy that reaches no server.
         status if status.is_server_error() => Code::Unavailable,
         _ => Code::Unimplemented,
     };
@@ -87,7 +88,7 @@ fn fault(kind: ErrorKind, status: &Status) -> SourceError {
     SourceError::new(kind, text(status))
 }
 
-/// The message, and what lay beneath it.
+/// The message with its causes.
 fn text(status: &Status) -> String {
     let mut text = status.message().to_owned();
     let mut beneath = std::error::Error::source(status);

@@ -1,4 +1,5 @@
-//! The console: one page that shows what `/v1/status` says, every other second. It needs nothing from elsewhere.
+//! Console of the admin listener: one page that shows `/v1/status`, refreshed every two seconds, without external
+//! assets.
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Response, header};
@@ -7,16 +8,16 @@ use sequent_core::{Entropy, OsEntropy};
 
 const PAGE: &str = include_str!("console.html");
 
-/// Where the page has its nonce.
+/// Placeholder of the nonce in the page.
 const NONCE_PLACEHOLDER: &str = "{{nonce}}";
 
-/// What the page may do beside its own script and style: ask where it came from. What it is told becomes text and nothing
-/// else.
+/// Content security policy: only the page's own script and style run, and it connects only to its own origin. Trusted
+/// Types keep data from becoming markup.
 const POLICY: &str = "default-src 'none'; connect-src 'self'; img-src data:; script-src 'nonce-{{nonce}}'; \
 style-src 'nonce-{{nonce}}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
 require-trusted-types-for 'script'; trusted-types 'none'";
 
-/// The page, whose script and style are the only ones that a browser runs.
+/// The console page with a fresh nonce.
 pub(crate) fn page() -> Response<Full<Bytes>> {
     let nonce = format!("{:016x}{:016x}", OsEntropy.bits(), OsEntropy.bits());
     let mut response = Response::new(Full::new(Bytes::from(PAGE.replace(NONCE_PLACEHOLDER, &nonce))));
@@ -48,7 +49,7 @@ mod tests {
             ("an inline style or handler", &[" style=\"", " onclick", " onload", " onerror"]),
         ] {
             for word in words {
-                // The one address is a name: that of the language of pictures.
+                // The URL is the SVG namespace, not an address to load from.
                 let page = PAGE.replace("http://www.w3.org/2000/svg", "");
                 assert!(!page.contains(word), "{what}: {word}");
             }

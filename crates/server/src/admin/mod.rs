@@ -1,4 +1,4 @@
-//! The admin listener: health, metrics, status, and a page that shows it. It changes nothing.
+//! Admin listener: health, metrics, status and the console. It is read-only.
 
 pub(crate) mod console;
 
@@ -22,23 +22,23 @@ use crate::{
     telemetry::{recorder::Recorder, request_metrics},
 };
 
-/// What Prometheus calls its text.
+/// Content type of the Prometheus text format.
 const METRICS_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Fields of a status that hold business numbers or raw ids are strings, as at every door.
+/// Status fields with numbers or raw ids. They are sent as strings, as in every other response.
 const TEXT_FIELDS: [&str; 5] = ["ready", "given", "left", "above", "permitted"];
 
-/// Slots and keys as they were at one moment.
+/// Status of slots and keys, and when it was read.
 type StatusSnapshot = (Instant, Arc<Status>);
 
-/// The admin door. Cheap to clone.
+/// HTTP service of the admin listener. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct AdminService {
     service: NumberService,
     recorder: Recorder,
     phases: PhaseWatch,
     drain: DrainState,
-    /// The latest look, held while the next is taken: many who ask at once cause one.
+    /// The latest status. Its lock is held while a new one is read, so concurrent requests cause one read.
     snapshot: Arc<Mutex<Option<StatusSnapshot>>>,
 }
 
@@ -101,7 +101,7 @@ impl AdminService {
                 "the status can't be written as JSON\n",
             );
         };
-        // A look may be a few seconds old; what the ring knows is not.
+        // The snapshot may be a few seconds old. The state of each slot is read from the ring now.
         let shards = value["shards"].as_array_mut().into_iter().flatten();
         for (shard, slot) in shards.zip(self.service.engine().slots()) {
             overlay_current_state(shard, slot);
@@ -115,8 +115,8 @@ impl AdminService {
         text(StatusCode::OK, "application/json", value.to_string())
     }
 
-    /// The latest look, or a fresh one; none where the engine is being shut down, which leaves its stores: nobody may open
-    /// them again for a look.
+    /// The latest snapshot, or a new one if that is too old. `None` if the engine is shutting down before the first
+    /// snapshot: the engine has closed its stores, and they must not be opened again.
     async fn snapshot(&self) -> Option<Arc<Status>> {
         let mut snapshot = self.snapshot.lock().await;
         let is_ending = self.phases.now() >= Phase::Ending;
@@ -160,7 +160,7 @@ fn overlay_current_state(shard: &mut Value, slot: SlotGlance) {
         return;
     }
     if slot.state == "live" && shard["state"] != slot.state {
-        // Since the look it has come back: what it was out for is over.
+        // The slot returned after the snapshot, so its cause is outdated.
         shard["cause"] = Value::Null;
     }
     shard["state"] = slot.state.into();

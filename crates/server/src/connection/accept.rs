@@ -1,4 +1,4 @@
-//! Listeners, and what each of them lets in.
+//! Listeners and their accept loop.
 
 use std::{convert::Infallible, error::Error, time::Duration};
 
@@ -19,32 +19,34 @@ use crate::{
     telemetry::request_metrics::ConnectionMetrics,
 };
 
-/// The sockets of a server, bound by its caller, who knows their addresses.
+/// Bound sockets of a server. The caller binds them, so it knows their addresses.
 #[derive(Debug)]
 pub struct Listeners {
     /// gRPC.
     pub grpc: TcpListener,
     /// HTTP/JSON.
     pub http: TcpListener,
-    /// Health, metrics, status: read-only.
+    /// Admin: health, metrics, status. Read-only.
     pub admin: TcpListener,
 }
 
-/// How a listener ends: when it takes no more, and when what is left of its connections is dropped.
+/// Name, protocol and limits of a listener. In the phase `closes_at` it stops accepting. In `drops_at` its remaining
+/// connections are dropped.
 pub(crate) struct ListenerOptions {
     pub(crate) name: &'static str,
     pub(crate) protocol: Protocol,
     pub(crate) closes_at: Phase,
     pub(crate) drops_at: Phase,
     pub(crate) limits: RuntimeLimits,
-    /// The most connections, and of one address.
+    /// Limits on connections: in total, and per address.
     pub(crate) connections_max: fn(&RuntimeLimits) -> (u64, u64),
     pub(crate) phases: PhaseWatch,
 }
 
-/// Takes connections until the server closes_at, and ends when the last of them has; or drops_at what is left at the end.
-/// Returns how many it dropped.
-/// `door` makes what serves one of them.
+/// Accepts connections until the server closes, then waits for the open ones. In the phase `drops_at` the rest is
+/// dropped. Returns how many were dropped.
+///
+/// `make_service` makes the service of one connection.
 pub(crate) async fn accept<S, B>(
     listener: TcpListener,
     make_service: impl Fn() -> S,
@@ -93,7 +95,7 @@ where
             drop((open_connection, permit));
         });
     }
-    // Whoever connects from here on is refused at once rather than left waiting.
+    // A dropped listener refuses new connections at once. A listener that is kept would leave them waiting.
     drop(listener);
     tokio::select! {
         biased;
@@ -105,7 +107,7 @@ where
     left
 }
 
-/// An open connection, counted while it is there, however it options.
+/// Guard of an open connection: counts it in the gauge until it is dropped.
 struct OpenConnection(ConnectionMetrics);
 
 impl OpenConnection {
@@ -121,7 +123,7 @@ impl Drop for OpenConnection {
     }
 }
 
-/// How long the admin listener's connections have once all doors are shut.
+/// How long the admin listener's connections may stay open after all listeners are closed.
 pub(crate) const ADMIN_GRACE: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
@@ -166,7 +168,7 @@ mod tests {
         for now in [Phase::Serving, Phase::Draining, Phase::Closing, Phase::Ending] {
             phase.send_replace(now);
             assert!(ask(&mut kept).await.ends_with("here"), "{now:?}");
-            // One that comes now, and asks a moment later.
+            // A new connection that sends its request a moment later.
             let mut fresh = TcpStream::connect(address).await.unwrap();
             for _ in 0..20 {
                 tokio::task::yield_now().await;

@@ -1,4 +1,4 @@
-//! Connections that can't be taken: said once when it begins, and once when it is over.
+//! Failures of `accept`: logged once when they begin and once when they have ended.
 
 use std::{io, pin::Pin};
 
@@ -6,7 +6,7 @@ use tokio::time::{Sleep, sleep};
 
 use crate::limits::ACCEPT_QUIET;
 
-/// Whether a listener fails to take connections.
+/// Whether a listener currently fails to accept.
 pub(crate) struct AcceptBackoff {
     listener: &'static str,
     now: Option<Failing>,
@@ -14,7 +14,7 @@ pub(crate) struct AcceptBackoff {
 
 struct Failing {
     times: u64,
-    /// Once this is over without another failure, the outage is.
+    /// If this timer ends without another failure, the listener has recovered.
     quiet: Pin<Box<Sleep>>,
 }
 
@@ -23,7 +23,7 @@ impl AcceptBackoff {
         Self { listener, now: None }
     }
 
-    /// A connection could not be taken. Those that wait are taken once it is possible again.
+    /// Records a failed `accept`. Connections in the backlog are accepted once it is possible again.
     pub(crate) fn failed(&mut self, error: &io::Error) {
         let times = self.now.take().map_or(0, |failing| failing.times);
         if times == 0 {
@@ -33,7 +33,7 @@ impl AcceptBackoff {
         self.now = Some(Failing { times: times + 1, quiet: Box::pin(sleep(ACCEPT_QUIET)) });
     }
 
-    /// Waits for the end of the outage; for ever while there is none.
+    /// Waits until the listener has recovered. Never ends if it does not fail.
     pub(crate) async fn recovered(&mut self) {
         let Some(failing) = &mut self.now else { return std::future::pending().await };
         failing.quiet.as_mut().await;
@@ -55,7 +55,7 @@ mod tests {
         assert!(!recovered(&mut backoff).await, "there is none");
         for times in 1..=100 {
             backoff.failed(&error);
-            // As often as between failures that alternate with success.
+            // As often as if failures alternated with successes.
             let soon = timeout(ACCEPT_QUIET.mul_f64(0.9), backoff.recovered()).await;
             assert!(soon.is_err());
             assert_eq!(backoff.now.as_ref().unwrap().times, times);

@@ -1,4 +1,4 @@
-//! How many connections a door has, in all and from one address.
+//! Quota of open connections of a listener: in total, and per address.
 
 use std::{
     collections::HashMap,
@@ -6,10 +6,10 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// The bits of an IPv6 address that one customer is usually given.
+/// Prefix of an IPv6 address that one customer usually has: 64 bits.
 const PREFIX: u128 = !0 << 64;
 
-/// The connections of one door. Cheap to clone.
+/// Open connections of one listener. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ConnectionQuota(Arc<Mutex<Counts>>);
 
@@ -19,24 +19,24 @@ struct Counts {
     by_address: HashMap<IpAddr, u64>,
 }
 
-/// A connection's place, given back when it is dropped.
+/// Permit of one connection, returned when it is dropped.
 #[derive(Debug)]
 pub(crate) struct ConnectionPermit {
     quota: ConnectionQuota,
     address: IpAddr,
 }
 
-/// Why there is no place.
+/// Which limit is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum QuotaFull {
-    /// The door has as many as it may.
+    /// The limit of the listener.
     Listener,
-    /// This address has as many as it may.
+    /// The limit of this address.
     Address,
 }
 
 impl ConnectionQuota {
-    /// A place for a peer, within the most of the door and the most of an address.
+    /// Takes a permit for a peer, within the limit of the listener and the limit per address.
     pub(crate) fn acquire(
         &self,
         peer: IpAddr,
@@ -63,7 +63,7 @@ impl Drop for ConnectionPermit {
         counts.all = counts.all.saturating_sub(1);
         if let Some(of_one) = counts.by_address.get_mut(&self.address) {
             *of_one = of_one.saturating_sub(1);
-            // Else every address that ever came would be remembered.
+            // Without this, the map would keep every address that ever connected.
             if *of_one == 0 {
                 counts.by_address.remove(&self.address);
             }
@@ -71,7 +71,7 @@ impl Drop for ConnectionPermit {
     }
 }
 
-/// Whom an address stands for: of IPv6, its first half.
+/// The address that a peer is counted under: an IPv4 address, or the first half of an IPv6 address.
 fn address_group(peer: IpAddr) -> IpAddr {
     match peer.to_canonical() {
         IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & PREFIX)),

@@ -1,8 +1,8 @@
-//! Peers that are told to leave, while their server still serves.
+//! How a draining server asks its peers to reconnect elsewhere: `connection: close` over HTTP/1, GOAWAY over HTTP/2.
 //!
-//! A connection that is closed as it lies idle may be closed under a request that is on its way, and its caller can't know whether
-//! that was taken. So over HTTP/1 a draining server closes none: it says `connection: close` on its next answer. Over HTTP/2 it
-//! sends GOAWAY, which says what was taken.
+//! An idle HTTP/1 connection is never closed during a drain. A request may be on its way, and its caller could not
+//! know whether it was processed. The next response carries `connection: close` instead. GOAWAY needs no such care,
+//! since it names the last stream that was processed.
 
 use std::{
     convert::Infallible,
@@ -15,13 +15,13 @@ use hyper::service::Service;
 
 use crate::shutdown::phase::{Phase, PhaseWatch};
 
-/// From when on the peers of a listener that closes at `closes` are told to leave: a door's while balancers are given time to notice
-/// that it drains.
+/// The phase from which the peers of a listener are asked to leave. A listener that closes in `Closing` starts in
+/// `Draining`, while load balancers notice the drain.
 pub(crate) fn goaway_phase(closes: Phase) -> Phase {
     if closes == Phase::Closing { Phase::Draining } else { closes }
 }
 
-/// A service whose answers tell their HTTP/1 peer to leave, once that is so.
+/// Service that adds `connection: close` to HTTP/1 responses from a given phase on.
 pub(crate) struct ConnectionClose<S> {
     service: S,
     phases: PhaseWatch,
@@ -51,7 +51,7 @@ where
     }
 }
 
-/// An answer that may be its connection's last.
+/// Future of a response that may be the last one of its connection.
 pub(crate) struct ConnectionCloseFuture<F> {
     answer: F,
     is_last: bool,

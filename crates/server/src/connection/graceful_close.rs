@@ -1,4 +1,4 @@
-//! The end of a connection.
+//! Graceful close of a connection: by age, by shutdown, or because its peer leaves responses unread.
 
 use std::{pin::pin, time::Duration};
 
@@ -11,18 +11,18 @@ use crate::{
     shutdown::phase::{Phase, PhaseWatch},
 };
 
-/// Why a connection is to end.
+/// Why a connection is closed.
 enum CloseReason {
-    /// The server closes, or is about to.
+    /// The server closes or drains.
     ServerClosing,
-    /// It is as old as a connection may be.
+    /// The connection has reached its maximal age.
     MaxAge,
-    /// Its peer leaves answers unread.
+    /// The peer leaves responses unread.
     ResponsesUnread,
 }
 
-/// Drives a connection until its peer leaves, it has aged, its peer leaves answers unread, or the server is at `ends` and its
-/// requests are answered.
+/// Drives a connection until it is closed: by its peer, by age, because its peer leaves responses unread, or in the
+/// phase `closes_at` once its requests are answered.
 pub(crate) async fn serve_until_closed<C: GracefulConnection>(
     connection: C,
     (phases, closes_at): (PhaseWatch, Phase),
@@ -47,7 +47,7 @@ pub(crate) async fn serve_until_closed<C: GracefulConnection>(
             tracing::debug!("a peer left its answers unread: it is hung up on");
             return Ok(());
         }
-        // How long a closing server waits is its own affair: then it drops this future.
+        // There is no time limit here: the accept loop drops this future in its own time.
         CloseReason::ServerClosing => None,
         CloseReason::MaxAge => Some(AGE_GRACE),
     };
@@ -60,7 +60,7 @@ pub(crate) async fn serve_until_closed<C: GracefulConnection>(
     }
 }
 
-/// Connections that began together do not end together.
+/// Maximal age with jitter, so that connections that were opened together are not closed together.
 fn max_age() -> Duration {
     CONNECTION_AGE.mul_f64(1.0 + OsEntropy.fraction() / 10.0)
 }

@@ -1,4 +1,4 @@
-//! A socket whose peer must greet in time and must read what it is sent.
+//! Socket with time limits: the peer must send the HTTP/2 preface in time, and must read what is sent.
 
 use std::{
     io,
@@ -15,7 +15,8 @@ use tokio::{
 
 use crate::limits::{PREFACE_BYTES, PREFACE_TIMEOUT, WRITE_STALL};
 
-/// A socket whose peer must greet in time and must read what it is sent: a call that would wait longer fails.
+/// Socket that fails a call if the peer sends no preface within [`PREFACE_TIMEOUT`], or reads nothing for
+/// [`WRITE_STALL`].
 pub(crate) struct IdleTimeoutIo {
     socket: TcpStream,
     preface: Option<PrefaceDeadline>,
@@ -28,14 +29,14 @@ struct PrefaceDeadline {
 }
 
 impl IdleTimeoutIo {
-    /// `greets`: whether the peer must send [`PREFACE_BYTES`] in time.
+    /// `expects_preface`: whether the peer must send [`PREFACE_BYTES`] in time.
     pub(crate) fn new(socket: TcpStream, expects_preface: bool) -> Self {
         let preface = expects_preface
             .then(|| PrefaceDeadline { missing: PREFACE_BYTES, until: Box::pin(sleep(PREFACE_TIMEOUT)) });
         Self { socket, preface, stall: None }
     }
 
-    /// What a write came to: one that is stuck has [`WRITE_STALL`].
+    /// Maps the outcome of a write. A write that is pending for [`WRITE_STALL`] fails.
     fn written<T>(&mut self, cx: &mut Context<'_>, outcome: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if outcome.is_ready() {
             self.stall = None;

@@ -1,4 +1,4 @@
-//! Where HTTP/2 streams run: in place, as long as they need not wait.
+//! Executor of HTTP/2 streams: polls each stream once in place, and spawns it only if it is pending.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -8,12 +8,12 @@ use std::{
 
 use hyper::rt::Executor;
 
-/// Runs a stream at once, within its connection's task, and gives it a task of its own only if it has to wait.
+/// Executor that polls a stream within the task of its connection. Only a pending stream gets a task of its own.
 ///
-/// An answer that is ready costs no task, no wake-up and no trip to another thread: with a task for each stream, as
-/// stock servers have it, those cost more than the answer does.
+/// A response that is ready thus needs no task, no wake-up and no change of thread. A task per stream, as
+/// hyper-util's `TokioExecutor` starts, costs more than such a response.
 ///
-/// A panic ends its own stream and no other, as it would in a task: the connection's other requests live in this one.
+/// A panic ends only its own stream, as it would in a task. Otherwise it would end all requests of the connection.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct InlineExecutor;
 
@@ -23,9 +23,9 @@ where
 {
     fn execute(&self, stream: F) {
         let mut stream: Pin<Box<F>> = Box::pin(stream);
-        // Whoever was told of this waker is told of the task's, since a task polls at least once.
+        // The no-op waker loses no wake-up: a spawned task polls the stream at least once more.
         let mut context = Context::from_waker(Waker::noop());
-        // Nothing is looked at again after a panic: the stream is dropped, and its peer gets a reset.
+        // After a panic the stream is not polled again. It is dropped, and the peer gets a reset.
         match catch_unwind(AssertUnwindSafe(|| stream.as_mut().poll(&mut context))) {
             Ok(begun) if begun.is_pending() => drop(tokio::spawn(stream)),
             Ok(_) => {}

@@ -1,4 +1,4 @@
-//! One connection: its protocol with every bound set.
+//! Serving one connection: HTTP/1.1 or HTTP/2 with every limit set.
 
 pub(crate) mod accept;
 pub(crate) mod accept_backoff;
@@ -39,16 +39,17 @@ use crate::{
     shutdown::phase::{Phase, PhaseWatch},
 };
 
-/// What a listener's connections speak.
+/// Protocol of a listener.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Protocol {
-    /// HTTP/1.1, one request at a time; for so long a request's head may take, and a connection idle.
+    /// HTTP/1.1 with one request at a time. The duration limits the head of a request and an idle connection.
     Http1(Duration),
-    /// HTTP/2 without TLS, known beforehand.
+    /// HTTP/2 without TLS, with prior knowledge.
     Http2,
 }
 
-/// Serves one connection until its peer leaves, it has aged, or the server closes and its requests are answered.
+/// Serves one connection until its peer leaves, it reaches its maximal age, or the server closes and its requests are
+/// answered.
 pub(crate) async fn serve<S, B>(
     protocol: Protocol,
     socket: TcpStream,
@@ -61,7 +62,7 @@ pub(crate) async fn serve<S, B>(
     B::Data: Send,
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
-    // Answers are small and whole: waiting for more to send would only delay them.
+    // Responses are small and complete. Nagle's algorithm would only delay them.
     if let Err(error) = socket.set_nodelay(true) {
         tracing::debug!(%error, "connection was gone before it began");
         return;
@@ -92,7 +93,8 @@ async fn serve_io<I, S, B>(
                 .await
         }
         Protocol::Http2 => {
-            // Whoever comes although the server drains is served: sent away at once, it would only come again.
+            // A connection that is accepted during the drain is served. With an immediate GOAWAY its peer would only
+            // reconnect.
             let is_late = phases.has_reached(goaway_phase(closes));
             let ends = if is_late { closes } else { goaway_phase(closes) };
             serve_until_closed(http2_builder().serve_connection(io, service), (phases, ends), unread).await
@@ -153,8 +155,8 @@ mod tests {
 
     const ANSWER: &[u8] = &[b'7'; 100];
 
-    /// How long a connection lasts whose peer reads all that the socket has, grants a stream so many bytes, and asks
-    /// once; `None` if it outlasts all that an answer may.
+    /// How long a connection lasts whose peer reads everything from its socket, grants each stream `window` bytes,
+    /// and sends one request. `None` if it lasts longer than any response may stay unread.
     #[allow(clippy::disallowed_methods, reason = "paused time, in a test")]
     async fn connection_lifetime(window: u32, phase: Phase) -> Option<Duration> {
         let (here, there) = duplex(1 << 16);
@@ -172,7 +174,7 @@ mod tests {
             ((phases, Phase::Closing), ResponseBudget::default().connection()),
         );
         let turned = async {
-            // Once the question has been taken.
+            // By now the request has been read.
             tokio::time::sleep(Duration::from_millis(1)).await;
             sender.send_replace(phase);
             std::future::pending::<()>().await;
@@ -197,7 +199,7 @@ mod tests {
         }
         assert_eq!(connection_lifetime(100, Phase::Serving).await, None, "it has taken its answer");
     }
-    /// How long a connection lasts whose peer says this, and then nothing more.
+    /// How long a connection lasts whose peer sends `said` and nothing more.
     #[allow(clippy::disallowed_methods, reason = "paused time, in a test")]
     async fn idle_lifetime(head: Duration, said: &str) -> Duration {
         let (here, there) = duplex(1 << 16);

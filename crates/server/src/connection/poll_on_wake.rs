@@ -1,4 +1,4 @@
-//! Something to wait for beside the work, that costs the work nothing.
+//! Future that is polled only after its own waker was called.
 
 use std::{
     pin::Pin,
@@ -9,11 +9,11 @@ use std::{
     task::{Context, Poll, Wake, Waker},
 };
 
-/// A future that is looked at only when it was woken itself, not each time that its task was woken for something else:
-/// looking at a timer or a watched value takes locks that all connections share. Once over, it is never looked at again.
+/// Future that is polled only after its own waker was called, not on each wake-up of its task. Polling a timer or a
+/// watch channel takes locks that all connections share. A finished future is never polled again.
 pub(crate) struct PollOnWake<F> {
     future: Option<Pin<Box<F>>>,
-    /// Who polled it last, and is woken.
+    /// Waker of the task that polled last.
     task: Option<Waker>,
     flag: Arc<WakeFlag>,
     waker: Waker,
@@ -26,7 +26,7 @@ struct WakeFlag {
 
 impl<F: Future> PollOnWake<F> {
     pub(crate) fn new(future: F) -> Self {
-        // The first poll looks.
+        // Set, so that the first poll reaches the future.
         let flag = Arc::new(WakeFlag { is_woken: AtomicBool::new(true), task: Mutex::default() });
         Self { future: Some(Box::pin(future)), task: None, waker: Waker::from(Arc::clone(&flag)), flag }
     }
@@ -45,7 +45,7 @@ impl<F: Future> Future for PollOnWake<F> {
             this.task = Some(cx.waker().clone());
             this.flag.task.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&this.task);
         }
-        // Before the look: who rings during it is heard.
+        // Cleared before the poll: a wake-up during the poll is then not lost.
         this.flag.is_woken.store(false, Ordering::Release);
         let Some(future) = &mut this.future else { return Poll::Pending };
         let over = future.as_mut().poll(&mut Context::from_waker(&this.waker));

@@ -1,4 +1,4 @@
-//! What comes in and goes out by gRPC: bodies that are on their way, and bodies that are ready.
+//! Request and response bodies of the gRPC server.
 
 use std::{
     fmt::Display,
@@ -16,8 +16,8 @@ use crate::{
     grpc::message_framing::MessageFraming, limits::body_reader::BodyReader, service::api_error::ApiError,
 };
 
-/// A request's body for a service beside the numbers, in bounded time and room. A conversation may be longer than what
-/// of it is ever held: each message is used as soon as it is whole.
+/// Request body of a health or reflection call, bounded in time and memory. A stream may be longer than the memory it
+/// is granted, since each message is consumed once it is complete.
 pub(crate) struct RequestBody<B = Incoming> {
     body: BodyReader<B>,
     message: MessageFraming,
@@ -49,13 +49,13 @@ where
     }
 }
 
-/// An answer's body.
+/// Response body.
 pub(crate) enum ResponseBody {
-    /// One message, then the end of a call that went well: nothing of it is looked up, boxed or encoded again.
+    /// One encoded message, then trailers with status OK. Nothing of it is looked up, boxed or encoded again.
     Ready(Option<Bytes>),
-    /// Its trailers are on the way.
+    /// The trailers have been sent.
     Ended,
-    /// Whatever the machinery made.
+    /// A body from tonic.
     Tonic(Body),
 }
 
@@ -106,7 +106,7 @@ mod tests {
     use http_body_util::BodyExt;
     use std::convert::Infallible;
 
-    /// Large messages, each in two pieces, and a wait before the first.
+    /// Stream of large messages, each in two chunks, with one pending poll before the first.
     struct LongStream {
         waited: bool,
         chunks: usize,
@@ -146,7 +146,7 @@ mod tests {
             RequestBody::new(BodyReader::new("message", (None, stream), pending.connection_share()));
         for said in 1..=4 * BODIES_MAX / HALF {
             reader.frame().await.unwrap().unwrap();
-            // What is left is room for all but the message that is not whole.
+            // All memory except that of the incomplete message is left for others.
             let open = HALF * (said % 2);
             share.acquire().unwrap().reserve(BODY_FREE + BODIES_MAX - open).unwrap();
         }

@@ -1,4 +1,4 @@
-//! `sequent.v1.Definitions`: wire types in, wire types out.
+//! gRPC service `sequent.v1.Definitions`: converts messages to and from the types of `service::definitions`.
 
 use sequent_engine::{
     Capacity, NamedValue,
@@ -17,7 +17,7 @@ use crate::{
     telemetry::request_metrics::RequestMetrics,
 };
 
-/// The service's methods over the teller.
+/// Implementation of the generated service trait.
 pub(crate) struct Definitions {
     service: NumberService,
     metrics: RequestMetrics,
@@ -28,13 +28,13 @@ impl Definitions {
         Self { service, metrics }
     }
 
-    /// Whether this service has such a method.
+    /// Whether the service has this method.
     pub(super) fn has(path: &str) -> bool {
         let method = path.strip_prefix("/sequent.v1.Definitions/");
         matches!(method, Some("Define" | "List" | "Show" | "Preview" | "Parse"))
     }
 
-    /// What becomes of a call within its caller's time, counted.
+    /// Runs a call within its caller's timeout, and counts its outcome.
     async fn answered<T>(
         &self,
         metadata: &MetadataMap,
@@ -156,7 +156,7 @@ impl v1::definitions_server::Definitions for Definitions {
     }
 }
 
-/// A message as every door understands it: what is empty was not said.
+/// Converts a definition. An empty field counts as absent.
 fn input(given: v1::Definition) -> Result<DefinitionInput, ApiError> {
     let said = |text: String| Some(text).filter(|text| !text.is_empty());
     Ok(DefinitionInput {
@@ -222,7 +222,7 @@ fn named(values: Vec<NamedValue>) -> Vec<v1::Value> {
     values.into_iter().map(|NamedValue { name, value }| v1::Value { name, value }).collect()
 }
 
-/// Numbers are at most `i64::MAX`, and so are counts of them.
+/// Converts to `i64`: numbers and their counts are at most `i64::MAX`.
 fn narrowed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

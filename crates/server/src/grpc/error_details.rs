@@ -1,4 +1,4 @@
-//! Errors that the protocol's own machinery made: they get the reason that every error of this door carries.
+//! Error details for statuses that tonic made itself: each gets a reason from the table, as every other error has.
 
 use bytes::Bytes;
 use http::{HeaderMap, Response};
@@ -8,15 +8,14 @@ use tonic::{Code, Status, body::Body};
 
 use crate::{service::api_error::ApiError, telemetry::request_metrics::RequestMetrics};
 
-/// Where a status carries its details.
+/// Header with the details of a status.
 const DETAILS: &str = "grpc-status-details-bin";
 
-/// The same answer of the numbers' own service; an error without details gets the table's reason, and is counted, since
-/// no method saw it. What can't be decoded is an argument out of bounds, whatever code the machinery has for it; other
-/// codes stay as they are.
+/// Adds details to an error of `Sequences` or `Definitions` that tonic made, and counts it, since no method did. A
+/// message that can't be decoded becomes `INVALID_ARGUMENT`; other codes are kept.
 pub(crate) fn with_details(response: Response<Body>, metrics: &RequestMetrics) -> Response<Body> {
     let Some(status) = status_without_details(response.headers()) else { return response };
-    // A client that went away before its message was there whole has asked nothing, and hears no answer.
+    // The client cancelled before its message was complete. Nothing was requested, and nobody reads the response.
     if status.code() == Code::Cancelled {
         return response;
     }
@@ -28,7 +27,7 @@ pub(crate) fn with_details(response: Response<Body>, metrics: &RequestMetrics) -
     .into_http()
 }
 
-/// The same answer of a service beside the numbers, whose codes are those of its own protocol.
+/// Adds details to an error of the health or reflection service. Its code is kept, since its own protocol defines it.
 pub(crate) fn auxiliary_with_details(response: Response<Body>) -> Response<Body> {
     match status_without_details(response.headers()) {
         Some(status) => api_error(&status).into_status_of(status.code()).into_http(),
@@ -36,7 +35,7 @@ pub(crate) fn auxiliary_with_details(response: Response<Body>) -> Response<Body>
     }
 }
 
-/// The same for the end of a stream.
+/// Adds details to the trailers of a stream.
 pub(crate) fn trailers_with_details(frame: Frame<Bytes>) -> Frame<Bytes> {
     match frame.trailers_ref().and_then(status_without_details) {
         Some(status) => Frame::trailers(trailers(&api_error(&status).into_status_of(status.code()))),
@@ -44,7 +43,7 @@ pub(crate) fn trailers_with_details(frame: Frame<Bytes>) -> Frame<Bytes> {
     }
 }
 
-/// What ends a stream with a status.
+/// Trailers with a status.
 pub(crate) fn trailers(status: &Status) -> HeaderMap {
     let mut trailers = HeaderMap::new();
     if status.add_header(&mut trailers).is_err() {
@@ -53,7 +52,7 @@ pub(crate) fn trailers(status: &Status) -> HeaderMap {
     trailers
 }
 
-/// An error that carries no reason, if these headers tell one.
+/// The error in these headers, if it has no details.
 fn status_without_details(headers: &HeaderMap) -> Option<Status> {
     if !headers.contains_key(Status::GRPC_STATUS) || headers.contains_key(DETAILS) {
         return None;

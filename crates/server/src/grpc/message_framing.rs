@@ -1,18 +1,18 @@
-//! Where a message ends in a stream of them, whatever pieces they come in.
+//! Message boundaries of a gRPC stream, whatever chunks it arrives in.
 
 use crate::grpc::fast_path::next_codec::PREFIX;
 
-/// The message that is arriving: how much of it is there.
+/// The message that is being received.
 #[derive(Debug, Default)]
 pub(super) struct MessageFraming {
-    /// What has come of the prefix: a flag, and the message's length in four bytes.
+    /// The prefix as far as it was received: one flag, and the length in four bytes.
     prefix: [u8; PREFIX],
-    /// How many bytes have come, the prefix among them.
+    /// Bytes received of the message, its prefix included.
     received: usize,
 }
 
 impl MessageFraming {
-    /// How many bytes of a message that is not whole are there, after one more piece. What came before them has been used.
+    /// Adds a chunk. Returns how many bytes of an incomplete message are held; complete messages have been consumed.
     pub(super) fn push(&mut self, mut piece: &[u8]) -> usize {
         while let Some(&byte) = piece.first() {
             if self.received < PREFIX {
@@ -31,7 +31,7 @@ impl MessageFraming {
         self.received
     }
 
-    /// The whole of it, as its prefix says: one that is too long is refused by whoever reads it.
+    /// Size of the message with its prefix. The reader refuses one that is too long.
     fn size(&self) -> usize {
         let [_, length @ ..] = self.prefix;
         PREFIX.saturating_add(usize::try_from(u32::from_be_bytes(length)).unwrap_or(usize::MAX))

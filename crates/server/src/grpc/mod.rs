@@ -1,4 +1,4 @@
-//! The gRPC door: which service a path belongs to, and what every answer of it owes.
+//! gRPC server: routes calls to `Sequences`, `Definitions`, health and reflection.
 
 pub(crate) mod body;
 pub(crate) mod definitions;
@@ -43,25 +43,25 @@ use crate::{
     telemetry::request_metrics::RequestMetrics,
 };
 
-/// The service's full name, as health is asked for it.
+/// Full name of the service, as in health checks.
 pub(crate) const SEQUENCES: &str = "sequent.v1.Sequences";
 
-/// The one method that may go the short way.
+/// The only method with a fast path.
 const NEXT: &str = "/sequent.v1.Sequences/Next";
 
 const LEASE: &str = "/sequent.v1.Sequences/Lease";
 
-/// What an unknown method is told.
+/// Error text for an unknown method.
 const METHODS: &str = "no such method: Next and Lease of sequent.v1.Sequences, Define, List, Show, Preview and Parse of \
                        sequent.v1.Definitions, grpc.health.v1 and grpc.reflection.v1 are served";
 
-/// A service beside the numbers: its types are too long to be spelled.
+/// Health or reflection service behind a closure, since its own type can't be named in reasonable length.
 type AuxiliaryService = Arc<dyn Fn(Request<RequestBody>) -> BoxedResponse + Send + Sync>;
 
-/// The gRPC door.
+/// gRPC server: makes a service per connection.
 pub(crate) struct GrpcServer(Arc<Inner>);
 
-/// The door as one connection has it. Cheap to clone.
+/// gRPC service of one connection. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct GrpcService(Arc<ConnectionContext>);
 
@@ -113,7 +113,7 @@ impl GrpcServer {
         })))
     }
 
-    /// The door for one connection.
+    /// The service of a new connection.
     pub(crate) fn connection_service(&self, share: Arc<ConnectionShare>) -> GrpcService {
         GrpcService(Arc::new(ConnectionContext { server: Arc::clone(&self.0), share }))
     }
@@ -124,12 +124,12 @@ impl GrpcService {
         &self.0.server
     }
 
-    /// A number that is ready.
+    /// Takes a number that is ready.
     fn next_ready(&self, name: &str) -> Option<Ready> {
         self.server().service.next_ready(name, &self.server().next)
     }
 
-    /// A call for numbers: whole before any method sees it, and dressed.
+    /// Calls `Sequences` with a complete body, and adds details to errors that tonic makes.
     fn call_sequences(&self, parts: Parts, body: (Option<Bytes>, Incoming)) -> BoxedResponse {
         let (service, body) = (self.clone(), BodyReader::new("message", body, Arc::clone(&self.0.share)));
         let id = RequestId::from_headers_or_generate(&parts.headers);
@@ -149,7 +149,7 @@ impl GrpcService {
         with_request_id(id, span, answer)
     }
 
-    /// A call for a definition, in the same way.
+    /// Calls `Definitions` in the same way.
     fn call_definitions(&self, parts: Parts, body: Incoming) -> BoxedResponse {
         let (service, body) =
             (self.clone(), BodyReader::new("message", (None, body), Arc::clone(&self.0.share)));
@@ -172,7 +172,8 @@ impl GrpcService {
         with_request_id(id, span, answer)
     }
 
-    /// A service beside the numbers, whose streams would otherwise keep a closing server waiting.
+    /// Calls the health or reflection service. Its streams end when the server closes; otherwise a health watch would
+    /// delay the shutdown.
     fn call_auxiliary(&self, service: &AuxiliaryService, request: Request<Incoming>) -> ResponseFuture {
         let share = &self.0.share;
         let permit = match share.acquire() {
@@ -196,7 +197,7 @@ impl GrpcService {
 }
 
 impl Inner {
-    /// The body of a call for numbers, unless the library would misread its count.
+    /// The body of a call of `Sequences`, unless the Protobuf library would misread its count.
     fn check_count(&self, parts: &Parts, body: Bytes) -> Result<Bytes, ApiError> {
         let Some(count) = fast_path::next_codec::count_beyond_u32(&body) else { return Ok(body) };
         let is_lease = parts.uri.path() == LEASE;
@@ -250,7 +251,7 @@ impl hyper::service::Service<Request<Incoming>> for GrpcService {
     }
 }
 
-/// An answer that bears the call's name.
+/// Runs a call in the span of its request, and adds the request id to its response.
 fn with_request_id(
     id: RequestId,
     span: tracing::Span,

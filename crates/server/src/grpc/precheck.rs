@@ -1,12 +1,12 @@
-//! What this door turns away before it looks for a method.
+//! Check of method and content type before a gRPC call is routed.
 
 use http::{HeaderValue, Method, Request, StatusCode, header};
 use hyper::body::Incoming;
 
 use crate::service::api_error::ApiError;
 
-/// What is no call at all, with the status that the protocol has for it: a cache may answer a GET again, with the same
-/// number.
+/// The error of a request that is no gRPC call, with its HTTP status. GET is refused, because a cache could answer it
+/// twice with the same number.
 pub(super) fn reject(request: &Request<Incoming>) -> Option<(StatusCode, ApiError)> {
     if request.method() != Method::POST {
         let error = ApiError::field("method", request.method().as_str(), "POST is allowed");
@@ -22,7 +22,7 @@ pub(super) fn reject(request: &Request<Incoming>) -> Option<(StatusCode, ApiErro
     None
 }
 
-/// Whether a content type is gRPC's, with messages that this door can read.
+/// Whether a content type is gRPC with Protobuf messages.
 fn is_grpc(kind: &[u8]) -> bool {
     let Some(rest) = kind.strip_prefix(b"application/grpc") else { return false };
     let rest = rest.strip_prefix(b"+proto").unwrap_or(rest);

@@ -1,4 +1,4 @@
-//! `sequent.v1.Sequences`: wire types in, wire types out.
+//! gRPC service `sequent.v1.Sequences`: converts messages to and from the types of `service`.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ use crate::{
 
 pub(crate) const DOOR_LABEL: &str = "grpc";
 
-/// The service's methods over the teller.
+/// Implementation of the generated service trait.
 pub(crate) struct Sequences {
     service: NumberService,
     next: RequestMetrics,
@@ -85,7 +85,7 @@ impl v1::sequences_server::Sequences for Sequences {
     }
 }
 
-/// What renders texts, for the holder of a lease.
+/// Template and settings with which the holder of a lease renders texts.
 fn rendering(texts: &Texts) -> v1::Texts {
     v1::Texts {
         template: texts.template().to_owned(),
@@ -96,7 +96,7 @@ fn rendering(texts: &Texts) -> v1::Texts {
     }
 }
 
-/// The values of a message, taken out of it.
+/// Takes the values out of a message.
 pub(super) fn values(with: &mut HashMap<String, String>) -> Values {
     std::mem::take(with).into_iter().collect()
 }
@@ -106,7 +106,7 @@ fn blocks(given: &Issued) -> Result<Vec<v1::Block>, ApiError> {
     given.numbers.as_slice().iter().map(narrow).collect()
 }
 
-/// Numbers are at most `i64::MAX`, and no request has more than `u32::MAX`: else nothing is given.
+/// Converts a block. Numbers are at most `i64::MAX` and counts at most `u32::MAX`; otherwise the call fails.
 fn block(first: u64, step: u64, count: u64) -> Result<v1::Block, ApiError> {
     let narrow = |number: u64| i64::try_from(number).ok();
     let block = narrow(first).zip(narrow(step)).zip(u32::try_from(count).ok());

@@ -1,5 +1,6 @@
-//! The answers of the services beside the numbers: they end when the server closes, since a watcher of health would stay
-//! for ever, and their errors carry a reason, as every error of this door does.
+//! Responses of health and reflection: they end when the server closes, and their errors carry a reason.
+//!
+//! Without this, a health watch would keep its connection open for ever.
 
 use std::{
     future::Future,
@@ -19,21 +20,21 @@ use crate::{
     shutdown::phase::{Phase, PhaseWatch},
 };
 
-/// A body that ends with `UNAVAILABLE` when the server closes while there is nothing to send.
+/// Body that ends with `UNAVAILABLE` if the server closes while no frame is ready.
 pub(crate) struct ClosableBody {
     body: Body,
     server: ServerState,
-    /// Among what stands open, for as long as this does.
+    /// Permit of a long call, held as long as the body.
     _permit: PendingPermit,
 }
 
-/// What a body knows of its server.
+/// What the body knows of its server.
 enum ServerState {
-    /// It is open, until this is over.
+    /// The server is open until this future ends.
     Open(Pin<Box<dyn Future<Output = ()> + Send>>),
-    /// It closes: what was being waited for is over, and must not be waited for again.
+    /// The server closes. The future has ended and must not be polled again.
     Closing,
-    /// Nothing more is said to it: this body has ended.
+    /// The body has ended.
     Finished,
 }
 
@@ -88,7 +89,7 @@ mod tests {
     use http_body_util::BodyExt;
     use std::collections::VecDeque;
 
-    /// Pieces that are there, then nothing for ever, or the end.
+    /// Ready chunks, then pending for ever or the end.
     struct Chunks(VecDeque<&'static [u8]>, Poll<()>);
 
     impl http_body::Body for Chunks {
@@ -106,7 +107,7 @@ mod tests {
         }
     }
 
-    /// Which frames come of three pieces once the server closes: `data`, or the status of the trailers.
+    /// Frames of a body of three chunks after the server closes: `data`, or the status in the trailers.
     async fn frames(then: Poll<()>) -> Vec<String> {
         let (sender, phases) = PhaseWatch::new();
         let body = Body::new(Chunks([&b"1"[..], b"2", b"3"].into(), then));

@@ -1,4 +1,4 @@
-//! `grpc-timeout`: how long the caller waits.
+//! The header `grpc-timeout`: how long the caller waits.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use crate::service::api_error::ApiError;
 
 const FIELD: &str = "grpc-timeout";
 
-/// The protocol's bound on the digits of a timeout.
+/// The most digits that the gRPC specification allows.
 const DIGITS_MAX: usize = 8;
 
-/// How long the caller waits, if it says.
+/// The caller's timeout, if there is one.
 pub(crate) fn from_metadata(metadata: &MetadataMap) -> Result<Option<Duration>, ApiError> {
     let Some(value) = metadata.get(FIELD) else { return Ok(None) };
     let text = value.to_str().unwrap_or("not a text");
@@ -21,7 +21,7 @@ pub(crate) fn from_metadata(metadata: &MetadataMap) -> Result<Option<Duration>, 
         .ok_or_else(|| ApiError::field(FIELD, text, "1 to 8 digits and one of H M S m u n are expected"))
 }
 
-/// Whether the caller says nothing, or what it says can be understood.
+/// Whether the timeout is absent or valid.
 pub(crate) fn is_well_formed(headers: &HeaderMap) -> bool {
     headers.get(FIELD).is_none_or(|value| value.to_str().is_ok_and(|text| parse(text).is_some()))
 }

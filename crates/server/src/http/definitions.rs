@@ -1,4 +1,4 @@
-//! Definitions by HTTP, in JSON.
+//! HTTP handlers of definitions, previews and parsing.
 
 use bytes::Bytes;
 use http::Response;
@@ -22,7 +22,7 @@ use crate::{
     },
 };
 
-/// A sequence as it is shown.
+/// A sequence in a response.
 #[derive(Serialize)]
 struct SequenceJson<'a> {
     sequence: &'a str,
@@ -41,7 +41,7 @@ struct SequenceJson<'a> {
     definition: Option<&'a str>,
 }
 
-/// What became of a definition.
+/// Response to a definition.
 #[derive(Serialize)]
 struct DefineJson<'a> {
     sequence: &'a str,
@@ -54,7 +54,7 @@ struct DefineJson<'a> {
     warnings: &'a [String],
 }
 
-/// `POST /v1/preview` as a caller writes it.
+/// Body of `POST /v1/preview`.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct PreviewBody {
@@ -65,7 +65,7 @@ struct PreviewBody {
     at: Option<String>,
 }
 
-/// `POST /v1/parse` as a caller writes it.
+/// Body of `POST /v1/parse`.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct ParseBody {
@@ -87,7 +87,7 @@ pub(super) async fn show(service: &NumberService, name: &str) -> Result<Response
     Ok(json(&shown(&report.summary, Some(&report.definition))))
 }
 
-/// `PUT /v1/sequences/{name}`: its next version, or the one that the body names.
+/// `PUT /v1/sequences/{name}`: defines the next version, or the version in the body.
 pub(super) async fn define(
     service: &NumberService,
     name: &str,
@@ -123,7 +123,7 @@ pub(super) async fn parse(service: &NumberService, body: &[u8]) -> Result<Respon
     Ok(json(&definitions::parse(service, by, &text).await?))
 }
 
-/// The name after which a list goes on.
+/// The query parameter `after`: the list continues behind this name.
 fn after(query: &str) -> Result<String, ApiError> {
     let mut after = String::new();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {

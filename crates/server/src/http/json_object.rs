@@ -1,4 +1,4 @@
-//! A JSON object as it was written.
+//! JSON objects that keep duplicate fields and explicit nulls, so that both can be refused.
 
 use std::{fmt, marker::PhantomData};
 
@@ -12,10 +12,10 @@ use serde::{
 };
 use serde_json::{Map, Value};
 
-/// An object's fields as they were written, duplicate if they were.
+/// All fields of an object, duplicates included.
 pub(super) struct ObjectFields(pub(super) Vec<(String, ParsedValue)>);
 
-/// A value, and, of an object, the first field that was written duplicate: of such a field the value has the last.
+/// A JSON value, and the first duplicate field if it is an object. The value of a duplicate field is the last one.
 pub(super) struct ParsedValue {
     pub(super) value: Value,
     pub(super) duplicate: Option<String>,
@@ -27,7 +27,7 @@ impl<'de> Deserialize<'de> for ParsedValue {
     }
 }
 
-/// Reads [`ParsedValue`].
+/// Visitor of [`ParsedValue`].
 struct ParsedValueVisitor;
 
 impl ParsedValueVisitor {
@@ -88,8 +88,8 @@ impl<'de> Deserialize<'de> for ObjectFields {
     }
 }
 
-/// What is written as an object, and only so: a reader of structs takes a list for one, whose first item is whatever field
-/// stands first. A field that is null was said: it is read as null, which no field may be, and not as one left out.
+/// A struct that is read from a JSON object only. Serde alone would read a list as well, by the order of its fields.
+/// A field that is null is read as null, and refused; serde alone would treat it as absent.
 pub(super) struct StrictObject<T>(pub(super) T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for StrictObject<T> {
@@ -98,7 +98,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for StrictObject<T> {
     }
 }
 
-/// Reads [`StrictObject`].
+/// Visitor of [`StrictObject`].
 struct StrictObjectVisitor<T>(PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>> Visitor<'de> for StrictObjectVisitor<T> {
@@ -113,7 +113,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for StrictObjectVisitor<T> {
     }
 }
 
-/// ObjectFields, or the value of one, whose nulls are values.
+/// Deserializer whose nulls are values: they are not read as absent options.
 struct ExplicitNulls<T>(T);
 
 impl<'de, A: MapAccess<'de>> MapAccess<'de> for ExplicitNulls<A> {
@@ -153,7 +153,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for ExplicitNulls<D> {
     }
 }
 
-/// Reads [`ObjectFields`].
+/// Visitor of [`ObjectFields`].
 struct ObjectFieldsVisitor;
 
 impl<'de> Visitor<'de> for ObjectFieldsVisitor {

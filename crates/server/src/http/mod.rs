@@ -1,4 +1,4 @@
-//! The HTTP/JSON door: one route that gives numbers, and the description of it.
+//! HTTP/JSON server: routes `next`, definitions, previews, parsing and `/openapi.json`.
 
 pub(crate) mod definitions;
 pub(crate) mod fast_path;
@@ -22,25 +22,25 @@ use crate::{
     telemetry::request_metrics::RequestMetrics,
 };
 
-/// The description of this door, checked by a test against what the door knows.
+/// OpenAPI description. A test compares it with the table of reasons.
 const OPENAPI: &str = include_str!("openapi.json");
 
-/// What a path is told that is none.
+/// Error text for an unknown path.
 const SERVED: &str = "POST /v1/sequences/{name}/next, GET /v1/sequences, GET and PUT /v1/sequences/{name}, POST \
                       /v1/preview, POST /v1/parse and GET /openapi.json are served";
 
-/// What is allowed where there is something to read.
+/// Methods of a resource that can be read.
 const GET: &str = "GET, HEAD";
 
-/// Whether something is read. HEAD is answered as GET is; hyper leaves the body out and keeps its length (RFC 9110, 9.3.2).
+/// Whether a method reads. HEAD is handled as GET: hyper omits the body and keeps its length (RFC 9110, 9.3.2).
 fn is_get(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD)
 }
 
-/// The HTTP/JSON door.
+/// HTTP server: makes a service per connection.
 pub(crate) struct HttpServer(Arc<Inner>);
 
-/// The door as one connection has it. Cheap to clone.
+/// HTTP service of one connection. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct HttpService(Arc<Inner>, Arc<ConnectionShare>);
 
@@ -57,7 +57,7 @@ impl HttpServer {
         Self(Arc::new(Inner { service, next, defined }))
     }
 
-    /// The door for one connection.
+    /// The service of a new connection.
     pub(crate) fn connection_service(&self, share: Arc<ConnectionShare>) -> HttpService {
         HttpService(Arc::clone(&self.0), share)
     }
@@ -91,7 +91,7 @@ impl HttpService {
         }
     }
 
-    /// Definitions, and what is tried out.
+    /// Handles definitions, previews and parsing.
     async fn call_definitions(&self, route: Route, request: Request<Incoming>) -> Response<Full<Bytes>> {
         let service = &self.0.service;
         let allowed = match route {
@@ -127,7 +127,7 @@ impl HttpService {
 
     async fn next(&self, name: &str, request: Request<Incoming>) -> Response<Full<Bytes>> {
         if request.method() != Method::POST {
-            // A GET, or a HEAD, could be answered again by any cache on the way, with the same number.
+            // Any cache on the way could answer a GET or HEAD again, with the same number.
             return self.not_allowed(request.method(), "POST");
         }
         let query = request.uri().query().unwrap_or_default().to_owned();
@@ -166,7 +166,7 @@ impl hyper::service::Service<Request<Incoming>> for HttpService {
     }
 }
 
-/// The whole body, within its bounds of size and time.
+/// Reads the whole body, within the limits on size and time.
 async fn body(body: Incoming, share: Arc<ConnectionShare>) -> Result<Bytes, ApiError> {
     let announced = http_body::Body::size_hint(&body).lower();
     if announced == 0 && http_body::Body::is_end_stream(&body) {
@@ -195,7 +195,7 @@ mod tests {
         for reason in Reason::ALL {
             assert!(answers[reason.http().to_string()].is_object(), "{reason}");
         }
-        // What asks the ledger may find it away, or gone back.
+        // Each operation that reads the ledger may find it unavailable or restored.
         for (path, methods) in openapi["paths"].as_object().unwrap() {
             for operation in methods.as_object().unwrap().values().filter(|_| path != "/openapi.json") {
                 for reason in [Reason::LedgerUnavailable, Reason::RecoveryRequired] {

@@ -1,4 +1,4 @@
-//! What a request wants: from its query, its JSON body, or both as long as they don't contradict each other.
+//! Parameters of `next`: from the query, from the JSON body, or from both if they agree.
 
 use sequent_engine::{INSTANT_EXPECTED, Values};
 use serde_json::Value;
@@ -11,19 +11,19 @@ use crate::{
     service::{NumberRequest, api_error::ApiError},
 };
 
-/// What an unknown field of a body is told.
+/// Error text for an unknown field of the body.
 const FIELDS: &str = "no such field: count, values, at and above are known";
 
-/// What a field `above` is told that is none.
+/// Error text for an invalid `above`.
 const ABOVE: &str = "a number as a string is expected: \"0\" (not told) to \"9223372036854775807\"";
 
-/// What a field is told that was said twice.
+/// Error text for a duplicate field.
 const ONCE: &str = "it was said before: say it once";
 
-/// The counts that are allowed, spelled only for an error.
+/// Makes the text of the allowed counts. It is a closure, because only errors need it.
 type Bound<'a> = &'a dyn Fn() -> String;
 
-/// What a request wants, as far as its own form goes.
+/// Parameters of `next`, valid in form.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct NextParams {
     count: Option<u64>,
@@ -61,7 +61,7 @@ impl NextParams {
             let (key, value) = decoded(key).zip(decoded(value)).ok_or_else(undecodable)?;
             let digits = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
             match key.as_str() {
-                // Which of them is meant is not for a reader to guess, nor whether one that is alike was meant at all.
+                // A duplicate is refused even if its value is the same: which one the caller meant can't be known.
                 _ if said.contains(&key) => return Err(ApiError::field(key, &value, ONCE)),
                 "count" => {
                     let count =
@@ -80,7 +80,7 @@ impl NextParams {
                     ));
                 }
             }
-            // Two at most: others were refused.
+            // At most two keys get here, since unknown ones are refused.
             said.push(key);
         }
         Ok(())
@@ -94,7 +94,8 @@ impl NextParams {
         for (at, (field, parsed)) in fields.iter().enumerate() {
             let value = &parsed.value;
             match field.as_str() {
-                // Which of them is meant is not for a reader to guess. Few fields are known: this looks at few.
+                // A duplicate is refused: which value the caller meant can't be known. Few fields are known, so the
+                // search is short.
                 _ if fields[..at].iter().any(|(before, _)| before == field) => {
                     return Err(ApiError::field(field.clone(), &plain(value), ONCE));
                 }
@@ -107,7 +108,7 @@ impl NextParams {
                     let text = value.as_str().filter(|text| !text.is_empty());
                     text.ok_or_else(|| no_instant(&plain(value)))?.clone_into(&mut self.at);
                 }
-                // A business number, and so a string: JSON's readers round it above 2^53.
+                // A number of a sequence is a string, because JSON readers round integers above 2^53.
                 "above" => {
                     let number = value.as_str().and_then(|text| text.parse().ok());
                     let expected = || ApiError::field("above", &plain(value), ABOVE);
@@ -148,12 +149,12 @@ fn not_whole(value: &str, bound: Bound<'_>) -> ApiError {
     ApiError::field("count", value, format!("a whole number is expected: {}", bound()))
 }
 
-/// A field `at` that is no instant, by its form alone. An empty one would be none at all further in, and so now.
+/// Error of an `at` that is no instant. An empty one is refused as well, since the engine would read it as now.
 pub(super) fn no_instant(value: &str) -> ApiError {
     ApiError::field("at", value, format!("{INSTANT_EXPECTED}; without it now counts"))
 }
 
-/// The values for a template.
+/// Values for a template.
 pub(super) fn values(parsed: &ParsedValue) -> Result<Values, ApiError> {
     let Value::Object(fields) = &parsed.value else {
         return Err(ApiError::field("values", kind(&parsed.value), "an object of texts is expected"));
@@ -168,7 +169,7 @@ pub(super) fn values(parsed: &ParsedValue) -> Result<Values, ApiError> {
     fields.iter().map(text).collect::<Result<Vec<_>, _>>().map(|pairs| pairs.into_iter().collect())
 }
 
-/// A value as its caller would recognise it: texts bare, numbers as written, the rest by its kind.
+/// A value as its caller would recognise it: texts and numbers as written, anything else by its kind.
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! Answers in JSON.
+//! Responses in JSON.
 
 use bytes::Bytes;
 use http::{HeaderValue, Response, header};
@@ -25,7 +25,7 @@ pub(crate) fn issued(issued: &Issued) -> Response<Full<Bytes>> {
     json(Bytes::from(text))
 }
 
-/// What belongs to a template: its texts may be any characters.
+/// Writes the texts, the period and the instant. Texts may hold any character, so they are escaped.
 fn push_texts(text: &mut String, dated: &Dated) {
     let quoted = |value: &str| serde_json::to_string(value).unwrap_or_default();
     text.push_str(",\"texts\":[");
@@ -39,7 +39,7 @@ fn push_texts(text: &mut String, dated: &Dated) {
     text.push_str(&quoted(&dated.at));
 }
 
-/// JSON that no cache may keep.
+/// `200 OK` with JSON that no cache may store.
 pub(crate) fn json(body: Bytes) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::new(body));
     let headers = response.headers_mut();

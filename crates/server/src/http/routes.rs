@@ -1,27 +1,27 @@
-//! What a path asks for.
+//! Routes of the HTTP server.
 
-/// What a path asks for.
+/// The resource that a path names.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Route {
-    /// Numbers of this name, percent-decoded and not yet checked.
+    /// Numbers of a sequence. The name is percent-decoded but not validated.
     Next(String),
-    /// A sequence's definition, by its name as it is for numbers.
+    /// Definition of a sequence.
     Definition(String),
-    /// All definitions.
+    /// List of definitions.
     Definitions,
-    /// What a template makes of a number.
+    /// Preview of a text.
     Preview,
-    /// What a text says.
+    /// Parsing of a text.
     Parse,
     /// `/openapi.json`.
     Description,
-    /// A name that is no UTF-8, as it was written.
+    /// A name that is not UTF-8, as it was sent.
     Undecodable(String),
-    /// Nothing that is served.
+    /// No resource.
     Unknown,
 }
 
-/// The route of a path. Its segments are parted before they are decoded, so that `%2f` stays within a name.
+/// The route of a path. Segments are split before they are decoded, so that `%2f` stays within a name.
 pub(crate) fn route(path: &str) -> Route {
     match path {
         "/openapi.json" => return Route::Description,
@@ -43,7 +43,7 @@ pub(crate) fn route(path: &str) -> Route {
     decoded(segment).map_or_else(|| Route::Undecodable(segment.to_owned()), of)
 }
 
-/// The name in a path that asks for numbers, if it stands there as it is.
+/// The name in a path of `next`, if it needs no decoding.
 pub(crate) fn plain_name(path: &str) -> Option<&str> {
     segment(path).filter(|name| !name.contains('%'))
 }
@@ -53,7 +53,7 @@ fn segment(path: &str) -> Option<&str> {
     Some(name).filter(|name| !name.contains('/'))
 }
 
-/// The text that percent-encoding stands for, if it is one.
+/// Percent-decodes a text. `None` if it is invalid.
 pub(crate) fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

@@ -1,4 +1,4 @@
-//! A request's body on its way: whole within its time and its size, or refused.
+//! Reader of request bodies, within the limits on size and time.
 
 use std::{
     fmt::Display,
@@ -23,14 +23,14 @@ use crate::{
     service::api_error::ApiError,
 };
 
-/// A request's body, of which the first piece may have been read already. One that is whole when it is looked at costs
-/// nothing here; one that has to be waited for has [`BODY_TIMEOUT`] and a place among those that stand open.
+/// Request body whose first chunk may have been read already. A body that is complete at its first poll costs nothing
+/// here. Any other has [`BODY_TIMEOUT`] to arrive, and needs a permit of the pending quota.
 pub(crate) struct BodyReader<B = Incoming> {
-    /// What the door calls it.
+    /// Name of the body in errors.
     what: &'static str,
     first: Option<Bytes>,
     rest: B,
-    /// What of it is held in memory: all that came, unless [`BodyReader::keep`] says less.
+    /// Bytes held in memory: everything that was received, unless [`BodyReader::retain`] lowered it.
     held: usize,
     share: Arc<ConnectionShare>,
     wait: Option<PendingRead>,
@@ -53,7 +53,7 @@ where
         Self { what, first, rest, held: 0, share, wait: None }
     }
 
-    /// Its next piece.
+    /// Polls the next chunk.
     pub(crate) fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, ApiError>>> {
         if let Some(first) = self.first.take() {
             return Poll::Ready(Some(self.count_chunk(first)));
@@ -71,14 +71,14 @@ where
                 }
                 Poll::Pending => return self.poll_timeout(cx).map(|error| Some(Err(error))),
             };
-            // Trailers say nothing that a door asks for.
+            // Trailers carry nothing that a handler reads.
             if let Ok(chunk) = frame.into_data() {
                 return Poll::Ready(Some(self.count_chunk(chunk)));
             }
         }
     }
 
-    /// All of it, if it has no more bytes than that.
+    /// Reads the whole body, at most `most` bytes.
     pub(crate) async fn read_all(mut self, most: usize) -> Result<Bytes, ApiError> {
         let mut whole = BytesMut::new();
         while let Some(chunk) = poll_fn(|cx| self.poll_chunk(cx)).await {
@@ -90,7 +90,7 @@ where
         Ok(whole.freeze())
     }
 
-    /// The fault of a body that is larger than it may be.
+    /// Error of a body that is too large.
     pub(crate) fn too_large(&self, found: &str, most: usize) -> ApiError {
         let error = ApiError::field(self.what, found, format!("at most {most} bytes are allowed"));
         error.with_status(StatusCode::PAYLOAD_TOO_LARGE)
@@ -104,7 +104,7 @@ where
         Ok(chunk)
     }
 
-    /// So much of what came is still held; the rest has been used.
+    /// Lowers the number of bytes held, after the rest was consumed.
     pub(crate) fn retain(&mut self, held: usize) {
         self.held = self.held.min(held);
         if let Some(wait) = &mut self.wait {
@@ -112,7 +112,7 @@ where
         }
     }
 
-    /// Nothing is there: it has its time, counted from the first such look.
+    /// Polls the time limit. It starts with the first poll that finds nothing.
     fn poll_timeout(&mut self, cx: &mut Context<'_>) -> Poll<ApiError> {
         let wait = match &mut self.wait {
             Some(wait) => wait,

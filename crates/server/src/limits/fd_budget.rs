@@ -1,15 +1,17 @@
-//! How many file descriptors this process may have, and what of them is left for the doors.
+//! Budget of file descriptors: the limit of the process, and how many connections fit into it.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::limits::{ADMIN_CONNECTIONS_MAX, DESCRIPTORS_OWN, DESCRIPTORS_PER_STORE, DOOR_LEAST, DOORS};
+use crate::limits::{
+    ADMIN_CONNECTIONS_MAX, API_LISTENERS, FDS_OF_PROCESS, FDS_PER_STORE, LISTENER_CONNECTIONS_MIN,
+};
 
-/// How many file descriptors this process may have: none is known if there is no limit.
+/// Limit on open files of this process. `None` if there is no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FdBudget(Option<u64>);
 
 impl FdBudget {
-    /// Raises the limit as far as this process may: the common one, 1024, is meant for programs that know nothing of it.
+    /// Raises the soft limit to the hard limit. The common soft limit, 1024, is meant for programs that use `select`.
     pub fn raised() -> Self {
         let found = getrlimit(Resource::Nofile);
         let raised = Rlimit { current: found.maximum, ..found };
@@ -30,11 +32,13 @@ impl FdBudget {
         self.0
     }
 
-    /// The connections that fit of each door, once this process with so many stores (shards, and the ledger) and its
-    /// admin listener have theirs. Never none: a server that serves few is better than one that doesn't start.
+    /// How many connections fit per listener, after this process, its stores (shards and ledger) and the admin
+    /// listener have theirs. Never zero: a server with few connections is better than one that does not start.
     pub fn connections(self, stores: u64) -> u64 {
-        let kept = DESCRIPTORS_OWN + stores * DESCRIPTORS_PER_STORE + ADMIN_CONNECTIONS_MAX;
-        self.0.map_or(u64::MAX, |limit| (limit.saturating_sub(kept) / DOORS).max(DOOR_LEAST))
+        let kept = FDS_OF_PROCESS + stores * FDS_PER_STORE + ADMIN_CONNECTIONS_MAX;
+        self.0.map_or(u64::MAX, |limit| {
+            (limit.saturating_sub(kept) / API_LISTENERS).max(LISTENER_CONNECTIONS_MIN)
+        })
     }
 }
 
@@ -44,11 +48,11 @@ mod tests {
 
     #[test]
     fn doors_share_what_stores_leave() {
-        let kept = DESCRIPTORS_OWN + 5 * DESCRIPTORS_PER_STORE + ADMIN_CONNECTIONS_MAX;
+        let kept = FDS_OF_PROCESS + 5 * FDS_PER_STORE + ADMIN_CONNECTIONS_MAX;
         assert_eq!(FdBudget(Some(kept + 2000)).connections(5), 1000);
-        assert_eq!(FdBudget(Some(64)).connections(5), DOOR_LEAST);
+        assert_eq!(FdBudget(Some(64)).connections(5), LISTENER_CONNECTIONS_MIN);
         assert_eq!(FdBudget(None).connections(5), u64::MAX);
-        // The limit that limit shells give: limit of it is for the doors.
+        // Most of the usual soft limit is left for connections.
         assert!(FdBudget(Some(1024)).connections(5) > 400);
     }
 

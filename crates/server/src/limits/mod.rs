@@ -1,7 +1,7 @@
-//! Every limit of the doors that is no part of the configuration, in one place.
+//! Limits of the server that are not configurable, and the quotas that enforce limits.
 //!
-//! Libraries leave several of these open by default: stock builders set no bound on concurrent streams and on resets
-//! that a server answers with, which is how floods of resets exhaust memory.
+//! Libraries leave several of these open or high by default. Bounds on concurrent streams, and on resets that a
+//! server sends, keep a flood of resets from exhausting memory.
 
 pub(crate) mod body_reader;
 pub(crate) mod fd_budget;
@@ -11,145 +11,148 @@ pub(crate) mod runtime_limits;
 
 use std::time::Duration;
 
-/// The most requests in work over all doors; more are refused with `QUOTA_EXCEEDED`.
+/// Limit on requests in flight, over gRPC and HTTP. More are refused with `QUOTA_EXCEEDED`.
 pub(crate) const IN_FLIGHT_MAX: usize = 20_000;
 
-/// The most slots that one error lists with their causes; how many more there are, it counts. Of gRPC they travel in a
-/// header, of which many peers take no more than 8 KiB.
+/// Limit on slots in one error. The error counts the rest. gRPC sends them in a header, and many peers accept at most
+/// 8 KiB of headers.
 pub(crate) const SLOTS_SHOWN_MAX: usize = 32;
 
-/// What each connection may have standing open, bodies that have not arrived and calls that last, whatever others do.
+/// Pending requests that each connection may always have: unfinished bodies and long calls.
 pub(crate) const PENDING_FREE: usize = 8;
 
-/// The most that stands open beyond that, over all connections; more is refused with `QUOTA_EXCEEDED`.
+/// Limit on further pending requests, over all connections. More are refused with `QUOTA_EXCEEDED`.
 pub(crate) const PENDING_MAX: usize = 20_000;
 
-/// What of a body that has not arrived is not counted: an ordinary request has no more.
+/// Bytes of an unfinished body that count as zero. An ordinary request has no more.
 pub(crate) const BODY_FREE: usize = 1024;
 
-/// The most bytes of all bodies that have not arrived, beyond that: 1024 of the largest.
+/// Limit on further bytes of all unfinished bodies together: 1024 bodies of the largest size.
 pub(crate) const BODIES_MAX: usize = 1024 * BODY_MAX;
 
-/// The most bytes of a request's body, and of a gRPC message.
+/// Limit on the body of a request, and on a gRPC message, in bytes.
 pub(crate) const BODY_MAX: usize = STREAM_WINDOW as usize;
 
-/// The most bytes of a request's headers, all together.
+/// Limit on all headers of a request together, in bytes.
 pub(crate) const HEADERS_MAX: u32 = 16 * 1024;
 
-/// The most headers of an HTTP/1 request: the parser's own number, which needs no heap.
+/// Limit on the number of headers of an HTTP/1 request. It is the parser's own, which needs no heap.
 pub(crate) const HEADER_LINES_MAX: usize = 100;
 
-/// What an HTTP/1 connection buffers: a head of [`HEADERS_MAX`] and a first part of a body.
+/// Read buffer of an HTTP/1 connection: a head of [`HEADERS_MAX`] and the first part of a body.
 pub(crate) const BUFFER_MAX: usize = 64 * 1024;
 
-/// The most streams that a peer may have open on one HTTP/2 connection.
+/// Limit on concurrent streams of one HTTP/2 connection.
 pub(crate) const STREAMS_MAX: u32 = 256;
 
-/// Streams that a peer reset before they were accepted (rapid reset): beyond this the connection ends.
+/// Limit on streams that the peer reset before they were accepted (rapid reset). Beyond it the connection is closed.
 pub(crate) const PENDING_RESETS_MAX: usize = 20;
 
-/// Resets that this server answered a peer's faults with: beyond this the connection ends.
+/// Limit on resets that this server sent because of the peer's errors. Beyond it the connection is closed.
 pub(crate) const LOCAL_RESETS_MAX: usize = 128;
 
-/// What one HTTP/2 stream may send before it is read: a whole body.
+/// Flow-control window of one HTTP/2 stream: one whole body.
 pub(crate) const STREAM_WINDOW: u32 = 64 * 1024;
 
-/// What one HTTP/2 connection may send before it is read: 16 whole bodies.
+/// Flow-control window of one HTTP/2 connection: 16 whole bodies.
 pub(crate) const CONNECTION_WINDOW: u32 = 16 * STREAM_WINDOW;
 
-/// What one HTTP/2 stream keeps for a peer that reads slowly.
+/// Send buffer of one HTTP/2 stream, for a peer that reads slowly.
 pub(crate) const SEND_BUFFER_MAX: usize = 64 * 1024;
 
 /// How long a peer has for the first [`PREFACE_BYTES`] of an HTTP/2 connection.
 pub(crate) const PREFACE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The length of HTTP/2's preface.
+/// Length of the HTTP/2 preface.
 pub(crate) const PREFACE_BYTES: usize = 24;
 
-/// How long an HTTP/1 peer has for a request's head; also how long its connection may idle.
+/// How long an HTTP/1 peer has for the head of a request, and how long its connection may be idle.
 pub(crate) const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// The same at the admin listener, which has few connections: shorter than the pause between two scrapes, so that none
-/// arrives just as its connection is ended.
+/// The same for the admin listener, which has few connections. It is shorter than the interval between two scrapes,
+/// so that no scrape arrives while its connection is being closed.
 pub(crate) const ADMIN_HEAD_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How often a silent HTTP/2 peer is pinged.
+/// Interval of HTTP/2 pings on a silent connection.
 pub(crate) const PING_EVERY: Duration = Duration::from_secs(20);
 
-/// How long it has to answer.
+/// How long the peer has to answer a ping.
 pub(crate) const PING_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long a peer may leave what is written to it unread.
+/// How long the peer may leave what is written to its socket unread.
 pub(crate) const WRITE_STALL: Duration = Duration::from_secs(10);
 
-/// How long a peer may leave an answer untaken that it grants no room, or too little: so many turns, and the rest of the
-/// one in which the answer was made; then it is hung up on.
+/// How many whole intervals a response may stay unread because the peer grants no flow-control window. Then the peer
+/// is disconnected.
 pub(crate) const UNREAD_INTERVALS: usize = 2;
 
-/// The length of such a turn: with two, an answer has 10 to 15 seconds, as [`WRITE_STALL`] at least.
+/// Length of such an interval. With two of them, a response has 10 to 15 seconds, at least as long as
+/// [`WRITE_STALL`].
 pub(crate) const UNREAD_INTERVAL: Duration = Duration::from_secs(5);
 
-/// What each connection may leave unread, as answers or as pieces of [`UNREAD_UNIT_BYTES`] bytes, whatever others do.
+/// Unread responses that each connection may always have. A large response counts once per [`UNREAD_UNIT_BYTES`].
 pub(crate) const UNREAD_FREE: usize = 8;
 
-/// The most that is unread beyond that, over all connections of a door: then whoever has left it for longest, and most of
-/// it, is hung up on at once, one after another.
+/// Soft limit on further unread responses, over all connections of a listener. Above it, peers are disconnected one
+/// at a time: first the one that has read nothing for longest, and of several the one with most.
 pub(crate) const UNREAD_SOFT_MAX: usize = 20_000;
 
-/// The most where that is not fast enough: whoever leaves more is hung up on at once.
+/// Hard limit on unread responses. Above it, a peer that adds one is disconnected immediately.
 pub(crate) const UNREAD_HARD_MAX: usize = 2 * UNREAD_SOFT_MAX;
 
-/// What counts as one more answer: about what a stream costs that waits.
+/// Bytes of a response that count as one more. A waiting stream costs about as much memory.
 pub(crate) const UNREAD_UNIT_BYTES: usize = 4096;
 
-/// How long a request's body may take to arrive.
+/// How long the body of a request may take to arrive.
 pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The age at which a connection is asked to end, so that callers spread over servers anew; up to a tenth more, by chance.
+/// Age at which a connection is closed gracefully, so that clients spread over servers again. Up to a tenth more is
+/// added at random.
 pub(crate) const CONNECTION_AGE: Duration = Duration::from_secs(30 * 60);
 
-/// How long an aged connection has to finish what it has begun.
+/// How long a connection of that age has for its requests.
 pub(crate) const AGE_GRACE: Duration = Duration::from_secs(30);
 
-/// The pause after an accept that failed for want of something, such as file descriptors.
+/// Pause after a failed `accept`, for example without file descriptors.
 pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// How long no accept may fail before an outage is over: connections that end meanwhile let single ones in.
+/// How long no `accept` may fail before the listener counts as recovered. Meanwhile, closed connections let single
+/// ones in.
 pub(crate) const ACCEPT_QUIET: Duration = Duration::from_secs(10);
 
-/// The most connections of the admin listener, and half of them from one address: few ask it, and it answers beside a
-/// crowd at the doors.
+/// Limit on connections of the admin listener; half of them from one address. It has few clients, and must answer
+/// while the other listeners are overloaded.
 pub(crate) const ADMIN_CONNECTIONS_MAX: u64 = 32;
 
-/// The doors that share the descriptors which are left: gRPC and HTTP.
-pub(crate) const DOORS: u64 = 2;
+/// Listeners that share the remaining file descriptors: gRPC and HTTP.
+pub(crate) const API_LISTENERS: u64 = 2;
 
-/// The connections of a door however few descriptors there are.
-pub(crate) const DOOR_LEAST: u64 = 8;
+/// Connections per listener, however few file descriptors there are.
+pub(crate) const LISTENER_CONNECTIONS_MIN: u64 = 8;
 
-/// File descriptors kept for the process itself: its output, its runtime, its listeners, the files that it looks at (its
-/// configuration, its home), and a connection for each listener that is refused as soon as it was accepted.
-pub(crate) const DESCRIPTORS_OWN: u64 = 32;
+/// File descriptors of the process itself: output, runtime, listeners, and the configuration and data files that it
+/// watches. One connection per listener is included, which is accepted and then refused.
+pub(crate) const FDS_OF_PROCESS: u64 = 32;
 
-/// File descriptors kept for each store: a file has 3 with its log, twice as many while it is opened anew, and a pool of
-/// connections has 16 unless configured.
-pub(crate) const DESCRIPTORS_PER_STORE: u64 = 16;
+/// File descriptors per store. A file needs 3 with its log and twice as many while it is reopened; a connection pool
+/// has 16 by default.
+pub(crate) const FDS_PER_STORE: u64 = 16;
 
-/// What callers are told to wait before they try again.
+/// How long a client is told to wait before a retry.
 pub(crate) const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// The most bytes of a caller's value that an error shows.
+/// Limit on the bytes of a caller's value in an error.
 pub(crate) const VALUE_SHOWN_MAX: usize = 128;
 
-/// The most bytes of an error's text, and of what it says of a field, that leave the gRPC door: a status travels in headers, once
-/// percent-encoded and once in base64, and clients end a *connection* whose headers are longer than 8 KiB.
+/// Limit on the text of a gRPC status, and on its description of fields, in bytes. A status travels in headers, once
+/// percent-encoded and once in base64, and clients close a *connection* whose headers exceed 8 KiB.
 pub(crate) const STATUS_SHOWN_MAX: usize = 1024;
 
-/// The most fields that a status names.
+/// Limit on fields in a status.
 pub(crate) const STATUS_FIELDS_MAX: usize = 8;
 
-/// How often histograms are drained, scraped or not: each sample is kept until then.
+/// Interval at which histograms are drained, scraped or not. Each sample is kept until then.
 pub(crate) const UPKEEP_EVERY: Duration = Duration::from_secs(1);
 
-/// How long a look into the stores is shown before another is taken. What the ring knows is shown as it is now.
+/// How old the status of the stores may be before it is read again. The state of the slots is always current.
 pub(crate) const STATUS_MAX_AGE: Duration = Duration::from_secs(5);

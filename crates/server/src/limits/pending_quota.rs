@@ -1,4 +1,4 @@
-//! What stands open and waits: bodies that have not arrived, and calls that last. Bounded over all doors.
+//! Quota of pending requests over all listeners: bodies that have not arrived, and long calls.
 
 use std::sync::{
     Arc,
@@ -12,7 +12,7 @@ use crate::{
     service::api_error::ApiError,
 };
 
-/// What stands open over all doors. Cheap to clone.
+/// Pending requests of all connections. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PendingQuota(Arc<Totals>);
 
@@ -22,21 +22,21 @@ struct Totals {
     bytes: AtomicUsize,
 }
 
-/// What stands open on one connection. Its first places are its own, so that a crowd on other connections takes none of
-/// them away.
+/// Pending requests of one connection. The first ones are always allowed, so that other connections can't take them
+/// away.
 #[derive(Debug)]
 pub(crate) struct ConnectionShare {
     all: PendingQuota,
     permits: AtomicUsize,
 }
 
-/// A place among what stands open, given back when it is dropped.
+/// Permit of one pending request, returned when it is dropped.
 #[derive(Debug)]
 pub(crate) struct PendingPermit {
     share: Arc<ConnectionShare>,
-    /// Whether it is one of those that all connections have together.
+    /// Whether it counts against the limit of all connections.
     is_shared: bool,
-    /// The bytes that are counted for it.
+    /// Bytes that it has reserved.
     bytes: usize,
 }
 
@@ -48,7 +48,7 @@ impl PendingQuota {
 }
 
 impl ConnectionShare {
-    /// A place, unless there are too many.
+    /// Takes a permit, unless the limit is reached.
     pub(crate) fn acquire(self: &Arc<Self>) -> Result<PendingPermit, ApiError> {
         let own = self.permits.fetch_add(1, Ordering::Relaxed);
         let permit = PendingPermit { share: Arc::clone(self), is_shared: own >= PENDING_FREE, bytes: 0 };
@@ -63,8 +63,8 @@ impl ConnectionShare {
 }
 
 impl PendingPermit {
-    /// Room for a body of which so much is held, unless all bodies together have too much. Its first bytes are free:
-    /// an ordinary request has no more.
+    /// Reserves memory for a body of which `size` bytes are held. Fails if all bodies together hold too much. The
+    /// first [`BODY_FREE`] bytes are free.
     pub(crate) fn reserve(&mut self, size: usize) -> Result<(), ApiError> {
         let more = size.saturating_sub(BODY_FREE + self.bytes);
         if more == 0 {
@@ -80,7 +80,7 @@ impl PendingPermit {
         Ok(())
     }
 
-    /// Less of that body is held: the rest of what came has been used.
+    /// Lowers the reservation, after part of the body was consumed.
     pub(crate) fn shrink_to(&mut self, size: usize) {
         let less = self.bytes.saturating_sub(size.saturating_sub(BODY_FREE));
         if less > 0 {

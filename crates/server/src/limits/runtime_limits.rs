@@ -1,4 +1,4 @@
-//! What can change while a server runs.
+//! Limits of the configuration that can change while a server runs.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,60 +11,63 @@ use sequent_engine::config::{Config, LimitsPart};
 
 use crate::limits::ADMIN_CONNECTIONS_MAX;
 
-/// What a reload may change: limits here, the others by the engine. Everything else needs a restart, which is said.
+/// Keys that a reload changes: `limits.` here, the others in the engine. Any other key needs a restart, and the
+/// reload reports that.
 const RELOADED: [&str; 4] = ["limits.", "sequence[", "auto_create", "reservoir.servers"];
 
-/// Limits in force, read without a lock. Cheap to clone; all clones share one set.
+/// Limits in force, read without a lock. Cheap to clone; all clones share them.
 #[derive(Debug, Clone)]
 pub struct RuntimeLimits {
     limits: Arc<ArcSwap<LimitsPart>>,
-    /// The connections of a door that there are file descriptors for, whatever is configured.
+    /// Connections per listener that the file descriptors allow, whatever is configured.
     fit: u64,
 }
 
-/// What a reload did about one key whose value is another.
+/// What a reload did about one changed key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigChange {
-    /// The key's path.
+    /// Path of the key.
     pub key: String,
-    /// What it was.
+    /// Old value.
     pub was: String,
-    /// What it is in the file now.
+    /// New value.
     pub is: String,
-    /// Whether it is in force; else it needs a restart.
+    /// Whether the new value is in force. Otherwise it needs a restart.
     pub in_force: bool,
 }
 
 impl RuntimeLimits {
-    /// The limits that a server starts with.
+    /// The limits at the start of a server.
     pub fn new(limits: &LimitsPart) -> Self {
         Self { limits: Arc::new(ArcSwap::from_pointee(limits.clone())), fit: u64::MAX }
     }
 
-    /// The same where no door can have more connections than `fit`.
+    /// The same limits with at most `fit` connections per listener.
     #[must_use]
     pub fn within(self, fit: u64) -> Self {
         Self { fit, ..self }
     }
 
-    /// Puts the limits in force, and says of each key that differs whether a reload changes it, here or in the engine
-    /// ([`Engine::reload`](sequent_engine::Engine::reload), to be called first), or whether it needs a restart.
+    /// Puts the new limits in force. Returns every changed key, and whether a reload changes it or a restart is
+    /// needed.
+    ///
+    /// Call [`Engine::reload`](sequent_engine::Engine::reload) first: the result covers the keys of the engine, too.
     pub fn reload(&self, was: &Config, is: &Config) -> Vec<ConfigChange> {
         self.limits.store(Arc::new(is.limits.clone()));
         changes(&values(was), &values(is))
     }
 
-    /// How long a request may wait where its caller names no deadline, and at most.
+    /// How long a request may wait: the default, and the maximum.
     pub(crate) fn deadline(&self) -> Duration {
         self.limits.load().deadline
     }
 
-    /// The most numbers of one request.
+    /// Limit on numbers per request.
     pub(crate) fn max_count(&self) -> u64 {
         self.limits.load().max_count
     }
 
-    /// The most numbers of one lease.
+    /// Limit on numbers per lease.
     pub(crate) fn lease_max_count(&self) -> u64 {
         self.limits.load().lease_max_count
     }
@@ -79,19 +82,19 @@ impl RuntimeLimits {
         self.limits.load().lease_max_age
     }
 
-    /// The most connections of a door, and of one address of it. Where fewer fit than are configured, one address has
-    /// the same share of them.
+    /// Limits on connections of a listener: in total, and per address. If the total is lowered to what fits, the
+    /// limit per address is lowered in proportion.
     pub fn connections_max(&self) -> (u64, u64) {
         let limits = self.limits.load();
         lowered((limits.connections_max, limits.connections_per_address_max), self.fit)
     }
 
-    /// The same of the admin listener: no more than are kept for it.
+    /// The same for the admin listener, which has at most [`ADMIN_CONNECTIONS_MAX`].
     pub(crate) fn admin_connections_max(&self) -> (u64, u64) {
         lowered(self.connections_max(), ADMIN_CONNECTIONS_MAX)
     }
 
-    /// How long a stopping server still takes requests.
+    /// How long a draining server still accepts requests.
     pub(crate) fn drain_delay(&self) -> Duration {
         self.limits.load().drain_delay
     }
@@ -102,12 +105,12 @@ impl RuntimeLimits {
     }
 }
 
-/// Connections of a door and of one address, within what fits.
+/// Limits on connections in total and per address, lowered to what fits.
 fn lowered((most, most_of_one): (u64, u64), fit: u64) -> (u64, u64) {
     if most <= fit {
         return (most, most_of_one);
     }
-    // Both are at most a million, and `fit` is less here.
+    // Both factors are at most a million, so the product fits.
     (fit, (most_of_one.saturating_mul(fit) / most.max(1)).max(1))
 }
 

@@ -1,4 +1,4 @@
-//! One error table for all doors: an engine's reason, and what each door makes of it.
+//! Errors of all protocols: one table of reasons, rendered as a gRPC status or as an HTTP problem document.
 
 use std::{borrow::Cow, collections::HashMap};
 
@@ -13,10 +13,10 @@ use tonic_types::{ErrorDetails, StatusExt};
 
 use crate::limits::{RETRY_AFTER, SLOTS_SHOWN_MAX, STATUS_FIELDS_MAX, STATUS_SHOWN_MAX, VALUE_SHOWN_MAX};
 
-/// Whose words the reasons are.
+/// Domain of the reasons in gRPC error details.
 const DOMAIN: &str = "sequent";
 
-/// One field that is out of bounds.
+/// A field that is out of bounds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[allow(clippy::struct_field_names, reason = "the names are those of the JSON at every door")]
 pub(crate) struct Field {
@@ -25,14 +25,14 @@ pub(crate) struct Field {
     bound: Cow<'static, str>,
 }
 
-/// A request that failed, as every door shows it.
+/// A failed request.
 #[derive(Debug, Clone)]
 pub(crate) struct ApiError {
     reason: Reason,
     text: String,
     fields: Vec<Field>,
     slots: Vec<SlotCause>,
-    /// The HTTP status of a fault of the transport, which the table of reasons does not know.
+    /// HTTP status of a transport error, which the table of reasons does not have.
     status: Option<StatusCode>,
 }
 
@@ -41,7 +41,7 @@ impl ApiError {
         Self { reason, text: text.into(), fields: Vec::new(), slots: Vec::new(), status: None }
     }
 
-    /// A field out of bounds; nothing was consumed.
+    /// A field out of bounds. No number was consumed.
     pub(crate) fn field(
         field: impl Into<Cow<'static, str>>,
         value: &str,
@@ -52,17 +52,17 @@ impl ApiError {
         Self { fields: vec![field], ..Self::new(Reason::InvalidArgument, text) }
     }
 
-    /// The same as a fault of the transport.
+    /// The same error with an HTTP status of the transport.
     pub(crate) fn with_status(self, status: StatusCode) -> Self {
         Self { status: Some(status), ..self }
     }
 
-    /// No answer in the caller's time.
+    /// No numbers within the deadline.
     pub(crate) fn late(name: &str) -> Self {
         Self::new(Reason::DeadlineExceeded, format!("no numbers of {name} came in time"))
     }
 
-    /// A text that is no name.
+    /// An invalid name.
     pub(crate) fn name(field: &'static str, text: &str) -> Self {
         match text.parse::<SequenceName>() {
             Err(error) => Self::field(field, text, error.to_string()),
@@ -70,7 +70,7 @@ impl ApiError {
         }
     }
 
-    /// What it says.
+    /// The text of the error.
     #[cfg(test)]
     pub(crate) fn text(&self) -> &str {
         &self.text
@@ -80,19 +80,19 @@ impl ApiError {
         self.reason
     }
 
-    /// The slots that are listed, and how many there are beyond them.
+    /// The slots to list, and how many more there are.
     fn listed(&self) -> (&[SlotCause], Option<usize>) {
         let (listed, more) = self.slots.split_at(self.slots.len().min(SLOTS_SHOWN_MAX));
         (listed, Some(more.len()).filter(|more| *more > 0))
     }
 
-    /// For the gRPC door: the table's code, with the reason and what belongs to it in the details.
+    /// gRPC status with the code of the table, and with the reason and the fields as details.
     pub(crate) fn into_status(self) -> Status {
         let code = code(self.reason);
         self.into_status_of(code)
     }
 
-    /// The same with the protocol's own code, for faults that the table does not know.
+    /// gRPC status with another code, for errors of the protocol that the table does not have.
     pub(crate) fn into_status_of(self, code: Code) -> Status {
         let mut details = ErrorDetails::new();
         let (listed, more) = self.listed();
@@ -103,7 +103,7 @@ impl ApiError {
         let mut slots: HashMap<String, String> = listed.iter().flat_map(of_slot).collect();
         slots.extend(more.map(|more| ("slots.more".to_owned(), more.to_string())));
         details.set_error_info(self.reason.as_str(), DOMAIN, slots);
-        // All fields share what a status holds.
+        // All fields share the limit on the text.
         let each = STATUS_SHOWN_MAX / self.fields.len().clamp(1, STATUS_FIELDS_MAX);
         for field in self.fields.into_iter().take(STATUS_FIELDS_MAX) {
             let said = format!("is {:?}: {}", field.value, field.bound);
@@ -115,7 +115,7 @@ impl ApiError {
         Status::with_error_details(code, cut(&self.text, STATUS_SHOWN_MAX), details)
     }
 
-    /// For the HTTP door: the table's status, with a problem document.
+    /// HTTP response with the status of the table and a problem document.
     pub(crate) fn into_response(self) -> Response<Full<Bytes>> {
         let table = StatusCode::from_u16(self.reason.http()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let status = self.status.unwrap_or(table);
@@ -141,7 +141,7 @@ impl ApiError {
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        // The rest of the body was left unread: the next request would begin within it.
+        // The rest of the body is unread: the next request of the connection would begin within it.
         if matches!(status, StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT) {
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
@@ -164,7 +164,7 @@ impl From<EngineError> for ApiError {
     }
 }
 
-/// A problem document of RFC 9457.
+/// Problem document of RFC 9457.
 #[derive(Serialize)]
 struct Problem<'a> {
     #[serde(rename = "type")]
@@ -188,7 +188,7 @@ struct Slot {
     cause: &'static str,
 }
 
-/// The code whose name the table has.
+/// The gRPC code of a reason.
 fn code(reason: Reason) -> Code {
     match reason.grpc() {
         "INVALID_ARGUMENT" => Code::InvalidArgument,
@@ -203,12 +203,12 @@ fn code(reason: Reason) -> Code {
     }
 }
 
-/// A caller's value, no longer than an error should be.
+/// A caller's value, shortened for an error.
 fn shown(value: &str) -> String {
     cut(value, VALUE_SHOWN_MAX)
 }
 
-/// At most so many bytes of a text, and how many it has.
+/// The first bytes of a text, and its length if it was cut.
 fn cut(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();
@@ -249,7 +249,7 @@ mod tests {
         let text = "ä".repeat(400);
         assert_eq!(shown(&text), format!("{}… (800 bytes)", "ä".repeat(64)));
     }
-    /// A failure of so many slots, each of another kind than its neighbour.
+    /// Failure of `count` slots; neighbours have different causes.
     fn no_slot(count: u16) -> ApiError {
         let failure = |slot: u16| {
             let (kind, why) = match slot % 2 {

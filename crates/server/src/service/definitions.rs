@@ -1,4 +1,5 @@
-//! Definitions, as every door serves them: made where `limits.define` allows it; listed, shown and tried out by everybody.
+//! Definitions of sequences: define, list, show, preview and parse. `limits.define` decides whether callers may
+//! define.
 
 use sequent_core::SequenceName;
 use sequent_engine::{
@@ -17,22 +18,22 @@ use crate::{
     telemetry::request_metrics::InFlightGuard,
 };
 
-/// What both doors count their calls as.
+/// Metric label of these calls.
 pub(crate) const METHOD: &str = "definitions";
 
-/// What whoever may not define is told.
+/// Error text if callers may not define.
 const NOT_ALLOWED: &str =
     "definitions are made by `sequent define`, or by this server where limits.define = true";
 
-/// The most calls whose templates are proven at once, each on a thread of its own; others wait for their turn.
+/// Limit on calls that analyze a template at once. Each occupies a thread; the others wait.
 const PROVING_MAX: usize = 2;
 
 static PROVING: Semaphore = Semaphore::const_new(PROVING_MAX);
 
-/// The most sequences of one list; `more` says that there are more.
+/// Limit on sequences of one list. `more` tells whether there are further ones.
 const LISTED_MAX: usize = 1000;
 
-/// A definition as a caller writes it; what is left out has its default.
+/// A definition as a caller writes it. An absent field has its default.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct DefinitionInput {
@@ -52,7 +53,7 @@ pub(crate) struct DefinitionInput {
     pub(crate) effective: Option<String>,
 }
 
-/// A number as a string, as everywhere; or as an integer, where a reader has not rounded it.
+/// A number as a string, or as an integer if its reader has not rounded it.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum NumberInput {
@@ -60,14 +61,14 @@ pub(crate) enum NumberInput {
     Text(String),
 }
 
-/// What a call names that tries something out: a sequence, or a template with what stands around it.
+/// What a preview refers to: a sequence, or a definition that is not stored.
 #[derive(Debug)]
 pub(crate) enum Target {
     Sequence(String),
     Definition(Box<DefinitionInput>),
 }
 
-/// What a preview is asked with.
+/// Input of a preview.
 #[derive(Debug)]
 pub(crate) struct PreviewInput {
     pub(crate) by: Target,
@@ -76,7 +77,7 @@ pub(crate) struct PreviewInput {
     pub(crate) at: String,
 }
 
-/// Sequences after a name, and whether there are more.
+/// Sequences after a name, and whether there are further ones.
 pub(crate) async fn list(
     service: &NumberService,
     after: &str,
@@ -90,7 +91,7 @@ pub(crate) async fn list(
     Ok((sequences, more))
 }
 
-/// One sequence; `field` is what the door calls its name.
+/// One sequence. `field` is the name of the parameter in errors.
 pub(crate) async fn show(
     service: &NumberService,
     (field, name): (&'static str, &str),
@@ -99,7 +100,7 @@ pub(crate) async fn show(
     Ok(service.engine().desk().show(&named(field, name)?).await?)
 }
 
-/// A sequence's next version, or the one that is named.
+/// Defines the next version of a sequence, or the version that is given.
 pub(crate) async fn define(
     service: &NumberService,
     (field, name): (&'static str, &str),
@@ -127,7 +128,7 @@ pub(crate) async fn define(
     .await
 }
 
-/// A text that nobody is given.
+/// The text that a number would have. No number is issued.
 pub(crate) async fn preview(service: &NumberService, input: PreviewInput) -> Result<PreviewReport, ApiError> {
     let _in_flight = begin_call(service)?;
     let number = number("number", input.number)?;
@@ -142,7 +143,7 @@ pub(crate) async fn preview(service: &NumberService, input: PreviewInput) -> Res
     .await
 }
 
-/// How many numbers a key has, and what is worth a word.
+/// How many numbers a key has, and warnings.
 pub(crate) async fn capacity(
     service: &NumberService,
     by: Target,
@@ -157,7 +158,7 @@ pub(crate) async fn capacity(
     .await
 }
 
-/// What a text says.
+/// Parses a text into its number and values.
 pub(crate) async fn parse(service: &NumberService, by: Target, text: &str) -> Result<ParseReport, ApiError> {
     let _in_flight = begin_call(service)?;
     let (engine, text) = (service.engine().clone(), text.to_owned());
@@ -165,7 +166,7 @@ pub(crate) async fn parse(service: &NumberService, by: Target, text: &str) -> Re
 }
 
 impl Target {
-    /// One of both, as a door found them.
+    /// Exactly one of both must be present.
     pub(crate) fn from_parts(
         sequence: Option<String>,
         definition: Option<DefinitionInput>,
@@ -186,7 +187,7 @@ impl Target {
     fn resolve(self) -> Result<By, ApiError> {
         match self {
             Self::Sequence(name) => Ok(By::Sequence(named("sequence", &name)?)),
-            // Nothing is defined: its version is nobody's, and a ring that it would not fit is no fault.
+            // Nothing is stored, so the version is ignored, and a placement that does not suit the ring is no error.
             Self::Definition(input) => {
                 if let Some(effective) = &input.effective {
                     let bound = "nothing is defined here: leave it out";
@@ -207,7 +208,7 @@ impl DefinitionInput {
         let around = self.zone.is_some() || self.maxlen.is_some() || self.charset.is_some();
         let texts = match self.template {
             Some(template) => {
-                // What no memory holds is longer than what is allowed, as it is.
+                // A value that does not fit into memory is above the limit, and is refused later.
                 let maxlen = self.maxlen.map(|maxlen| usize::try_from(maxlen).unwrap_or(usize::MAX));
                 let texts = Texts::new(template).maxlen(maxlen).charset(self.charset);
                 let retained = self.retain_periods.map(|periods| u32::try_from(periods).unwrap_or(u32::MAX));
@@ -230,8 +231,8 @@ impl DefinitionInput {
     }
 }
 
-/// Does what may take long, of a template's proof above all, on a thread of its own: requests for numbers are not kept
-/// waiting by it.
+/// Runs work that may take long, above all the analysis of a template, on a blocking thread. Requests for numbers
+/// thus do not wait for it.
 async fn run_blocking<T: Send + 'static>(
     work: impl Future<Output = Result<T, ApiError>> + Send + 'static,
 ) -> Result<T, ApiError> {
@@ -245,7 +246,7 @@ async fn run_blocking<T: Send + 'static>(
     done.await.map_err(|_| lost())?
 }
 
-/// A call in work; counted with those for numbers.
+/// Counts a call as in flight, together with those for numbers.
 fn begin_call(service: &NumberService) -> Result<InFlightGuard, ApiError> {
     service.in_flight().begin().ok_or_else(|| {
         let text =
@@ -264,7 +265,7 @@ fn number(field: &'static str, number: Option<NumberInput>) -> Result<Option<u64
         Some(NumberInput::Integer(number)) => Ok(Some(number)),
         Some(NumberInput::Text(text)) => {
             let bound = || format!("a whole number is expected: 1 to {}", i64::MAX);
-            // A sign is no digit, though a reader of integers takes one.
+            // `parse` accepts a sign, which is no digit.
             let number = text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()));
             number.map(Some).ok_or_else(|| ApiError::field(field, &text, bound()))
         }
@@ -292,7 +293,7 @@ fn open_error(error: &OpenError) -> ApiError {
         OpenError::Recovery(_) => Reason::RecoveryRequired,
         _ => Reason::DefinitionConflict,
     };
-    // A ledger's cause names addresses: those are for the log.
+    // The cause may contain addresses, which belong into the log only.
     let text = match error {
         OpenError::Refused(text) => text.clone(),
         _ => "the ledger is needed, and can't be used".to_owned(),

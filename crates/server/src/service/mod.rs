@@ -1,4 +1,4 @@
-//! What every door asks for: checks a request, takes its numbers, counts what became of it.
+//! Number service behind gRPC and HTTP: validates a request, takes numbers from the engine, and counts the outcome.
 
 pub(crate) mod api_error;
 pub(crate) mod definitions;
@@ -19,31 +19,31 @@ use crate::{
     telemetry::request_metrics::{InFlight, RequestMetrics},
 };
 
-/// A request, as a door has understood it.
+/// A request for numbers, independent of the protocol.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NumberRequest<'a> {
-    /// The sequence's name, not yet checked, and what the door calls it.
+    /// Name of the parameter in errors, and the name of the sequence, not yet validated.
     pub(crate) name: (&'static str, &'a str),
     /// How many numbers.
     pub(crate) count: u64,
-    /// How long the caller waits, if it says.
+    /// How long the caller waits, if it says so.
     pub(crate) within: Option<Duration>,
-    /// Values for a template.
+    /// Values for the template.
     pub(crate) with: &'a Values,
-    /// The instant whose period counts; empty: now.
+    /// Instant that selects the period. Empty means now.
     pub(crate) at: &'a str,
-    /// The highest number that the caller was given; 0: not told.
+    /// The highest number that the caller was given; 0 if it does not say.
     pub(crate) above: i64,
 }
 
-/// What numbers are taken for.
+/// Whether numbers are for immediate use or leased.
 #[derive(Debug, Clone, Copy)]
 enum Operation {
     Next,
     Lease,
 }
 
-/// What every door asks. Cheap to clone.
+/// The service behind gRPC and HTTP. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct NumberService(Arc<Inner>);
 
@@ -70,8 +70,8 @@ impl NumberService {
         self.0.engine.clock().now()
     }
 
-    /// How long the numbers of a lease may be handed out: not beyond the end of their period, unless the holder named an
-    /// instant of it, and not beyond the instant at which another version takes effect.
+    /// How long the numbers of a lease may be handed out: until the end of their period, and until another version
+    /// takes effect. The end of the period does not count if the holder named an instant.
     pub(crate) fn lease_age(&self, issued: &Issued, at: &str) -> Duration {
         let most = self.0.limits.lease_max_age();
         let end = issued.dated.as_ref().filter(|_| at.is_empty()).and_then(|dated| dated.period_end);
@@ -79,7 +79,7 @@ impl NumberService {
             let end_ms = u64::try_from(end.as_millisecond()).unwrap_or(0);
             Duration::from_millis(end_ms.saturating_sub(self.0.engine.clock().wall_ms()))
         };
-        // A holder that names an instant may be behind this clock, and is told of the end besides.
+        // The clock of a holder that names an instant may be behind this one. It gets the end of the version besides.
         let version = issued.version_end.map(left).filter(|left| at.is_empty() || !left.is_zero());
         let version = version.map(|left| left.max(Duration::from_millis(1)));
         end.map(left).into_iter().chain(version).fold(most, Duration::min)
@@ -90,18 +90,18 @@ impl NumberService {
         self.0.limits.may_define()
     }
 
-    /// The counts that are allowed of a call of `Next`.
+    /// Text of the allowed counts of `Next`.
     pub(crate) fn next_bound(&self) -> String {
         bound(self.0.limits.max_count(), Operation::Next)
     }
 
-    /// The counts that are allowed of a call of `Lease`.
+    /// Text of the allowed counts of `Lease`.
     pub(crate) fn lease_bound(&self) -> String {
         bound(self.0.limits.lease_max_count(), Operation::Lease)
     }
 
-    /// One number that is ready: no task, no lock of its own, no allocation. `None` where the request has to go the
-    /// ordinary way, of which it is not seen that it came by here.
+    /// Takes one number that is ready, without a task, a lock or an allocation. `None` if the request must take the
+    /// slow path; then nothing was counted.
     pub(crate) fn next_ready(&self, name: &str, metrics: &RequestMetrics) -> Option<Ready> {
         let began = self.now();
         let ready = self.0.engine.try_next(name)?;
@@ -109,7 +109,7 @@ impl NumberService {
         Some(ready)
     }
 
-    /// Numbers for immediate use, all or nothing.
+    /// Takes numbers for immediate use: all of them or none.
     pub(crate) async fn next(
         &self,
         ask: NumberRequest<'_>,
@@ -119,14 +119,14 @@ impl NumberService {
         self.issue_metered(ask, (most, Operation::Next), metrics).await
     }
 
-    /// Numbers for an SDK: as many as were asked for, or as many as one lease may have.
+    /// Leases numbers: as many as requested, or as many as one lease may have.
     pub(crate) async fn lease(
         &self,
         ask: NumberRequest<'_>,
         metrics: &RequestMetrics,
     ) -> Result<Issued, ApiError> {
         let most = self.0.limits.lease_max_count();
-        // 0 stays what it is, and is refused.
+        // A count of 0 stays 0, and is refused.
         let ask = NumberRequest { count: ask.count.min(most), ..ask };
         self.issue_metered(ask, (most, Operation::Lease), metrics).await
     }
@@ -172,7 +172,7 @@ impl NumberService {
         let name = check(&ask, most, kind)?;
         let deadline = self.0.limits.deadline();
         let deadline = began + ask.within.map_or(deadline, |within| within.min(deadline));
-        // Its timer is set only where a poll finds nothing ready.
+        // The timer is set only if the first poll is pending.
         match timeout_at(deadline.into(), self.issue_by(&name, &ask, (kind, deadline))).await {
             Ok(taken) => taken,
             Err(_) => Err(ApiError::late(name.as_str())),
@@ -203,7 +203,8 @@ impl NumberService {
     }
 }
 
-/// A caller that waits for its answer: where it hangs up, its request is dropped where it stands, and counted here.
+/// Guard of a waiting caller. If the caller disconnects, the request is dropped, and this guard counts it as
+/// cancelled.
 struct CancelGuard<'a> {
     service: &'a NumberService,
     metrics: &'a RequestMetrics,
@@ -212,7 +213,7 @@ struct CancelGuard<'a> {
 }
 
 impl CancelGuard<'_> {
-    /// There is an answer, and a caller to take it.
+    /// The request was answered.
     fn disarm(mut self) {
         self.is_answered = true;
     }
@@ -226,21 +227,21 @@ impl Drop for CancelGuard<'_> {
     }
 }
 
-/// For a log line.
+/// Microseconds for a log line.
 fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// The counts that are allowed, where one answer has that many at most.
+/// Text of the allowed counts.
 fn bound(most: u64, kind: Operation) -> String {
     match kind {
         Operation::Next => format!("1 to {most} are allowed"),
-        // It need not know what this server gives at most.
+        // The caller need not know the limit of this server.
         Operation::Lease => format!("1 to {} are allowed; one lease has at most {most}", u32::MAX),
     }
 }
 
-/// A request that can be understood, within its bounds.
+/// Validates a request. Returns the name of its sequence.
 fn check(ask: &NumberRequest<'_>, most: u64, kind: Operation) -> Result<SequenceName, ApiError> {
     let (field, text) = ask.name;
     let name = text.parse().map_err(|_| ApiError::name(field, text))?;
@@ -278,7 +279,7 @@ mod tests {
             at: "",
             above: 0,
         };
-        // A sequence's first numbers are never ready at once.
+        // The first numbers of a sequence are never ready at once.
         let error = service.next(ask(Some(Duration::ZERO)), &metrics).await.unwrap_err();
         assert_eq!(error.reason(), Reason::DeadlineExceeded);
         assert_eq!(service.next(ask(Some(Duration::MAX)), &metrics).await.unwrap().numbers.count(), 2);
@@ -304,7 +305,7 @@ mod tests {
             let line = text.lines().find(|line| line.contains(&series)).unwrap();
             line.rsplit(' ').next().unwrap().to_owned()
         };
-        // A sequence's first numbers are never ready at once: it is polled once, and dropped.
+        // The first numbers of a sequence are never ready at once, so the future is polled once and dropped.
         let mut first = Box::pin(service.next(ask, &metrics));
         let is_waiting =
             std::future::poll_fn(|cx| std::task::Poll::Ready(first.as_mut().poll(cx).is_pending()));

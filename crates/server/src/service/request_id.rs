@@ -1,4 +1,4 @@
-//! Which request a log line and an answer belong to: what the caller calls it, or a name made here.
+//! Request ids in log lines and responses: the caller's `x-request-id`, or a generated one.
 
 use std::{
     fmt::Write,
@@ -14,24 +14,24 @@ use tracing::Span;
 
 use crate::telemetry::traces;
 
-/// Where a request is named, by HTTP as a header, by gRPC as metadata.
+/// Header of HTTP, metadata of gRPC.
 const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The longest name that is taken from a caller, in bytes.
+/// Limit on the length of a caller's id, in bytes.
 const LENGTH_MAX: usize = 128;
 
-/// The first part of names made here: processes differ.
+/// First part of generated ids. It differs between processes.
 static PROCESS: LazyLock<u64> = LazyLock::new(|| OsEntropy.bits());
 
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
-/// What a request is called.
+/// Id of a request.
 pub(crate) struct RequestId {
     value: HeaderValue,
     is_generated: bool,
 }
 
-/// What the caller calls its request: visible ASCII, [`LENGTH_MAX`] at most. Anything else is as none at all.
+/// The caller's id: visible ASCII of at most [`LENGTH_MAX`] bytes. Any other value counts as absent.
 pub(crate) fn from_headers(headers: &HeaderMap) -> Option<&HeaderValue> {
     let value = headers.get(HEADER)?;
     let bytes = value.as_bytes();
@@ -39,7 +39,7 @@ pub(crate) fn from_headers(headers: &HeaderMap) -> Option<&HeaderValue> {
     fits.then_some(value)
 }
 
-/// Puts what the caller said on the answer.
+/// Adds the caller's id to a response.
 pub(crate) fn echo(value: Option<&HeaderValue>, answer: &mut HeaderMap) {
     if let Some(value) = value {
         answer.insert(HEADER, value.clone());
@@ -47,7 +47,7 @@ pub(crate) fn echo(value: Option<&HeaderValue>, answer: &mut HeaderMap) {
 }
 
 impl RequestId {
-    /// What the caller says, or a name made now.
+    /// The caller's id, or a generated one.
     pub(crate) fn from_headers_or_generate(headers: &HeaderMap) -> Self {
         match from_headers(headers) {
             Some(value) => Self { value: value.clone(), is_generated: false },
@@ -55,14 +55,15 @@ impl RequestId {
         }
     }
 
-    /// What every log line of the request stands in, whatever is logged at all; of the trace that its headers name.
+    /// Span of the request's log lines, present at every log level. It belongs to the trace that the headers name.
     pub(crate) fn span(&self, headers: &HeaderMap) -> Span {
         let span = tracing::error_span!("request", id = self.value.to_str().unwrap_or_default());
         traces::join(&span, headers);
         span
     }
 
-    /// Puts it on the answer: always where the caller has named the request, and where it failed, so that it can be found.
+    /// Adds the id to a response if the caller sent one, or if the request failed, so that its log lines can be
+    /// found.
     pub(crate) fn add_to(self, answer: &mut HeaderMap, failed: bool) {
         if failed || !self.is_generated {
             answer.insert(HEADER, self.value);
@@ -72,7 +73,7 @@ impl RequestId {
 
 fn generate() -> HeaderValue {
     let mut text = String::with_capacity(32);
-    // Writing into a string can't fail; should it, the name is shorter.
+    // Writing to a string can't fail. If it did, the id would be shorter.
     let _ = write!(text, "{:016x}-{:x}", *PROCESS, COUNT.fetch_add(1, Ordering::Relaxed));
     HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static("-"))
 }

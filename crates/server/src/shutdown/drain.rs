@@ -1,4 +1,4 @@
-//! The end of a server: for how long it has been draining, for those who wait; and that callers who stay use up what is ready.
+//! Drain of a server: how long it lasts, and how long callers are given to use up prefetched numbers.
 
 use std::{
     sync::{Arc, OnceLock},
@@ -9,17 +9,20 @@ use tokio::time::sleep;
 
 use crate::{limits::runtime_limits::RuntimeLimits, telemetry::request_metrics};
 
-/// How often it is looked whether what is ready is still being used up.
+/// Interval between two checks of the prefetched numbers.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Of what is ready as that begins, one part in so many has to go between two looks; slower than that nobody waits for it.
+/// Progress that is worth waiting for: one 64th of the prefetched numbers per check.
 const USED_PARTS: u64 = 64;
 
-/// Of the time that requests in work have, one part in so many may go on it.
+/// Share of the drain timeout that this wait may take: one half.
 const TIME_PARTS: u32 = 2;
 
-/// Waits while callers use up what is `ready`, of which there were `held` as the drain began, for a part of `limit`; the rest of it.
-/// Who reserves for ten seconds holds more than goes in the time that balancers are given, and what is left at the end is burnt.
+/// Waits while callers use up the `ready` numbers, of which there were `held` at the start, for a part of `limit`.
+/// Returns the rest of `limit`.
+///
+/// A server that prefetches for ten seconds holds more than is used during the drain delay. What is left at the end
+/// is burnt.
 pub(crate) async fn wait_until_reserve_used(
     ready: impl Fn() -> u64,
     mut held: u64,
@@ -39,7 +42,7 @@ pub(crate) async fn wait_until_reserve_used(
     limit.saturating_sub(waited)
 }
 
-/// When a drain began, if it has. Cheap to clone.
+/// Start of a drain, if there is one. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct DrainState {
     began: Arc<OnceLock<Instant>>,
@@ -55,7 +58,7 @@ impl DrainState {
         self.began.get_or_init(|| now);
     }
 
-    /// Sets its gauges.
+    /// Sets the gauges of the drain.
     pub(crate) fn record_metrics(&self, now: Instant) {
         let since = self.began.get().map_or(Duration::ZERO, |began| now.saturating_duration_since(*began));
         request_metrics::set_drain(since, self.limits.drain_delay() + self.limits.drain_timeout());
@@ -68,7 +71,7 @@ mod tests {
 
     use super::*;
 
-    /// How many of twenty seconds are left, where so much was held and each look finds what comes next.
+    /// How many of twenty seconds are left, if `held` numbers were ready and the checks find these counts.
     async fn left(held: u64, found: &[u64]) -> u64 {
         let looks = AtomicU64::new(0);
         let ready = || {

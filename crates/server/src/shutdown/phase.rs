@@ -1,46 +1,47 @@
-//! Where a server is between its start and its end.
+//! Phases of a server, from serving to its end.
 
 use tokio::sync::watch;
 
-/// Where a server is between its start and its end.
+/// Phase of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Phase {
-    /// It takes requests.
+    /// Requests are accepted.
     Serving,
-    /// It still takes requests, and tells balancers to send no more.
+    /// Requests are accepted, and load balancers are told to send no more.
     Draining,
-    /// It takes no connection; connections end when their requests are answered.
+    /// No connection is accepted. Open ones are closed once their requests are answered.
     Closing,
-    /// It ends with what is left: its doors are shut, and its engine is being shut down.
+    /// The listeners are closed, and the engine is being shut down. Remaining connections are dropped.
     Ending,
-    /// Its engine is shut down: nobody has anything to ask any more.
+    /// The engine is shut down.
     Ended,
 }
 
-/// What everybody reads the phase from.
+/// Receiver of the phase. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) struct PhaseWatch(watch::Receiver<Phase>);
 
 impl PhaseWatch {
-    /// A phase that its sender moves forward.
+    /// Makes a phase: its sender and a receiver.
     pub(crate) fn new() -> (watch::Sender<Phase>, Self) {
         let (sender, receiver) = watch::channel(Phase::Serving);
         (sender, Self(receiver))
     }
 
-    /// Where the server is now.
+    /// The current phase.
     pub(crate) fn now(&self) -> Phase {
         *self.0.borrow()
     }
 
-    /// Whether the server is at `phase`, or a later one. Asked at every answer: as long as nothing moved it looks at one number.
+    /// Whether the server is in `phase` or a later one. It is called for every response: without a change it reads
+    /// one atomic.
     pub(crate) fn has_reached(&self, phase: Phase) -> bool {
         phase == Phase::Serving || (!matches!(self.0.has_changed(), Ok(false)) && self.now() >= phase)
     }
 
-    /// Waits for `phase`, or a later one; also over if nobody is left to move it.
+    /// Waits for `phase` or a later one. Ends as well if the sender is dropped.
     pub(crate) async fn wait_until(mut self, phase: Phase) {
-        // A sender that is gone has ended the server.
+        // A dropped sender means that the server has ended.
         let _gone = self.0.wait_for(|now| *now >= phase).await.is_err();
     }
 }

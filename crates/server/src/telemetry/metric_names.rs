@@ -1,4 +1,4 @@
-//! What the doors, the process and its runtime count: names, units and meanings in one place. What the engine counts is in
+//! Names, labels and descriptions of the metrics of the server, the process and its runtime. The engine's are in
 //! `sequent_engine::METRICS`.
 
 use sequent_engine::Metric;
@@ -24,8 +24,8 @@ pub(crate) const TASKS: &str = "sequent_runtime_alive_tasks";
 pub(crate) const QUEUE: &str = "sequent_runtime_queue_depth";
 pub(crate) const PARKS: &str = "sequent_runtime_parks_total";
 
-/// Everything that a server counts beside its engine. The metrics of the process (`process_…`) are those of every
-/// Prometheus client.
+/// All metrics of the server without those of its engine. The metrics `process_…` are the usual ones of Prometheus
+/// clients.
 pub static METRICS: &[Metric] = &[
     Metric::counter(
         REQUESTS,

@@ -1,4 +1,4 @@
-//! Where metrics are kept and rendered: one recorder a process.
+//! Prometheus recorder: one per process, which keeps and renders all metrics.
 
 use std::sync::OnceLock;
 
@@ -12,41 +12,43 @@ use crate::{
     telemetry::{request_metrics, runtime_metrics::RuntimeSampler},
 };
 
-/// Upper bounds of buckets, in seconds: quantiles of several servers can only be joined from common buckets.
+/// Upper bounds of histogram buckets, in seconds. They are fixed, because quantiles over several servers need common
+/// buckets.
 const SECONDS: [f64; 18] = [
     0.000_01, 0.000_025, 0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1,
     0.25, 0.5, 1.0, 2.5, 5.0,
 ];
 
-/// Upper bounds of buckets, in numbers a request.
+/// Upper bounds of histogram buckets, in numbers per request.
 const NUMBERS: [f64; 9] = [1.0, 2.0, 5.0, 10.0, 100.0, 1000.0, 10_000.0, 100_000.0, 1_000_000.0];
 
 static INSTALLED: OnceLock<Option<PrometheusHandle>> = OnceLock::new();
 
-/// The process's metrics.
+/// The recorder of this process.
 #[derive(Clone)]
 pub struct Recorder(Option<PrometheusHandle>);
 
 impl Recorder {
-    /// The process's recorder, made by the first call. Call it before an engine is opened, whose events count too.
+    /// Installs the recorder on the first call. Call it before an engine is opened, so that its first events count.
     ///
-    /// Where the process has a recorder of its own already, that one gets everything and there is nothing to render.
+    /// If the process already has another recorder, that one gets all metrics, and nothing is rendered here.
     pub fn install() -> Self {
         Self(INSTALLED.get_or_init(install).clone())
     }
 
-    /// Every metric, as Prometheus reads it; those of the process as they are now.
+    /// All metrics in the Prometheus text format. Those of the process are read now.
     pub(crate) fn render(&self) -> String {
         Collector::default().collect();
         self.0.as_ref().map(PrometheusHandle::render).map(without_ended).unwrap_or_default()
     }
 
-    /// The configuration was read again at this instant, in milliseconds since 1970; `None`: what was read was refused.
+    /// Records a reload of the configuration: when it took effect, in milliseconds since 1970, or `None` if it was
+    /// refused.
     pub fn reloaded(&self, taken_up_ms: Option<u64>) {
         request_metrics::reloaded(taken_up_ms);
     }
 
-    /// Drains histograms for ever: each sample is kept until then, scraped or not. Looks at the runtime on the way.
+    /// Drains the histograms for ever, since each sample is kept until then. Samples the runtime as well.
     pub(crate) async fn upkeep(self) {
         request_metrics::loaded(SystemClock.wall_ms());
         let mut sampler = RuntimeSampler::new();
@@ -78,7 +80,7 @@ fn recorder() -> Option<PrometheusRecorder> {
     Some(builder.ok()?.build_recorder())
 }
 
-/// A series that has ended has no number any more.
+/// Removes series that have ended: their value is NaN.
 fn without_ended(shown: String) -> String {
     const ENDED: &str = " NaN";
     if !shown.contains(ENDED) {
@@ -94,10 +96,10 @@ mod tests {
 
     const DAY_S: u32 = 24 * 60 * 60;
 
-    /// Of each request there is one sample a histogram; a day of 200 requests a second.
+    /// Samples per second and histogram: 200 requests a second for a day.
     const SAMPLES: u32 = 200;
 
-    /// Memory in use, in pages.
+    /// Resident memory in pages.
     fn resident() -> f64 {
         let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
         statm.split(' ').nth(1).unwrap().parse().unwrap()

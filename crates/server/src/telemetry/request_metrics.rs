@@ -1,4 +1,4 @@
-//! What the doors count: names in one place, handles made once, nothing per number.
+//! Metrics of requests and connections. Handles are made once, and nothing is counted per number.
 
 use std::{
     sync::{
@@ -20,35 +20,36 @@ use crate::{
     },
 };
 
-/// The states that a slot can be in, for one gauge each.
+/// States of a slot, one gauge each.
 const SLOT_STATES: [&str; 7] = ["live", "evicted", "probation", "quarantined", "draining", "drained", EMPTY];
 
-/// The state of a slot without a store.
+/// State of a slot without a store.
 const EMPTY: &str = "empty";
 
-/// The method whose numbers are lent.
+/// Method whose numbers are leased.
 const LEASE: &str = "lease";
 
-/// Where numbers may come from, in the order of their declaration.
+/// Sources of numbers, in the order of their declaration.
 const WAYS: [Way; 4] = [Way::Reservoir, Way::Direct, Way::Lease, Way::Dense];
 
-/// The reason of a request whose caller hung up before its answer: none of the error table's, since nobody was told it.
+/// Reason of a request whose caller disconnected before its response. It is not in the table of errors, since nobody
+/// receives it.
 const CANCELLED: &str = "CANCELLED";
 
-/// Counts of one method of one door.
+/// Metrics of one method of one protocol.
 #[derive(Clone)]
 pub(crate) struct RequestMetrics {
     done: Counter,
     failed: [Counter; Reason::ALL.len()],
     cancelled: Counter,
     seconds: Histogram,
-    /// By way; those that a method never goes count nowhere.
+    /// Indexed by source. Sources that the method never uses have no-op counters.
     issued: [Counter; WAYS.len()],
     sizes: Histogram,
 }
 
 impl RequestMetrics {
-    /// Every series at zero, so that the first event is seen as an increase.
+    /// Metrics of a method that yields numbers. All series start at zero, so that the first event is an increase.
     pub(crate) fn new(door: &'static str, method: &'static str) -> Self {
         Self {
             issued: WAYS.map(|way| {
@@ -65,7 +66,7 @@ impl RequestMetrics {
         }
     }
 
-    /// The same for methods that give no numbers.
+    /// Metrics of a method that yields no numbers.
     pub(crate) fn without_numbers(door: &'static str, method: &'static str) -> Self {
         let requests = |reason: &'static str| {
             let counter = metrics::counter!(REQUESTS, "door" => door, "method" => method, "reason" => reason);
@@ -82,7 +83,7 @@ impl RequestMetrics {
         }
     }
 
-    /// A request that got `count` numbers.
+    /// Counts a request that got `count` numbers.
     pub(crate) fn done(&self, (count, way): (u64, Way), took: Duration) {
         self.done.increment(1);
         self.issued[way as usize].increment(count);
@@ -91,13 +92,13 @@ impl RequestMetrics {
         self.sizes.record(count as f64);
     }
 
-    /// A request whose caller did not wait for its answer, and for how long it did.
+    /// Counts a request whose caller disconnected after `took`.
     pub(crate) fn cancelled(&self, took: Duration) {
         self.cancelled.increment(1);
         self.seconds.record(took.as_secs_f64());
     }
 
-    /// A request that failed.
+    /// Counts a failed request.
     pub(crate) fn failed(&self, reason: Reason, took: Duration) {
         if let Some(at) = Reason::ALL.iter().position(|known| *known == reason) {
             self.failed[at].increment(1);
@@ -107,7 +108,7 @@ impl RequestMetrics {
 }
 
 impl RequestMetrics {
-    /// A request without numbers, whatever became of it.
+    /// Counts a request without numbers by its outcome.
     pub(crate) fn answered<T>(&self, outcome: &Result<T, ApiError>, took: Duration) {
         match outcome {
             Ok(_) => {
@@ -118,22 +119,22 @@ impl RequestMetrics {
         }
     }
 
-    /// Counts a request that its door could not even read.
+    /// Counts a request that could not be read. Returns its error.
     pub(crate) fn refused(&self, error: ApiError) -> ApiError {
         self.failed(error.reason(), Duration::ZERO);
         error
     }
 }
 
-/// How many requests are in work. Cheap to clone.
+/// Requests in flight. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct InFlight(Arc<AtomicUsize>);
 
-/// A request in work.
+/// Guard of a request in flight.
 pub(crate) struct InFlightGuard(Arc<AtomicUsize>);
 
 impl InFlight {
-    /// One more, unless there are too many.
+    /// Adds a request, unless the limit is reached.
     pub(crate) fn begin(&self) -> Option<InFlightGuard> {
         let guard = InFlightGuard(Arc::clone(&self.0));
         let before = self.0.fetch_add(1, Ordering::Relaxed);
@@ -152,7 +153,7 @@ impl Drop for InFlightGuard {
     }
 }
 
-/// Connections of one listener.
+/// Metrics of the connections of one listener.
 #[derive(Clone)]
 pub(crate) struct ConnectionMetrics {
     open: metrics::Gauge,
@@ -181,7 +182,7 @@ impl ConnectionMetrics {
         self.open.decrement(1.0);
     }
 
-    /// There is no place: at all, or for this address.
+    /// Counts a connection that was refused because of the limit in total or per address.
     pub(crate) fn refused(&self, of_one_address: bool) {
         self.refused[usize::from(of_one_address)].increment(1);
     }
@@ -191,13 +192,13 @@ impl ConnectionMetrics {
     }
 }
 
-/// How long it has been draining, and how long it may, until its engine is shut down.
+/// Sets the gauges of the drain: its age, and how long it may take until the engine is shut down.
 pub(crate) fn set_drain(since: Duration, limit: Duration) {
     metrics::gauge!(DRAINING).set(since.as_secs_f64());
     metrics::gauge!(DRAIN_LIMIT).set(limit.as_secs_f64());
 }
 
-/// Gauges that are set when somebody looks.
+/// Sets the gauges that are only read on a scrape.
 pub(crate) fn set_ready(ready: bool, in_flight: usize) {
     metrics::gauge!(READY).set(if ready { 1.0 } else { 0.0 });
     #[allow(clippy::cast_precision_loss, reason = "bounded by IN_FLIGHT_MAX")]
@@ -205,7 +206,7 @@ pub(crate) fn set_ready(ready: bool, in_flight: usize) {
     metrics::gauge!(BUILD, "version" => env!("CARGO_PKG_VERSION")).set(1.0);
 }
 
-/// Everything at zero, or as it is: `increase()` sees the first event then.
+/// Sets every series to zero or to its current value, so that `increase()` sees the first event.
 pub(crate) async fn begin(engine: &Engine) {
     for outcome in ["ok", "refused"] {
         metrics::counter!(RELOADS, "outcome" => outcome).increment(0);
@@ -214,9 +215,9 @@ pub(crate) async fn begin(engine: &Engine) {
     set_slots(engine);
 }
 
-/// The states of the slots, and how often they were slow.
+/// Sets the state and the slow events of every slot.
 pub(crate) fn set_slots(engine: &Engine) {
-    // Where no store is configured there is nothing to count: a wide ring may have a thousand such slots.
+    // Slots without a store are skipped: a wide ring may have a thousand of them.
     for slot in engine.slots().into_iter().filter(|slot| slot.state != EMPTY) {
         for known in SLOT_STATES {
             let gauge = metrics::gauge!(SLOT_STATE, "slot" => slot.slot.to_string(), "state" => known);
@@ -226,19 +227,19 @@ pub(crate) fn set_slots(engine: &Engine) {
     }
 }
 
-/// The configuration was read again: taken up at this instant, in milliseconds since 1970, or refused.
+/// Records a reload: when it took effect, in milliseconds since 1970, or that it was refused.
 pub(crate) fn reloaded(taken_up_ms: Option<u64>) {
     let outcome = if taken_up_ms.is_some() { "ok" } else { "refused" };
     metrics::counter!(RELOADS, "outcome" => outcome).increment(1);
     taken_up_ms.into_iter().for_each(loaded);
 }
 
-/// The configuration in force was read at this instant, in milliseconds since 1970.
+/// Records when the configuration in force was read, in milliseconds since 1970.
 pub(crate) fn loaded(at_ms: u64) {
     metrics::gauge!(RELOADED_AT).set(Duration::from_millis(at_ms).as_secs_f64());
 }
 
-/// Tells the recorder what each metric means.
+/// Describes all metrics to the recorder.
 pub(crate) fn describe() {
     METRICS.iter().for_each(sequent_engine::Metric::describe);
 }

@@ -1,4 +1,4 @@
-//! How busy the runtime is.
+//! Metrics of the tokio runtime: busy ratio, workers, tasks, queue depth.
 
 use std::time::{Duration, Instant};
 
@@ -7,14 +7,14 @@ use tokio::runtime::{Handle, RuntimeMetrics};
 
 use crate::telemetry::metric_names::{BUSY, PARKS, QUEUE, TASKS, WORKERS};
 
-/// A runtime, and what was found when it was looked at last.
+/// Sampler of a runtime, with its previous sample.
 pub(crate) struct RuntimeSampler {
     runtime: RuntimeMetrics,
     before: (Instant, Duration),
 }
 
 impl RuntimeSampler {
-    /// Of the runtime that it is called in.
+    /// Sampler of the current runtime.
     pub(crate) fn new() -> Self {
         let runtime = Handle::current().metrics();
         let before = (SystemClock.now(), busy(&runtime));
@@ -23,7 +23,7 @@ impl RuntimeSampler {
         sampler
     }
 
-    /// Sets what is as it is now; how busy threads were is measured from one look to the next.
+    /// Sets the gauges. The busy ratio covers the time since the previous sample.
     pub(crate) fn sample(&mut self) {
         let runtime = &self.runtime;
         let (then, spent) = std::mem::replace(&mut self.before, (SystemClock.now(), busy(runtime)));
@@ -43,7 +43,7 @@ impl RuntimeSampler {
     }
 }
 
-/// What the threads of a runtime have spent on tasks.
+/// Time that all workers have spent on tasks.
 fn busy(runtime: &RuntimeMetrics) -> Duration {
     (0..runtime.num_workers()).map(|worker| runtime.worker_total_busy_duration(worker)).sum()
 }

@@ -1,7 +1,7 @@
-//! Spans of requests, sent to a collector by OTLP over HTTP: in builds with the feature `otel` alone.
+//! Request traces, sent to a collector by OTLP over HTTP. Only in builds with the feature `otel`.
 //!
-//! A span is a request as log lines know it: its name is `request`, and it has the request's id. A request whose number
-//! was ready is answered without one, since a span costs more than the number.
+//! A span is named `request` and carries the id that log lines show. A request on the fast path has no span, since a
+//! span costs more than the number.
 
 use std::{fmt, time::Duration};
 
@@ -22,28 +22,28 @@ use tracing::Span;
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 use tracing_subscriber::{Layer, registry::LookupSpan};
 
-/// What the spans are said to be of.
+/// Service name of the spans.
 const SERVICE: &str = "sequent";
 
-/// The most spans that wait for the collector; further ones are dropped.
+/// Limit on spans that wait for the collector. Further ones are dropped.
 const QUEUED_MAX: usize = 4096;
 
-/// How often what waits is sent.
+/// Interval at which spans are sent.
 const SENT_EVERY: Duration = Duration::from_secs(2);
 
-/// How long one sending may take, and the last one at the end.
+/// Time limit of one export, and of the last one at shutdown.
 const SEND_MAX: Duration = Duration::from_secs(5);
 
-/// The longest answer of a collector, in bytes.
+/// Limit on the response of a collector, in bytes.
 const ANSWER_MAX: usize = 1 << 16;
 
-/// Where the spans of requests go.
+/// Exporter of spans.
 #[derive(Debug)]
 pub struct Traces(SdkTracerProvider);
 
 impl Traces {
-    /// Sends one trace of `one_in`, and those whose callers want it (`traceparent`), to a collector at `endpoint`, such as
-    /// `http://127.0.0.1:4318/v1/traces`. The error is for people.
+    /// Exports one of `one_in` traces, and those that callers request (`traceparent`), to a collector at `endpoint`,
+    /// such as `http://127.0.0.1:4318/v1/traces`.
     pub fn to(endpoint: &str, one_in: u32) -> Result<Self, String> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let client = OtlpHttp(Some(runtime.map_err(|error| format!("no runtime: {error}"))?));
@@ -64,7 +64,7 @@ impl Traces {
         Ok(Self(provider))
     }
 
-    /// What hands spans over, beside what writes log lines.
+    /// Layer of `tracing` that exports spans.
     pub fn layer<S>(&self) -> impl Layer<S> + use<S>
     where
         S: tracing::Subscriber + for<'span> LookupSpan<'span>,
@@ -72,7 +72,7 @@ impl Traces {
         tracing_opentelemetry::layer().with_tracer(self.0.tracer(SERVICE)).with_location(false)
     }
 
-    /// Sends what waits, for five seconds at most. It blocks.
+    /// Sends the remaining spans, for at most five seconds. It blocks.
     pub fn end(&self) {
         if let Err(error) = self.0.shutdown_with_timeout(SEND_MAX) {
             tracing::warn!(%error, "the last spans may not have reached the collector");
@@ -80,14 +80,15 @@ impl Traces {
     }
 }
 
-/// Makes a request's span part of its caller's trace, where the caller names one.
+/// Adds a request's span to its caller's trace, if the headers name one.
 pub(crate) fn join(span: &Span, headers: &HeaderMap) {
     let caller = TraceContextPropagator::new().extract(&HeaderExtractor(headers));
-    // Without a collector nobody wants it.
+    // Fails only without a collector, and then nobody needs the trace.
     drop(span.set_parent(caller));
 }
 
-/// Sends on the exporter's own thread, by a runtime of its own: the server's may be busy, and ends before the last spans.
+/// HTTP client of the exporter's own thread, with its own runtime. The server's runtime may be busy, and ends before
+/// the last spans are sent.
 struct OtlpHttp(Option<Runtime>);
 
 #[tonic::async_trait]
@@ -106,14 +107,14 @@ impl fmt::Debug for OtlpHttp {
 
 impl Drop for OtlpHttp {
     fn drop(&mut self) {
-        // It may go within another runtime, which must not wait.
+        // It may be dropped within another runtime, which must not block.
         if let Some(runtime) = self.0.take() {
             runtime.shutdown_background();
         }
     }
 }
 
-/// One request on a connection of its own: there is one every two seconds.
+/// Sends one request on a new connection. There is one every two seconds.
 async fn send(request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
     let (mut parts, body) = request.into_parts();
     let authority = parts.uri.authority().cloned().ok_or("the endpoint has no host")?;

@@ -1,7 +1,7 @@
-//! In place of `traces` where they are not built in.
+//! Replacement of `traces` in builds without the feature `otel`.
 
 use http::HeaderMap;
 use tracing::Span;
 
-/// Nothing.
+/// Does nothing.
 pub(crate) fn join(_: &Span, _: &HeaderMap) {}

@@ -1,4 +1,7 @@
-//! The short way of `Next`: one number, ready, of a request that is whole at its first poll.
+//! Fast path of gRPC `Next`: one number that is ready, for a request that is complete at its first poll.
+//!
+//! The path is measured (`benches/RESULTS.md`). A call that it does not take goes to the tonic service with what was
+//! read of it.
 
 pub(crate) mod next_codec;
 
@@ -19,20 +22,20 @@ use crate::{
     service::request_id,
 };
 
-/// An answer on its way.
+/// Future of a response from tonic.
 pub(crate) type BoxedResponse =
     Pin<Box<dyn Future<Output = Result<Response<ResponseBody>, Infallible>> + Send>>;
 
-/// An answer on its way: without a box where it can be had at the first poll.
+/// Future of a response. It is boxed only if the first poll yields no number.
 #[allow(clippy::large_enum_variant, reason = "boxing the call is what this saves: one is alive a stream")]
 pub(crate) enum ResponseFuture {
-    /// A call of `Next` that nobody has looked at yet.
+    /// A call of `Next` that was not polled yet.
     Next(Option<NextCall>),
-    /// The ordinary way.
+    /// A call in tonic.
     Boxed(BoxedResponse),
 }
 
-/// A call of `Next` as it came.
+/// A call of `Next` as hyper delivered it.
 pub(crate) struct NextCall {
     pub(crate) service: GrpcService,
     pub(crate) parts: Parts,
@@ -40,8 +43,8 @@ pub(crate) struct NextCall {
 }
 
 impl NextCall {
-    /// The answer, if the request is whole, asks for one number and nothing else, and a number is ready. Otherwise the
-    /// ordinary way, with what was read of it.
+    /// The response, if the request is complete, asks for one plain number, and a number is ready. Otherwise the call
+    /// continues in tonic with the chunk that was read.
     fn answer(mut self, cx: &mut Context<'_>) -> Result<Response<ResponseBody>, BoxedResponse> {
         let mut first = None;
         if let Poll::Ready(Some(Ok(frame))) = Pin::new(&mut self.body).poll_frame(cx) {
@@ -58,7 +61,7 @@ impl NextCall {
 
     fn ready(&self, bytes: &Bytes) -> Option<Response<ResponseBody>> {
         let name = next_codec::parse_single(bytes)?;
-        // Whoever waits a while gets what is ready; whoever says so wrongly is told on the ordinary way.
+        // A valid timeout does not matter here, since a number is ready. The slow path reports an invalid one.
         if !timeout::is_well_formed(&self.parts.headers) {
             return None;
         }
@@ -71,7 +74,7 @@ impl NextCall {
 }
 
 impl ResponseFuture {
-    /// An answer that is known already.
+    /// A response that is known already.
     pub(crate) fn ready(response: Response<Body>) -> Self {
         Self::Boxed(Box::pin(std::future::ready(Ok(response.map(ResponseBody::Tonic)))))
     }
@@ -91,7 +94,7 @@ impl Future for ResponseFuture {
         }
         match &mut *self {
             Self::Boxed(answer) => answer.as_mut().poll(cx),
-            // Polled again after its answer, which nobody does.
+            // Polled again after it was ready, which hyper does not do.
             Self::Next(_) => Poll::Pending,
         }
     }

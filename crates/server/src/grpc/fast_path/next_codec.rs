@@ -1,10 +1,10 @@
-//! `Next` of one number on the wire, read and written in place: no text, no list and no map is made for it.
+//! Codec of `Next` for one number: reads and writes the Protobuf bytes in place, without strings, lists or maps.
 
 use bytes::{BufMut, Bytes};
 use prost::encoding::{decode_varint, encode_varint, encoded_len_varint};
 use sequent_engine::Ready;
 
-/// What precedes a message: whether it is compressed, and its length.
+/// Bytes before a message: one flag of compression, four of length.
 pub(crate) const PREFIX: usize = 5;
 
 /// Tags of `NextRequest`: field number and wire type.
@@ -18,8 +18,8 @@ const FIRST: u8 = 1 << 3;
 const STEP: u8 = 2 << 3;
 const BLOCK_COUNT: u8 = 3 << 3;
 
-/// The sequence that a whole body asks one number of, if it asks for nothing else. Everything else, faults among it, is
-/// for the ordinary way.
+/// The sequence of a complete request body that asks for one number and has no other field. `None` for any other
+/// body, invalid ones included: the slow path handles it.
 pub(crate) fn parse_single(body: &[u8]) -> Option<&str> {
     let (prefix, message) = body.split_at_checked(PREFIX)?;
     let length = u32::from_be_bytes([prefix[1], prefix[2], prefix[3], prefix[4]]);
@@ -27,7 +27,7 @@ pub(crate) fn parse_single(body: &[u8]) -> Option<&str> {
         return None;
     }
     let [SEQUENCE, length, rest @ ..] = message else { return None };
-    // A longer name's length has a second byte: no name that is known is that long.
+    // The length of a longer name has a second byte. No sequence has a name that long.
     let (name, rest) = rest.split_at_checked(usize::from(*length)).filter(|_| *length < 0x80)?;
     if !matches!(rest, [] | [COUNT, 1]) {
         return None;
@@ -35,8 +35,8 @@ pub(crate) fn parse_single(body: &[u8]) -> Option<&str> {
     std::str::from_utf8(name).ok()
 }
 
-/// A count in a whole body that its field has no room for. The library keeps the low 32 bits of it and says nothing, so
-/// that 2^32 + 1 would be one. What can't be read here is left to the library, which says why.
+/// A count of a complete body that does not fit into its 32-bit field. The Protobuf library would keep the low 32
+/// bits, so that 2^32 + 1 became 1. A body that can't be read yields `None`: the library reports it.
 pub(crate) fn count_beyond_u32(body: &[u8]) -> Option<u64> {
     let mut rest = body.get(PREFIX..).filter(|_| body[0] == 0)?;
     while !rest.is_empty() {
@@ -59,7 +59,7 @@ pub(crate) fn count_beyond_u32(body: &[u8]) -> Option<u64> {
     None
 }
 
-/// The body of the answer, in one piece of memory.
+/// The response body, in one allocation.
 pub(crate) fn encode(sequence: &str, ready: Ready) -> Bytes {
     let (number, version) = (ready.number, u64::from(ready.version));
     let block = 1 + encoded_len_varint(number) + 4;
@@ -124,7 +124,7 @@ mod tests {
             encode_varint(count, &mut field);
             field
         };
-        // An instant, a number above, and fields that nobody knows yet, of each kind.
+        // The fields `at` and `above`, and unknown fields of each wire type.
         let others = [&[4 << 3 | 2, 1, b'x', 5 << 3, 7, 9 << 3 | 1][..], &[0; 8], &[9 << 3 | 5, 0, 0, 0, 0]];
         let others = others.concat();
         let body = |parts: &[&[u8]]| [&[0; PREFIX], &parts.concat()[..]].concat();

@@ -1,6 +1,7 @@
-//! Fast path of `POST /v1/sequences/{name}/next`: one number that is ready, without a task, a boxed future or a parsed body.
+//! Fast path of `POST /v1/sequences/{name}/next`: one number that is ready, without a task or a boxed future.
 //!
-//! The path is measured (`benches/RESULTS.md`). A request that it does not take goes to the handler, invalid ones included.
+//! The path is measured (`benches/RESULTS.md`). A request that it does not take goes to the handler, invalid ones
+//! included.
 
 pub(crate) mod number_json;
 

@@ -1,4 +1,4 @@
-//! What all connections of a door leave unread together, and who goes when it is too much.
+//! Budget of unread responses over all connections of a listener. Above the limit, the worst peer is disconnected.
 
 pub(crate) mod tracked_response;
 pub(crate) mod unread;
@@ -16,7 +16,7 @@ use crate::limits::{
     response_budget::unread::{ConnectionUnread, UnreadCounters},
 };
 
-/// What all connections of a door have that was not taken, as far as it is beyond their own share. Cheap to clone.
+/// Unread responses of all connections beyond their own share. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ResponseBudget(Arc<Totals>);
 
@@ -26,16 +26,17 @@ struct Totals {
     connections: Mutex<Connections>,
 }
 
-/// The connections, and the one of them that was told to go and has not gone: one at a time, since its end may be enough.
+/// All connections, and the one that was asked to disconnect and has not ended yet. Only one is asked at a time,
+/// since its end may be enough.
 #[derive(Debug, Default)]
 struct Connections {
-    /// By their addresses in memory.
+    /// Keyed by the address of the counters in memory.
     all: HashMap<usize, Arc<UnreadCounters>>,
     disconnecting: Option<Arc<UnreadCounters>>,
 }
 
 impl ResponseBudget {
-    /// A new connection's.
+    /// Adds a connection.
     pub(crate) fn connection(&self) -> ConnectionUnread {
         let counters = Arc::new(UnreadCounters::default());
         self.connections(|connections| {
@@ -44,9 +45,11 @@ impl ResponseBudget {
         ConnectionUnread::new(counters, self.clone())
     }
 
-    /// A connection of this tally leaves more. Beyond [`UNREAD_SOFT_MAX`], whoever has read nothing for longest has to go, of
-    /// these who leaves most: one who reads, and only happened to be the next, stays. Beyond [`UNREAD_HARD_MAX`], whoever
-    /// leaves more.
+    /// Adds unread responses of a connection.
+    ///
+    /// Above [`UNREAD_SOFT_MAX`], the peer that has read nothing for longest is disconnected, and of several the one
+    /// with most. A peer that reads stays, even if its response exceeded the limit. Above [`UNREAD_HARD_MAX`], the
+    /// peer of this connection is disconnected.
     pub(crate) fn add(&self, more: usize, counters: &UnreadCounters) {
         let sum = self.0.sum.fetch_add(more, Ordering::Relaxed) + more;
         if sum <= UNREAD_SOFT_MAX {
@@ -67,12 +70,12 @@ impl ResponseBudget {
         });
     }
 
-    /// Less of it is left.
+    /// Removes responses that were read.
     pub(crate) fn sub(&self, less: usize) {
         self.0.sum.fetch_sub(less, Ordering::Relaxed);
     }
 
-    /// A connection has gone, with all that it left.
+    /// Removes a connection with all its unread responses.
     pub(crate) fn leave(&self, counters: &Arc<UnreadCounters>) {
         self.connections(|connections| {
             connections.all.remove(&address(counters));
@@ -120,7 +123,7 @@ mod tests {
         let mut crowd: Vec<_> = (0..UNREAD_SOFT_MAX / 16).map(|_| watched(&all)).collect();
         let (reader, reads) = watched(&all);
         let mut held: Vec<_> = crowd.iter().map(|(line, _)| hold(line, 16)).collect();
-        // Since the turn before, and one of them leaves a little more.
+        // One interval later, one of them adds a little more.
         sleep(UNREAD_INTERVAL + UNREAD_INTERVAL / 10).await;
         let first = crowd.pop().unwrap();
         let more = hold(&first.0, UNREAD_FREE);

@@ -1,4 +1,4 @@
-//! A service whose answers are counted until their peer has taken them.
+//! Service whose responses count as unread until their peer has taken them.
 
 use std::{
     convert::Infallible,
@@ -12,7 +12,7 @@ use hyper::{body::Incoming, service::Service};
 
 use crate::limits::response_budget::unread::{ConnectionUnread, TrackedChunk};
 
-/// An answer's body whose pieces are counted; with it, a service whose answers are, and such an answer on its way.
+/// Wrapper that counts the chunks of responses. It wraps the service, the future of a response, and its body.
 pub(crate) struct TrackUnread<T> {
     inner: T,
     unread: ConnectionUnread,

@@ -1,5 +1,7 @@
-//! Answers that a peer does not take. A socket that is written to without trouble says nothing of them: HTTP/2 lets a
-//! peer grant a stream no room, and keep the answer waiting in this server's memory while it answers every ping.
+//! Unread responses of one connection.
+//!
+//! A socket that accepts writes proves nothing. An HTTP/2 peer can grant a stream no window, and so keep a response
+//! in the memory of this server while it answers every ping.
 
 use std::{
     io::IoSlice,
@@ -16,11 +18,12 @@ use crate::limits::{
     UNREAD_FREE, UNREAD_INTERVAL, UNREAD_INTERVALS, UNREAD_UNIT_BYTES, response_budget::ResponseBudget,
 };
 
-/// A counter for the turn that runs, one for each that an answer may last, one for the turn that is looked at.
+/// One counter for the current interval, one per interval that a response may stay unread, and one for the interval
+/// that is checked.
 const COUNTERS: usize = UNREAD_INTERVALS + 2;
 
-/// The answers of one connection that its peer has not taken, by the turn in which they were made: no list, no lock, no
-/// instant an answer. Cheap to clone.
+/// Unread responses of one connection, counted by the interval in which they were made. It needs no list, lock or
+/// timestamp per response. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) struct ConnectionUnread(Arc<ConnectionState>);
 
@@ -30,20 +33,20 @@ struct ConnectionState {
     all: ResponseBudget,
 }
 
-/// What a connection's peer has not taken.
+/// Counters of the unread responses of one connection.
 #[derive(Debug, Default)]
 pub(crate) struct UnreadCounters {
     interval: AtomicUsize,
     by_interval: [AtomicUsize; COUNTERS],
-    /// The weight of all of them.
+    /// Weight of all unread responses.
     weight: AtomicUsize,
-    /// There is too much of it over all connections, and this one was chosen to go.
+    /// Set if all connections together have too much, and this one was chosen to disconnect.
     disconnect_requested: AtomicBool,
     full: Notify,
 }
 
 impl UnreadCounters {
-    /// For how many turns the oldest answer has been left, and how much is: by both, whom to hang up on first.
+    /// Age of the oldest unread response in intervals, and the weight of all. The highest pair is disconnected first.
     pub(crate) fn pressure(&self) -> (usize, usize) {
         let interval = self.interval.load(Ordering::Relaxed);
         let left = |intervals: &usize| {
@@ -53,14 +56,14 @@ impl UnreadCounters {
         (intervals, self.weight.load(Ordering::Relaxed))
     }
 
-    /// Chooses it, unless it was: its connection ends.
+    /// Asks the connection to end. Only the first call has an effect.
     pub(crate) fn request_disconnect(&self) {
         if !self.disconnect_requested.swap(true, Ordering::Relaxed) {
             self.full.notify_one();
         }
     }
 
-    /// Whether it is to go, or has gone.
+    /// Whether the connection was asked to end.
     pub(crate) fn is_disconnect_requested(&self) -> bool {
         self.disconnect_requested.load(Ordering::Relaxed)
     }
@@ -73,13 +76,13 @@ impl Drop for ConnectionState {
 }
 
 impl ConnectionUnread {
-    /// The share of one connection among all.
+    /// Counters of one connection within a budget.
     pub(crate) fn new(counters: Arc<UnreadCounters>, all: ResponseBudget) -> Self {
         Self(Arc::new(ConnectionState { counters, all }))
     }
 
-    /// Ends when the peer has left an answer for [`UNREAD_INTERVALS`] whole turns, or when there is too much over all
-    /// connections and nobody's burden is greater.
+    /// Ends when the peer has left a response unread for [`UNREAD_INTERVALS`] whole intervals, or when the connection
+    /// was asked to end.
     pub(crate) async fn overdue(self) {
         let counters = &self.0.counters;
         loop {
@@ -88,7 +91,7 @@ impl ConnectionUnread {
                 () = counters.full.notified() => return,
             }
             let interval = counters.interval.load(Ordering::Relaxed);
-            // The turn of which none may be left, as (turn - UNREAD_INTERVALS) modulo the counters.
+            // The interval (interval - UNREAD_INTERVALS) modulo the counters: no response of it may be left.
             let old = &counters.by_interval[(interval + COUNTERS - UNREAD_INTERVALS) % COUNTERS];
             if old.load(Ordering::Relaxed) > 0 {
                 return;
@@ -97,14 +100,14 @@ impl ConnectionUnread {
         }
     }
 
-    /// Counts a piece of an answer until it is dropped.
+    /// Counts a chunk of a response until it is dropped.
     pub(crate) fn track<D: Buf>(&self, data: D) -> TrackedChunk<D> {
         let ConnectionState { counters, all } = &*self.0;
         let (interval, weight) =
             (counters.interval.load(Ordering::Relaxed), 1 + data.remaining() / UNREAD_UNIT_BYTES);
         counters.by_interval[interval].fetch_add(1, Ordering::Relaxed);
         let before = counters.weight.fetch_add(weight, Ordering::Relaxed);
-        // In steps, so that connections seldom touch what they share: never, if their peers read.
+        // The budget is updated in steps. Connections whose peers read never touch the shared counter.
         let more = steps(before + weight) - steps(before);
         if more > 0 {
             all.add(more, counters);
@@ -113,12 +116,12 @@ impl ConnectionUnread {
     }
 }
 
-/// What of a connection's weight counts for all.
+/// The part of a connection's weight that counts in the budget.
 fn steps(weight: usize) -> usize {
     weight - weight % UNREAD_FREE
 }
 
-/// A piece of an answer: whoever writes it drops it once it is written.
+/// Counted chunk of a response. hyper drops it once it is written.
 pub(crate) struct TrackedChunk<D> {
     data: D,
     interval: usize,
@@ -171,13 +174,13 @@ mod tests {
     async fn an_answer_that_is_left_is_overdue_and_others_are_not() {
         let unread = ResponseBudget::default().connection();
         let watch = tokio::spawn(unread.clone().overdue());
-        // Many that are taken late, but in time.
+        // Many that are read late, but in time.
         for _ in 0..50 {
             let held = unread.track(Bytes::from_static(b"1"));
             sleep(UNREAD_INTERVAL).await;
             drop(held);
         }
-        // So that the turn is not about to end.
+        // The interval is then not about to end.
         sleep(UNREAD_INTERVAL / 10).await;
         assert!(!watch.is_finished());
         let (left, began) = (unread.track(Bytes::from_static(b"2")), Instant::now());
