@@ -146,16 +146,16 @@ impl Error {
         match error {
             TakeError::Deadline => Self::late(sequence, within),
             TakeError::Closed => Self::new(SERVER_UNAVAILABLE, "this client is closed"),
-            TakeError::Source(error) => Self::beneath(&error).unwrap_or_else(|| {
+            TakeError::Source(error) => Self::as_client_error(&error).unwrap_or_else(|| {
                 Self::new(SERVER_UNAVAILABLE, format!("no numbers of {sequence}: {error}"))
             }),
         }
     }
 
     /// The error of this crate behind a reservoir's error, if there is one.
-    pub(crate) fn beneath_take(error: &TakeError) -> Option<Self> {
+    pub(crate) fn of_reservoir(error: &TakeError) -> Option<Self> {
         match error {
-            TakeError::Source(error) => Self::beneath(error),
+            TakeError::Source(error) => Self::as_client_error(error),
             _ => None,
         }
     }
@@ -176,7 +176,7 @@ impl Error {
         self.kind() == ErrorKind::Conflict && self.fields().iter().any(|it| it.field == OUTDATED)
     }
 
-    fn beneath(error: &SourceError) -> Option<Self> {
+    fn as_client_error(error: &SourceError) -> Option<Self> {
         std::error::Error::source(error)?.downcast_ref::<Self>().cloned()
     }
 

@@ -58,9 +58,9 @@ mod tests {
 
     #[test]
     fn it_never_goes_back_and_keeps_up() {
-        let (clock, begun) = (BootClock::new(), SystemClock.now());
+        let (clock, started) = (BootClock::new(), SystemClock.now());
         let first = clock.now();
-        while SystemClock.now() < begun + Duration::from_millis(5) {}
+        while SystemClock.now() < started + Duration::from_millis(5) {}
         assert!(clock.now() >= first + Duration::from_millis(4));
     }
 }

@@ -106,7 +106,7 @@ impl Client {
     #[must_use]
     pub fn unruly(self, seed: u64) -> Self {
         let Servers::InMemory(_, templates) = &self.0.servers else { return self };
-        self.remade(Some(seed), templates.clone())
+        self.rebuilt(Some(seed), templates.clone())
     }
 
     /// The same client in memory, with a template for the sequence `name` in a time zone such as `UTC`. Existing
@@ -115,7 +115,7 @@ impl Client {
     /// A template that could render two numbers alike is refused. A client of servers refuses every template, since
     /// its cluster has the definitions.
     pub fn template(self, name: &str, template: &str, zone: &str) -> Result<Self, Error> {
-        let Servers::InMemory(unruly, templates) = &self.0.servers else {
+        let Servers::InMemory(chaos_seed, templates) = &self.0.servers else {
             return Err(Error::field(
                 "template",
                 format!("{template:?}"),
@@ -123,11 +123,11 @@ impl Client {
             ));
         };
         let templates = templates.with(named(name)?, template, zone)?;
-        Ok(self.remade(*unruly, templates))
+        Ok(self.rebuilt(*chaos_seed, templates))
     }
 
-    fn remade(&self, unruly: Option<u64>, templates: Templates) -> Self {
-        let made = Self::made(Servers::InMemory(unruly, templates), Arc::clone(&self.0.state.options));
+    fn rebuilt(&self, chaos_seed: Option<u64>, templates: Templates) -> Self {
+        let made = Self::made(Servers::InMemory(chaos_seed, templates), Arc::clone(&self.0.state.options));
         drop(expiry_thread::start(&made.0.state));
         made
     }
@@ -149,8 +149,9 @@ impl Client {
     pub(crate) fn at(servers: Vec<Address>, options: Options) -> Result<Self, Error> {
         let made = Self::made(Servers::At(servers), Arc::new(options));
         let started = expiry_thread::start(&made.0.state);
-        started
-            .map_err(|error| Error::new(SERVER_UNAVAILABLE, format!("no thread for the ticker: {error}")))?;
+        started.map_err(|error| {
+            Error::new(SERVER_UNAVAILABLE, format!("no thread for the expiry of leases: {error}"))
+        })?;
         Ok(made)
     }
 
@@ -169,7 +170,7 @@ impl Client {
         let state = self.state();
         let within = state.options.deadline;
         let mut retry = RetryDeadline::new(&*state.environment.timers, &*state.environment.entropy, within);
-        while let Err(error) = state.endpoints.wait_until_serving().await {
+        while let Err(error) = state.endpoints.check_any_serving().await {
             retry.pause_or_fail(error).await?;
         }
         Ok(())
@@ -214,7 +215,7 @@ impl Client {
                 };
                 addresses.iter().map(transport).collect()
             }
-            Servers::InMemory(unruly, templates) => vec![Memory::new(*unruly, templates.clone())],
+            Servers::InMemory(chaos_seed, templates) => vec![Memory::new(*chaos_seed, templates.clone())],
             #[cfg(test)]
             Servers::Scripted(transports, scripted) => {
                 environment = scripted.clone();

@@ -102,22 +102,28 @@ mod tests {
     #[tokio::test]
     async fn what_can_never_work_is_refused_with_field_value_and_bound() {
         const LITTLE: Duration = Duration::from_micros(900);
-        let said = |field: &str, problem: &str| Some((field.to_owned(), problem.to_owned()));
+        let field_and_problem = |field: &str, problem: &str| Some((field.to_owned(), problem.to_owned()));
         let build = Client::builder;
         let hour = "1 to 3600000 ms are allowed";
         for (value, text) in [(Duration::ZERO, "0"), (LITTLE, "0.9"), (2 * WAIT_MAX, "7200000")] {
             let problem = format!("is {text} ms: {hour}");
-            assert_eq!(refused(build().attempt_timeout(value)), said("attempt_timeout", &problem));
-            assert_eq!(refused(build().connect_timeout(value)), said("connect_timeout", &problem));
+            assert_eq!(
+                refused(build().attempt_timeout(value)),
+                field_and_problem("attempt_timeout", &problem)
+            );
+            assert_eq!(
+                refused(build().connect_timeout(value)),
+                field_and_problem("connect_timeout", &problem)
+            );
         }
         assert!(refused(build().attempt_timeout(Duration::MAX)).is_some());
         let least = "is 0 ms: at least 1 ms are needed";
-        assert_eq!(refused(build().deadline(Duration::ZERO)), said("deadline", least));
+        assert_eq!(refused(build().deadline(Duration::ZERO)), field_and_problem("deadline", least));
         for (value, text) in
             [(Duration::ZERO, "0"), (Duration::from_millis(99), "99"), (2 * AGELESS, "172800000")]
         {
             let problem = format!("is {text} ms: 100 to 86400000 ms are allowed");
-            assert_eq!(refused(build().lease_max_age(value)), said("lease_max_age", &problem));
+            assert_eq!(refused(build().lease_max_age(value)), field_and_problem("lease_max_age", &problem));
         }
     }
 

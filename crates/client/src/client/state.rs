@@ -109,8 +109,8 @@ impl ClientState {
     fn own(&self, scope: &RequestScope) -> Arc<SequenceInner> {
         let (endpoints, ages) = (Arc::clone(&self.endpoints), Arc::clone(&self.environment.ages));
         let high_water = Arc::<HighWater>::default();
-        let told = (scope.clone(), Arc::clone(&high_water));
-        let leases = Arc::new(Leases::new(told, endpoints, Arc::clone(&self.options), ages));
+        let scope_state = (scope.clone(), Arc::clone(&high_water));
+        let leases = Arc::new(Leases::new(scope_state, endpoints, Arc::clone(&self.options), ages));
         let reservoir =
             Reservoir::with_context(Arc::clone(&leases) as Arc<_>, Arc::clone(&self.reservoir_context));
         let shared = Arc::new(SequenceInner::new(scope.clone(), high_water, reservoir));

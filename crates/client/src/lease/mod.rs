@@ -83,10 +83,10 @@ impl Leases {
         self.forget_after_fork();
         let count = u32::try_from(want.max(1)).unwrap_or(u32::MAX);
         // The age counts from the request: the response may have waited in a suspended process.
-        let begun = self.ages.now();
+        let requested_at = self.ages.now();
         let grant = self.endpoints.ask(Verb::Lease, (&self.scope, &self.high_water), count).await?;
         self.check_period(&grant)?;
-        let until = begun + self.options.lease_age(grant.age().unwrap_or_default());
+        let until = requested_at + self.options.lease_age(grant.age().unwrap_or_default());
         if until <= self.ages.now() {
             let text = format!("a lease of {} came when it had aged", self.scope.name());
             return Err(Error::new(SERVER_UNAVAILABLE, text));

@@ -96,11 +96,12 @@ mod tests {
         assert_eq!(scope.template_input().instant(5000), "", "the server's own now");
         let expected =
             |until_ms| ExpectedPeriod { version: 1, period: "x".to_owned(), from_ms: 10_000, until_ms };
-        let told = |until_ms, now_ms| scope.for_period(expected(until_ms)).template_input().instant(now_ms);
-        assert_eq!(told(Some(20_000), 5000), "1970-01-01T00:00:10Z");
-        assert_eq!(told(Some(20_000), 15_000), "1970-01-01T00:00:15Z");
-        assert_eq!(told(Some(20_000), 30_000), "1970-01-01T00:00:19.999Z");
-        assert_eq!(told(None, 30_000), "1970-01-01T00:00:30Z");
+        let instant_at =
+            |until_ms, now_ms| scope.for_period(expected(until_ms)).template_input().instant(now_ms);
+        assert_eq!(instant_at(Some(20_000), 5000), "1970-01-01T00:00:10Z");
+        assert_eq!(instant_at(Some(20_000), 15_000), "1970-01-01T00:00:15Z");
+        assert_eq!(instant_at(Some(20_000), 30_000), "1970-01-01T00:00:19.999Z");
+        assert_eq!(instant_at(None, 30_000), "1970-01-01T00:00:30Z");
         assert_eq!(scope.at(String::new()).template_input().instant(1), " ", "an empty instant is not now");
         assert_eq!(
             scope.at("2026-04-01".to_owned()).for_period(expected(None)).template_input().instant(1),

@@ -78,12 +78,12 @@ impl LocalRenderer {
     pub(crate) fn first(
         state: &ClientState,
         scope: &RequestScope,
-        (version, said): (Version, &TemplateSettings),
+        (version, template_settings): (Version, &TemplateSettings),
     ) -> Result<Option<Arc<Self>>, Error> {
         // The server has analyzed the template. What can't be analyzed here (a key, a function) is left to the
         // server.
-        let Ok(template) = Template::parse(&said.template) else { return Ok(None) };
-        let Ok(format) = template.analyze(&settings(said)) else { return Ok(None) };
+        let Ok(template) = Template::parse(&template_settings.template) else { return Ok(None) };
+        let Ok(format) = template.analyze(&settings(template_settings)) else { return Ok(None) };
         Self::for_instant(state, scope, (version, &format), None).map(Some)
     }
 
@@ -179,8 +179,8 @@ pub(crate) fn value_error(error: &ValueError) -> Error {
     Error::field(&field, value, &error.bound)
 }
 
-pub(crate) fn settings(said: &TemplateSettings) -> Settings {
-    let TemplateSettings { zone, maxlen, charset, unique, .. } = said;
+pub(crate) fn settings(template_settings: &TemplateSettings) -> Settings {
+    let TemplateSettings { zone, maxlen, charset, unique, .. } = template_settings;
     Settings {
         zone: zone.clone(),
         maxlen: *maxlen,

@@ -187,7 +187,9 @@ impl Sequence {
         };
         let version = Version { number: grant.version(), end: grant.version_end() };
         let renderer = match grant.rendering() {
-            Some(said) => LocalRenderer::first(self.state(), self.scope(), (version, said))?,
+            Some(template_settings) => {
+                LocalRenderer::first(self.state(), self.scope(), (version, template_settings))?
+            }
             None => None,
         };
         if renderer.is_none() {

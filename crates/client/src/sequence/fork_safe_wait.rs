@@ -35,7 +35,7 @@ impl<'a, T> ForkSafeWait<'a, T> {
     }
 
     #[inline]
-    pub(crate) fn has_begun(&self) -> bool {
+    pub(crate) fn has_started(&self) -> bool {
         self.0.is_some()
     }
 
@@ -56,7 +56,9 @@ impl<'a, T> ForkSafeWait<'a, T> {
     #[cold]
     #[inline(never)]
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<T, Error>> {
-        let Some(work) = self.0.as_mut().and_then(|begun| begun.work.as_mut()) else { return Poll::Pending };
+        let Some(work) = self.0.as_mut().and_then(|started| started.work.as_mut()) else {
+            return Poll::Pending;
+        };
         let outcome = ready!(work.as_mut().poll(cx));
         self.0 = None;
         Poll::Ready(outcome)
@@ -74,7 +76,7 @@ pub(crate) fn fork_safe_call<'a, T: 'a>(
             waiting.discard();
             sequence = sequence.in_this_process();
         }
-        if !waiting.has_begun() {
+        if !waiting.has_started() {
             waiting.begin(sequence, begin(sequence));
         }
         waiting.poll(cx)

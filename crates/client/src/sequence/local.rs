@@ -95,7 +95,7 @@ impl Future for LocalNext<'_> {
         if this.local.sequence.is_forked_child() {
             this.switch_to_child();
         }
-        if !this.waiting.has_begun() {
+        if !this.waiting.has_started() {
             match this.local.chunk.draw() {
                 Ok(number) => return Poll::Ready(Number::of(number).ok_or_else(no_number)),
                 Err(empty) => {

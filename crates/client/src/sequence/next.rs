@@ -50,7 +50,7 @@ impl Future for Next<'_> {
         if self.sequence.is_forked_child() {
             self.switch_to_child();
         }
-        if !self.waiting.has_begun() {
+        if !self.waiting.has_started() {
             match self.sequence.draw() {
                 Ok(number) => return Poll::Ready(Number::of(number).ok_or_else(no_number)),
                 Err(empty) => {

@@ -119,7 +119,7 @@ impl Sequence {
     /// Whether the sequence is dense, as a server has reported now or before. The reservoir is then closed, so that
     /// no lease is requested again.
     fn is_dense(&self, error: &TakeError) -> bool {
-        if Error::beneath_take(error).is_some_and(|error| error.says_dense()) {
+        if Error::of_reservoir(error).is_some_and(|error| error.says_dense()) {
             self.shared.is_dense.store(true, Ordering::Relaxed);
             self.reservoir.close();
         }

@@ -75,8 +75,8 @@ impl Endpoints {
         answer.await.unwrap_or_else(|failures| Err(self.all_failed(&failures)))
     }
 
-    /// Waits until any endpoint is serving.
-    pub(crate) async fn wait_until_serving(&self) -> Result<(), Error> {
+    /// Whether any endpoint is serving.
+    pub(crate) async fn check_any_serving(&self) -> Result<(), Error> {
         let answer = self.failover.call(|member| {
             let check = self.check(member);
             Box::pin(async move {
@@ -126,7 +126,7 @@ impl Endpoints {
         let Some(transport) = self.transport(member) else { return Box::pin(std::future::pending()) };
         let (clock, foreign) = (Arc::clone(&self.clock), Arc::clone(&self.foreign));
         Box::pin(async move {
-            let request = RequestTimer { verb: ask.verb, begun: clock.now(), clock, is_open: true };
+            let request = RequestTimer { verb: ask.verb, started: clock.now(), clock, is_open: true };
             let granted = transport.ask(ask.clone()).await;
             let outcome = granted.and_then(|granted| Grant::checked(&ask, granted).map_err(Refusal::foreign));
             request.ended(outcome_label(&outcome));
@@ -149,9 +149,9 @@ impl Endpoints {
         let causes = if causes.is_empty() { "all are being tried".to_owned() } else { causes.join("; ") };
         let all = |kind| !failures.is_empty() && failures.iter().all(|failure| failure.kind == kind);
         // Only if no endpoint is a server is it certain that a retry fails the same way.
-        let said = if all(ErrorKind::Unavailable) { self.foreign.error_of_all() } else { None };
+        let foreign_error = if all(ErrorKind::Unavailable) { self.foreign.error_of_all() } else { None };
         let late = if all(ErrorKind::Timeout) { DEADLINE_EXCEEDED } else { SERVER_UNAVAILABLE };
-        let reason = said.as_ref().map_or(late, Error::reason);
+        let reason = foreign_error.as_ref().map_or(late, Error::reason);
         Error::new(reason, format!("no server answers: {causes}"))
     }
 }
@@ -165,7 +165,7 @@ impl std::fmt::Debug for Endpoints {
 /// Measures a request. If it is dropped before the response, the request timed out.
 struct RequestTimer {
     verb: Verb,
-    begun: Instant,
+    started: Instant,
     clock: Arc<dyn Clock>,
     is_open: bool,
 }
@@ -177,7 +177,7 @@ impl RequestTimer {
     }
 
     fn count(&self, outcome: &'static str) {
-        let took = self.clock.now().saturating_duration_since(self.begun);
+        let took = self.clock.now().saturating_duration_since(self.started);
         client_metrics::request(self.verb.as_str(), outcome, took);
     }
 }

@@ -16,21 +16,21 @@ impl ForeignEndpoints {
     }
 
     /// Records the outcome of an endpoint: its error tells whether it is foreign.
-    pub(crate) fn record(&self, endpoint: SlotIndex, fault: Option<&SourceError>) {
-        let beneath = fault.and_then(std::error::Error::source);
-        let said = beneath.and_then(|beneath| beneath.downcast_ref::<Error>());
-        if let Some(place) = self.said().get_mut(usize::from(endpoint)) {
-            *place = said.cloned();
+    pub(crate) fn record(&self, endpoint: SlotIndex, failure: Option<&SourceError>) {
+        let cause = failure.and_then(std::error::Error::source);
+        let error = cause.and_then(|cause| cause.downcast_ref::<Error>());
+        if let Some(entry) = self.errors().get_mut(usize::from(endpoint)) {
+            *entry = error.cloned();
         }
     }
 
     /// The error of the first endpoint, if all of them are foreign.
     pub(crate) fn error_of_all(&self) -> Option<Error> {
-        let said = self.said();
-        if said.iter().any(Option::is_none) { None } else { said.first().cloned().flatten() }
+        let errors = self.errors();
+        if errors.iter().any(Option::is_none) { None } else { errors.first().cloned().flatten() }
     }
 
-    fn said(&self) -> MutexGuard<'_, Vec<Option<Error>>> {
+    fn errors(&self) -> MutexGuard<'_, Vec<Option<Error>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -67,8 +67,8 @@ impl GrpcTransport {
         let mut client = SequencesClient::with_origin(channel.clone(), self.connection.origin())
             .max_decoding_message_size(ANSWER_MAX);
         let (sequence, count) = (ask.scope.name().as_str().to_owned(), ask.count);
-        let said = ask.scope.template_input();
-        let (values, at) = (said.with.clone().into_iter().collect(), said.instant(SystemClock.wall_ms()));
+        let input = ask.scope.template_input();
+        let (values, at) = (input.with.clone().into_iter().collect(), input.instant(SystemClock.wall_ms()));
         let outcome = match ask.verb {
             Verb::Next => {
                 let message = v1::NextRequest { sequence, count: Some(count), values, at, above: ask.above };
@@ -152,7 +152,7 @@ impl GrpcTransport {
             Ok(true) => Ok(()),
             Ok(false) => Err(SourceError::new(ErrorKind::Unavailable, "it is stopping, or not ready")),
             Err(Refusal::Fault(error)) => Err(error),
-            Err(Refusal::Elsewhere(said) | Refusal::Final(said)) => Err(foreign(said)),
+            Err(Refusal::Elsewhere(error) | Refusal::Final(error)) => Err(foreign(error)),
         }
     }
 }
@@ -187,8 +187,8 @@ fn timed<T>(message: T, within: Duration) -> Request<T> {
     request
 }
 
-fn template_settings(said: v1::Texts) -> TemplateSettings {
-    let v1::Texts { template, zone, maxlen, charset, unique } = said;
+fn template_settings(texts: v1::Texts) -> TemplateSettings {
+    let v1::Texts { template, zone, maxlen, charset, unique } = texts;
     TemplateSettings {
         template,
         zone,
@@ -230,7 +230,7 @@ mod tests {
             Duration::from_secs(1),
             None,
         );
-        let (begun, tries) = (SystemClock.now(), AtomicU32::new(0));
+        let (started, tries) = (SystemClock.now(), AtomicU32::new(0));
         let answer = transport.with_channel(|channel| {
             let attempt = tries.fetch_add(1, Ordering::Relaxed);
             async move {
@@ -242,7 +242,7 @@ mod tests {
             }
         });
         assert_eq!(answer.await.unwrap(), 1, "on the second connection, and no fault");
-        let took = SystemClock.now() - begun;
+        let took = SystemClock.now() - started;
         assert!(took < Duration::from_millis(900), "{took:?}: far less than an attempt has");
         drop(ended.await.unwrap());
     }

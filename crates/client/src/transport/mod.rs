@@ -97,14 +97,14 @@ pub(crate) enum Refusal {
 
 impl Refusal {
     /// Another program answered: the next endpoint is asked. The caller sees this error only if there is no other.
-    pub(crate) fn foreign(said: Error) -> Self {
-        Self::Fault(foreign(said))
+    pub(crate) fn foreign(error: Error) -> Self {
+        Self::Fault(foreign(error))
     }
 }
 
 /// Error of an endpoint at which another program answers.
-pub(crate) fn foreign(said: Error) -> SourceError {
-    SourceError::new(ErrorKind::Unavailable, "no answer of a server of sequences").because(said)
+pub(crate) fn foreign(error: Error) -> SourceError {
+    SourceError::new(ErrorKind::Unavailable, "no answer of a server of sequences").because(error)
 }
 
 /// Transport to one endpoint.

@@ -60,8 +60,8 @@ pub(super) fn foreign_status(status: &Status) -> SourceError {
 
 /// Whether the request was lost because the server closed the connection gracefully.
 pub(super) fn is_graceful_goaway(status: &Status) -> bool {
-    let beneath = std::iter::successors(std::error::Error::source(status), |error| error.source());
-    beneath
+    let source = std::iter::successors(std::error::Error::source(status), |error| error.source());
+    source
         .filter_map(|error| error.downcast_ref::<h2::Error>())
         .any(|error| error.is_go_away() && error.is_remote() && error.reason() == Some(h2::Reason::NO_ERROR))
 }
@@ -91,13 +91,13 @@ fn fault(kind: ErrorKind, status: &Status) -> SourceError {
 /// The message with its causes.
 fn text(status: &Status) -> String {
     let mut text = status.message().to_owned();
-    let mut beneath = std::error::Error::source(status);
-    while let Some(error) = beneath {
-        let said = error.to_string();
-        if !text.contains(&said) {
-            text = format!("{text}: {said}");
+    let mut source = std::error::Error::source(status);
+    while let Some(error) = source {
+        let cause = error.to_string();
+        if !text.contains(&cause) {
+            text = format!("{text}: {cause}");
         }
-        beneath = error.source();
+        source = error.source();
     }
     text
 }
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn what_is_no_word_of_ours_is_the_endpoints_fault() {
-        let said = |code: Code| {
+        let reason_of = |code: Code| {
             let Refusal::Fault(fault) = refusal(&Status::new(code, "x")) else { panic!("{code:?}") };
             assert_eq!(fault.kind(), ErrorKind::Unavailable, "{code:?}");
             let error = std::error::Error::source(&fault)?.downcast_ref::<Error>()?.clone();
@@ -145,12 +145,12 @@ mod tests {
             Some(error.reason().to_owned())
         };
         for code in [Code::Unknown, Code::Cancelled, Code::Unavailable, Code::ResourceExhausted] {
-            assert_eq!(said(code), None, "{code:?}");
+            assert_eq!(reason_of(code), None, "{code:?}");
         }
         for code in [Code::Unimplemented, Code::Internal, Code::NotFound, Code::OutOfRange] {
-            assert_eq!(said(code).as_deref(), Some(PROTOCOL), "{code:?}");
+            assert_eq!(reason_of(code).as_deref(), Some(PROTOCOL), "{code:?}");
         }
-        assert_eq!(said(Code::PermissionDenied).as_deref(), Some("PERMISSION_DENIED"));
+        assert_eq!(reason_of(Code::PermissionDenied).as_deref(), Some("PERMISSION_DENIED"));
         let mut broken = Status::new(Code::Internal, "x");
         broken.set_source(std::sync::Arc::new(std::io::Error::other("reset")));
         assert!(

@@ -91,7 +91,7 @@ impl AdminService {
 
     async fn status(&self) -> Response<Full<Bytes>> {
         let Some(status) = self.snapshot().await else {
-            let text = "this server is ending: its stores are being left\n";
+            let text = "this server is stopping: its stores are closed\n";
             return self::text(StatusCode::SERVICE_UNAVAILABLE, "text/plain", text);
         };
         let Ok(mut value) = serde_json::to_value(&*status) else {

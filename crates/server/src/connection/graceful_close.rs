@@ -44,7 +44,7 @@ pub(crate) async fn serve_until_closed<C: GracefulConnection>(
     };
     let grace = match reason {
         CloseReason::ResponsesUnread => {
-            tracing::debug!("a peer left its answers unread: it is hung up on");
+            tracing::debug!("a peer left its responses unread: disconnected");
             return Ok(());
         }
         // There is no time limit here: the accept loop drops this future in its own time.

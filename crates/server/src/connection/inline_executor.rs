@@ -27,7 +27,7 @@ where
         let mut context = Context::from_waker(Waker::noop());
         // After a panic the stream is not polled again. It is dropped, and the peer gets a reset.
         match catch_unwind(AssertUnwindSafe(|| stream.as_mut().poll(&mut context))) {
-            Ok(begun) if begun.is_pending() => drop(tokio::spawn(stream)),
+            Ok(outcome) if outcome.is_pending() => drop(tokio::spawn(stream)),
             Ok(_) => {}
             Err(_) => tracing::error!("a request ended in a panic: this is a defect, please report it"),
         }

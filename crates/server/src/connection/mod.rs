@@ -173,7 +173,7 @@ mod tests {
             hyper::service::service_fn(answer),
             ((phases, Phase::Closing), ResponseBudget::default().connection()),
         );
-        let turned = async {
+        let phase_change = async {
             // By now the request has been read.
             tokio::time::sleep(Duration::from_millis(1)).await;
             sender.send_replace(phase);
@@ -181,7 +181,7 @@ mod tests {
         };
         let limit = UNREAD_INTERVAL * (INTERVALS + 1) + UNREAD_INTERVAL / 2;
         let served = async {
-            tokio::select! { () = served => {}, () = turned => {} }
+            tokio::select! { () = served => {}, () = phase_change => {} }
         };
         let ended = timeout(limit, served).await.ok().map(|()| began.elapsed());
         reads.abort();
@@ -201,7 +201,7 @@ mod tests {
     }
     /// How long a connection lasts whose peer sends `said` and nothing more.
     #[allow(clippy::disallowed_methods, reason = "paused time, in a test")]
-    async fn idle_lifetime(head: Duration, said: &str) -> Duration {
+    async fn idle_lifetime(head: Duration, sent: &str) -> Duration {
         let (here, there) = duplex(1 << 16);
         let (mut reader, mut writer) = split(there);
         let answer = |_| std::future::ready(Ok(Response::new(Full::new(Bytes::from_static(ANSWER)))));
@@ -213,12 +213,12 @@ mod tests {
             ((phases, Phase::Closing), ResponseBudget::default().connection()),
         );
         let served = tokio::spawn(served);
-        writer.write_all(said.as_bytes()).await.unwrap();
+        writer.write_all(sent.as_bytes()).await.unwrap();
         let began = Instant::now();
         let mut answers = Vec::new();
         reader.read_to_end(&mut answers).await.unwrap();
         served.await.unwrap();
-        let whole = said.matches("\r\n\r\n").count();
+        let whole = sent.matches("\r\n\r\n").count();
         let given = answers.windows(ANSWER.len()).filter(|window| *window == ANSWER).count();
         assert_eq!(given, whole, "{}", String::from_utf8_lossy(&answers));
         began.elapsed()
@@ -230,9 +230,9 @@ mod tests {
         const A_MOMENT: Duration = Duration::from_millis(100);
         assert!(ADMIN_HEAD_TIMEOUT * 2 < HEAD_TIMEOUT);
         for head in [ADMIN_HEAD_TIMEOUT, HEAD_TIMEOUT] {
-            for said in ["", "GET / HT", WHOLE, &WHOLE.repeat(2)] {
-                let lasted = idle_lifetime(head, said).await;
-                assert!(lasted >= head && lasted < head + A_MOMENT, "{said:?}: {lasted:?}, and not {head:?}");
+            for sent in ["", "GET / HT", WHOLE, &WHOLE.repeat(2)] {
+                let lasted = idle_lifetime(head, sent).await;
+                assert!(lasted >= head && lasted < head + A_MOMENT, "{sent:?}: {lasted:?}, and not {head:?}");
             }
         }
     }

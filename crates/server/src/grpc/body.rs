@@ -144,10 +144,10 @@ mod tests {
         let stream = LongStream { waited: false, chunks: 0 };
         let mut reader =
             RequestBody::new(BodyReader::new("message", (None, stream), pending.connection_share()));
-        for said in 1..=4 * BODIES_MAX / HALF {
+        for chunk in 1..=4 * BODIES_MAX / HALF {
             reader.frame().await.unwrap().unwrap();
             // All memory except that of the incomplete message is left for others.
-            let open = HALF * (said % 2);
+            let open = HALF * (chunk % 2);
             share.acquire().unwrap().reserve(BODY_FREE + BODIES_MAX - open).unwrap();
         }
     }

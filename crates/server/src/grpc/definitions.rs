@@ -158,19 +158,19 @@ impl v1::definitions_server::Definitions for Definitions {
 
 /// Converts a definition. An empty field counts as absent.
 fn input(given: v1::Definition) -> Result<DefinitionInput, ApiError> {
-    let said = |text: String| Some(text).filter(|text| !text.is_empty());
+    let non_empty = |text: String| Some(text).filter(|text| !text.is_empty());
     Ok(DefinitionInput {
         version: None,
-        placement: said(given.placement),
+        placement: non_empty(given.placement),
         start: number("start", given.start)?,
         step: number("step", given.step)?,
         end: number("end", given.end)?,
-        fits: said(given.fits),
-        template: said(given.template),
-        zone: said(given.zone),
+        fits: non_empty(given.fits),
+        template: non_empty(given.template),
+        zone: non_empty(given.zone),
         maxlen: given.maxlen,
-        charset: said(given.charset),
-        unique: said(given.unique),
+        charset: non_empty(given.charset),
+        unique: non_empty(given.unique),
         window_s: given.window_s,
         retain_periods: given.retain_periods,
         effective: None,

@@ -111,7 +111,7 @@ fn block(first: u64, step: u64, count: u64) -> Result<v1::Block, ApiError> {
     let narrow = |number: u64| i64::try_from(number).ok();
     let block = narrow(first).zip(narrow(step)).zip(u32::try_from(count).ok());
     let ((first, step), count) = block.ok_or_else(|| {
-        ApiError::new(Reason::SequenceExhausted, "numbers beyond what this door can express")
+        ApiError::new(Reason::SequenceExhausted, "numbers beyond the range of this protocol")
     })?;
     Ok(v1::Block { first, step, count })
 }

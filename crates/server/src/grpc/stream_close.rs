@@ -114,15 +114,15 @@ mod tests {
         let mut body_under_test =
             ClosableBody::new(body, phases, PendingQuota::default().connection_share().acquire().unwrap());
         sender.send_replace(Phase::Closing);
-        let mut said = Vec::new();
+        let mut seen = Vec::new();
         while let Some(frame) = body_under_test.frame().await {
             let trailers = frame.unwrap().into_trailers();
             let status = |trailers: HeaderMap| trailers["grpc-status"].to_str().unwrap().to_owned();
-            said.push(trailers.map_or("data".to_owned(), status));
+            seen.push(trailers.map_or("data".to_owned(), status));
         }
         assert!(http_body::Body::is_end_stream(&body_under_test));
         assert!(body_under_test.frame().await.is_none(), "asked once more");
-        said
+        seen
     }
 
     #[tokio::test]

@@ -54,7 +54,7 @@ impl NextParams {
     }
 
     fn read_query(&mut self, query: &str, bound: Bound<'_>) -> Result<(), ApiError> {
-        let mut said = Vec::new();
+        let mut seen = Vec::new();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
             let undecodable = || ApiError::field("query", pair, "UTF-8, percent-encoded, is expected");
@@ -62,7 +62,7 @@ impl NextParams {
             let digits = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
             match key.as_str() {
                 // A duplicate is refused even if its value is the same: which one the caller meant can't be known.
-                _ if said.contains(&key) => return Err(ApiError::field(key, &value, ONCE)),
+                _ if seen.contains(&key) => return Err(ApiError::field(key, &value, ONCE)),
                 "count" => {
                     let count =
                         value.parse().ok().filter(|_| digits).ok_or_else(|| not_whole(&value, bound))?;
@@ -81,7 +81,7 @@ impl NextParams {
                 }
             }
             // At most two keys get here, since unknown ones are refused.
-            said.push(key);
+            seen.push(key);
         }
         Ok(())
     }
@@ -202,13 +202,13 @@ mod tests {
 
     #[test]
     fn what_a_query_says_twice_is_refused_with_field_value_and_bound() {
-        for (query, said) in [
+        for (query, expected) in [
             ("count=3&count=3", r#"count is "3": it was said before: say it once"#),
             ("count=3&count=4", r#"count is "4": it was said before: say it once"#),
             ("above=7&above=0", r#"above is "0": it was said before: say it once"#),
         ] {
             let error = NextParams::read(query, b"", &|| "a bound".to_owned()).unwrap_err();
-            assert_eq!(error.text(), said, "{query}");
+            assert_eq!(error.text(), expected, "{query}");
         }
     }
 
@@ -219,14 +219,14 @@ mod tests {
         assert_eq!(error.text(), r#"values.area is "011": it was said before: say it once"#);
         let params = read(r#"{"values": {"area": "010", "b": "1"}}"#).unwrap();
         assert_eq!(params.values.iter().collect::<Vec<_>>(), [("area", "010"), ("b", "1")]);
-        for (body, said) in [
+        for (body, expected) in [
             (r#"{"values": ["a"]}"#, r#"values is "a list""#),
             (r#"{"values": null}"#, r#"values is "null""#),
             (r#"{"values": {"a": {"b": 1, "b": 2}}}"#, r#"values.a is "an object""#),
             (r#"{"values": {"a": 1.5}}"#, r#"values.a is "1.5""#),
         ] {
             let error = read(body).unwrap_err();
-            assert!(error.text().starts_with(said), "{}", error.text());
+            assert!(error.text().starts_with(expected), "{}", error.text());
         }
     }
 

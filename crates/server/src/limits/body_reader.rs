@@ -117,9 +117,9 @@ where
         let wait = match &mut self.wait {
             Some(wait) => wait,
             none => {
-                let begun =
+                let pending =
                     self.share.acquire().and_then(|mut permit| permit.reserve(self.held).map(|()| permit));
-                match begun {
+                match pending {
                     Ok(permit) => none.insert(PendingRead { until: Box::pin(sleep(BODY_TIMEOUT)), permit }),
                     Err(error) => return Poll::Ready(error),
                 }

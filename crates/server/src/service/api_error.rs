@@ -18,7 +18,7 @@ const DOMAIN: &str = "sequent";
 
 /// A field that is out of bounds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[allow(clippy::struct_field_names, reason = "the names are those of the JSON at every door")]
+#[allow(clippy::struct_field_names, reason = "the names are those of the JSON in every protocol")]
 pub(crate) struct Field {
     field: Cow<'static, str>,
     value: String,
@@ -106,8 +106,8 @@ impl ApiError {
         // All fields share the limit on the text.
         let each = STATUS_SHOWN_MAX / self.fields.len().clamp(1, STATUS_FIELDS_MAX);
         for field in self.fields.into_iter().take(STATUS_FIELDS_MAX) {
-            let said = format!("is {:?}: {}", field.value, field.bound);
-            details.add_bad_request_violation(field.field, cut(&said, each));
+            let description = format!("is {:?}: {}", field.value, field.bound);
+            details.add_bad_request_violation(field.field, cut(&description, each));
         }
         if self.reason.retry().is_retryable() {
             details.set_retry_info(Some(RETRY_AFTER));
@@ -181,7 +181,7 @@ struct Problem<'a> {
 }
 
 #[derive(Serialize)]
-#[allow(clippy::struct_field_names, reason = "the names are those of the JSON at every door")]
+#[allow(clippy::struct_field_names, reason = "the names are those of the JSON in every protocol")]
 struct Slot {
     slot: String,
     kind: String,
@@ -265,9 +265,12 @@ mod tests {
     #[tokio::test]
     async fn each_slot_is_named_with_its_cause() {
         let info = no_slot(2).into_status().get_details_error_info().unwrap();
-        let said = |key: &str| info.metadata.get(key).map(String::as_str);
-        assert_eq!((said("slot.1"), said("cause.1")), (Some("unavailable"), Some("evicted by an operator")));
-        assert_eq!((said("cause.0"), said("slots.more")), (Some("connection refused"), None));
+        let metadata = |key: &str| info.metadata.get(key).map(String::as_str);
+        assert_eq!(
+            (metadata("slot.1"), metadata("cause.1")),
+            (Some("unavailable"), Some("evicted by an operator"))
+        );
+        assert_eq!((metadata("cause.0"), metadata("slots.more")), (Some("connection refused"), None));
         let problem = problem(no_slot(2)).await;
         let slots = serde_json::json!([
             { "slot": "0", "kind": "unavailable", "cause": "connection refused" },

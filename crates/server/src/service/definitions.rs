@@ -237,10 +237,10 @@ async fn run_blocking<T: Send + 'static>(
     work: impl Future<Output = Result<T, ApiError>> + Send + 'static,
 ) -> Result<T, ApiError> {
     let lost = || ApiError::new(Reason::Draining, "this server is stopping");
-    let turn = PROVING.acquire().await.map_err(|_| lost())?;
+    let permit = PROVING.acquire().await.map_err(|_| lost())?;
     let (work, runtime) = (work.in_current_span(), Handle::current());
     let done = tokio::task::spawn_blocking(move || {
-        let _turn = turn;
+        let _permit = permit;
         runtime.block_on(work)
     });
     done.await.map_err(|_| lost())?

@@ -73,9 +73,9 @@ mod tests {
 
     /// How many of twenty seconds are left, if `held` numbers were ready and the checks find these counts.
     async fn left(held: u64, found: &[u64]) -> u64 {
-        let looks = AtomicU64::new(0);
+        let checks = AtomicU64::new(0);
         let ready = || {
-            let at = usize::try_from(looks.fetch_add(1, Ordering::Relaxed)).unwrap();
+            let at = usize::try_from(checks.fetch_add(1, Ordering::Relaxed)).unwrap();
             found[at.min(found.len() - 1)]
         };
         wait_until_reserve_used(ready, held, Duration::from_secs(20)).await.as_secs()
@@ -88,7 +88,7 @@ mod tests {
         assert_eq!(left(5000, &[5000]).await, 20, "nobody asks");
         assert_eq!(left(0, &[0]).await, 20);
         assert_eq!(left(5000, &[6000]).await, 20);
-        let slowly: Vec<u64> = (1..50).map(|look| 5000 - look * 100).collect();
+        let slowly: Vec<u64> = (1..50).map(|check| 5000 - check * 100).collect();
         assert_eq!(left(5000, &slowly).await, 10, "requests in work need time, too");
         assert_eq!(wait_until_reserve_used(|| 0, 5000, Duration::ZERO).await, Duration::ZERO);
     }

@@ -107,38 +107,38 @@ mod tests {
         time::{sleep, timeout},
     };
 
-    fn hold(line: &ConnectionUnread, count: usize) -> Vec<impl Sized + use<>> {
-        (0..count).map(|_| line.track(Bytes::from_static(b"1"))).collect()
+    fn track(connection: &ConnectionUnread, count: usize) -> Vec<impl Sized + use<>> {
+        (0..count).map(|_| connection.track(Bytes::from_static(b"1"))).collect()
     }
 
     fn watched(all: &ResponseBudget) -> (ConnectionUnread, JoinHandle<()>) {
-        let line = all.connection();
-        let watch = tokio::spawn(line.clone().overdue());
-        (line, watch)
+        let connection = all.connection();
+        let watch = tokio::spawn(connection.clone().overdue());
+        (connection, watch)
     }
 
     #[tokio::test(start_paused = true)]
     async fn who_has_not_read_for_longest_goes_and_a_reader_with_a_burst_stays() {
         let all = ResponseBudget::default();
-        let mut crowd: Vec<_> = (0..UNREAD_SOFT_MAX / 16).map(|_| watched(&all)).collect();
+        let mut busy: Vec<_> = (0..UNREAD_SOFT_MAX / 16).map(|_| watched(&all)).collect();
         let (reader, reads) = watched(&all);
-        let mut held: Vec<_> = crowd.iter().map(|(line, _)| hold(line, 16)).collect();
+        let mut held: Vec<_> = busy.iter().map(|(connection, _)| track(connection, 16)).collect();
         // One interval later, one of them adds a little more.
         sleep(UNREAD_INTERVAL + UNREAD_INTERVAL / 10).await;
-        let first = crowd.pop().unwrap();
-        let more = hold(&first.0, UNREAD_FREE);
+        let first = busy.pop().unwrap();
+        let more = track(&first.0, UNREAD_FREE);
         timeout(UNREAD_INTERVAL / 10, first.1).await.expect("at once").unwrap();
-        assert!(!crowd.iter().any(|(_, watch)| watch.is_finished()), "one is enough");
+        assert!(!busy.iter().any(|(_, watch)| watch.is_finished()), "one is enough");
         drop((first.0, more, held.pop()));
         for _ in 0..100 {
-            drop(hold(&reader, 64));
+            drop(track(&reader, 64));
             tokio::task::yield_now().await;
         }
         assert!(!reads.is_finished(), "somebody else has read nothing for a interval");
         assert_eq!(
-            crowd.iter().filter(|(_, watch)| watch.is_finished()).count(),
+            busy.iter().filter(|(_, watch)| watch.is_finished()).count(),
             1,
-            "who is told goes first"
+            "the one that was asked goes first"
         );
     }
 
@@ -146,10 +146,10 @@ mod tests {
     async fn of_those_who_leave_much_at_once_it_is_who_leaves_most_and_each_beyond_twice_the_bound() {
         let all = ResponseBudget::default();
         let ((most, watch), (other, stays), (late, goes)) = (watched(&all), watched(&all), watched(&all));
-        let _held = hold(&most, UNREAD_SOFT_MAX);
-        let _few = hold(&other, 64);
+        let _held = track(&most, UNREAD_SOFT_MAX);
+        let _few = track(&other, 64);
         timeout(UNREAD_INTERVAL / 10, watch).await.expect("at once").unwrap();
-        let _many = hold(&late, UNREAD_HARD_MAX - UNREAD_SOFT_MAX);
+        let _many = track(&late, UNREAD_HARD_MAX - UNREAD_SOFT_MAX);
         timeout(UNREAD_INTERVAL / 10, goes).await.expect("at once").unwrap();
         assert!(!stays.is_finished());
     }

@@ -198,16 +198,16 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_crowd_of_unread_answers_ends_at_once_and_small_shares_do_not() {
         let all = ResponseBudget::default();
-        let (crowd, other) = (all.connection(), all.connection());
-        let watch = tokio::spawn(crowd.clone().overdue());
+        let (busy, other) = (all.connection(), all.connection());
+        let watch = tokio::spawn(busy.clone().overdue());
         let one = |unread: &ConnectionUnread| unread.track(Bytes::from_static(b"1"));
-        let mut held: Vec<_> = (0..UNREAD_SOFT_MAX).map(|_| one(&crowd)).collect();
+        let mut held: Vec<_> = (0..UNREAD_SOFT_MAX).map(|_| one(&busy)).collect();
         sleep(UNREAD_INTERVAL / 2).await;
         assert!(!watch.is_finished());
         let small: Vec<_> = (1..UNREAD_FREE).map(|_| one(&other)).collect();
         let over = tokio::time::timeout(UNREAD_INTERVAL / 2, other.clone().overdue()).await;
         assert!(over.is_err(), "a connection's own share");
-        held.extend((0..UNREAD_FREE).map(|_| one(&crowd)));
+        held.extend((0..UNREAD_FREE).map(|_| one(&busy)));
         let watch = tokio::time::timeout(UNREAD_INTERVAL / 10, watch).await;
         watch.expect("at once").unwrap();
         drop((held, small));
