@@ -8,9 +8,9 @@
 //! # Ok::<(), sequent_client::Error>(())
 //! ```
 
-pub(crate) mod client;
-pub(crate) mod sequence;
-pub(crate) mod worker;
+mod client;
+mod sequence;
+mod worker;
 
 pub use crate::blocking::client::Client;
 pub use crate::blocking::sequence::{Local, Sequence};

@@ -1,11 +1,11 @@
 //! Client of one cluster.
 
 pub(crate) mod address;
-pub(crate) mod boot_clock;
+mod boot_clock;
 pub(crate) mod builder;
 pub(crate) mod definitions;
 pub(crate) mod environment;
-pub(crate) mod expiry_thread;
+mod expiry_thread;
 pub(crate) mod fork_detection;
 pub(crate) mod options;
 pub(crate) mod state;

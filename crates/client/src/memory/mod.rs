@@ -1,7 +1,7 @@
 //! Cluster in memory, for tests of users: the whole client without a server.
 
-pub(crate) mod chaos;
-pub(crate) mod templates;
+mod chaos;
+mod templates;
 
 use std::{
     collections::HashMap,

@@ -2,13 +2,13 @@
 
 pub(crate) mod batch;
 pub(crate) mod fork_safe_wait;
-pub(crate) mod forked_handle;
-pub(crate) mod handle_access;
-pub(crate) mod inner;
+mod forked_handle;
+mod handle_access;
+mod inner;
 pub(crate) mod local;
 pub(crate) mod next;
-pub(crate) mod unbuffered;
-pub(crate) mod wait;
+mod unbuffered;
+mod wait;
 
 use std::{
     fmt,

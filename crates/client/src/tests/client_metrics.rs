@@ -1,4 +1,4 @@
-//! What an operator of a service sees of it.
+//! Metrics of the client, by a debugging recorder.
 
 #![allow(clippy::float_cmp, reason = "small whole numbers")]
 
@@ -12,7 +12,7 @@ use metrics_util::debugging::{DebugValue, DebuggingRecorder, Snapshotter};
 
 use crate::tests::scripted_endpoint::{AGE, Act, Bench};
 
-/// The sum of each metric over its labels, and of each with one label.
+/// Sum of each metric over its labels, and by each label.
 fn told(snapshotter: &Snapshotter) -> BTreeMap<String, f64> {
     let mut found = BTreeMap::new();
     for (key, _, _, value) in snapshotter.snapshot().into_vec() {
@@ -66,7 +66,7 @@ async fn every_number_is_accounted_for() {
     bench.endpoints[0].act(Act::Down);
     orders.next_fresh().await.unwrap();
     bench.pass(Duration::from_secs(2)).await;
-    // Once: a snapshot of counters empties them.
+    // Only once, since a snapshot resets the counters.
     let told = told(&snapshotter);
     let value = |name: &str| told.get(name).copied().unwrap_or(f64::NAN);
     let all: Vec<f64> = [
@@ -102,7 +102,7 @@ async fn every_number_is_accounted_for() {
     assert_eq!(told.get("endpoint_live 0").copied(), Some(1.0));
 }
 
-/// A server hears of such a call that it was broken off, if anything: only the client knows that it was too late.
+/// A server sees such a call as cancelled, if at all. Only the client knows that it was too late.
 #[tokio::test(start_paused = true)]
 async fn a_call_whose_own_deadline_passes_is_counted_and_so_is_its_request() {
     let recorder = DebuggingRecorder::new();
@@ -120,14 +120,14 @@ async fn a_call_whose_own_deadline_passes_is_counted_and_so_is_its_request() {
     assert_eq!(told.get("errors_total DEADLINE_EXCEEDED").copied(), Some(5.0), "{told:?}");
     assert_eq!(told.get("errors_total").copied(), Some(5.0), "{told:?}");
 
-    // The requests themselves go on until their own limit, and are counted then.
+    // The requests go on until their own limit, and are counted then.
     bench.pass(Duration::from_secs(10)).await;
     let told = self::told(&snapshotter);
     let timeouts = told.get("requests_total timeout").copied().unwrap_or_default();
     assert!(timeouts >= 1.0 && told.get("requests_total").copied() == Some(timeouts), "{told:?}");
 }
 
-/// A recorder that is broken.
+/// A recorder that panics.
 struct Broken;
 
 impl Recorder for Broken {

@@ -1,4 +1,4 @@
-//! Endpoints that fail, one after the other and all together.
+//! Failover: endpoints that fail, one after the other and all together.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Something else answers where a server should.
+//! Foreign endpoints: another program answers at an address.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ async fn only_where_all_are_none_is_that_the_error() {
         let bench = Bench::new(2);
         let orders = bench.client.sequence("order").unwrap();
         bench.endpoints.iter().for_each(|endpoint| endpoint.act(act));
-        // Also the calls for whose sake nobody is asked once more.
+        // Later calls as well, which cause no further request.
         for _ in 0..4 {
             let begun = bench.clock.now();
             let error = orders.next_batch(3).await.unwrap_err();

@@ -1,4 +1,4 @@
-//! Gauges that several clients of one program share.
+//! Gauges that several clients of one process share.
 
 #![allow(clippy::float_cmp, reason = "small whole numbers")]
 
@@ -9,8 +9,8 @@ use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 
 use crate::tests::scripted_endpoint::{Act, Bench};
 
-/// What is ready; clients that have the first endpoint, and the second, in use; and out. (A snapshot for debugging would
-/// set them to zero.)
+/// Ready numbers; clients that see the first and the second endpoint as healthy; clients that see them as failed. A
+/// debugging snapshot would reset them.
 fn gauges(handle: &PrometheusHandle) -> [Option<f64>; 5] {
     let page = handle.render();
     let names = [
@@ -26,7 +26,7 @@ fn gauges(handle: &PrometheusHandle) -> [Option<f64>; 5] {
     })
 }
 
-/// Has numbers ready, and says so.
+/// Fills the lease and reports it.
 async fn fill(bench: &Bench) {
     bench.client.sequence("order").unwrap().ready().await.unwrap();
     bench.pass(Duration::from_secs(2)).await;
@@ -51,7 +51,7 @@ async fn two_clients_add_up_and_hand_back_what_they_had() {
     assert_eq!(found[1..], [1.0, 1.0, 1.0, 0.0].map(Some), "the second has its own in use: {found:?}");
 
     drop(first);
-    // What was spawned for it ends with it, once it has its turn.
+    // Its background tasks end with it, once they are polled.
     tokio::time::sleep(Duration::from_secs(5)).await;
     let found = gauges(&handle);
     assert_eq!(found, [of_both - of_first, 1.0, 0.0, 0.0, 0.0].map(Some), "it went with all that it had");

@@ -1,4 +1,4 @@
-//! No number leaves after its lease's age.
+//! Lease expiry: no number leaves after the age of its lease.
 
 use std::time::Duration;
 
@@ -66,7 +66,7 @@ async fn a_suspension_is_noticed_at_the_next_tick() {
     let bench = Bench::new(1);
     let orders = bench.client.sequence("order").unwrap();
     orders.ready().await.unwrap();
-    // Nobody ticks while a process stands still.
+    // No tick happens while a process is suspended.
     tokio::time::sleep(AGE * 3).await;
     bench.endpoints[0].act(Act::Down);
     bench.client.state().tick();

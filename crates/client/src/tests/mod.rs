@@ -1,4 +1,4 @@
-//! The whole client over scripted endpoints, under paused time.
+//! Tests of the whole client over scripted endpoints, with paused time.
 
 mod above;
 mod client_metrics;

@@ -1,5 +1,5 @@
-//! What a program that Prometheus scrapes shows of its clients: everything there from the start, well formed, as the page
-//! says.
+//! Prometheus output of a process with clients: all series exist from the start, are well formed, and match
+//! METRICS.md.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,10 +18,10 @@ const PROMTOOL: Program = Program { name: "promtool", package: "prometheus", fol
 
 const PAGE: &str = include_str!("../../../../deploy/prometheus/METRICS.md");
 
-/// What a histogram's series are called besides.
+/// Suffixes of the series of a histogram.
 const PARTS: [&str; 3] = ["_bucket", "_sum", "_count"];
 
-/// A metric's type, and the names of its labels.
+/// Type of a metric, and the names of its labels.
 type Shape = (String, BTreeSet<String>);
 
 fn recorder(buckets: &[f64]) -> PrometheusRecorder {
@@ -52,7 +52,7 @@ fn read(shown: &str) -> (BTreeMap<String, Shape>, BTreeSet<String>) {
     (metrics, series)
 }
 
-/// What the page says of the SDK: of each metric its kinds and labels.
+/// The table of METRICS.md: type and labels of each metric of the SDK.
 fn described() -> BTreeMap<String, (String, BTreeSet<String>)> {
     let part = PAGE.split("\n## ").find(|part| part.starts_with("SDK")).unwrap();
     let quoted =
@@ -60,7 +60,7 @@ fn described() -> BTreeMap<String, (String, BTreeSet<String>)> {
     let rows = part.lines().filter(|line| line.starts_with("| `"));
     rows.flat_map(|row| {
         let cells: Vec<&str> = row.split('|').collect();
-        // Before a colon are labels; after it, their values.
+        // Labels stand before a colon, their values after it.
         let labels: BTreeSet<String> =
             cells[3].split(':').next().map(quoted).unwrap_or_default().into_iter().collect();
         let kind = cells[2].trim().to_owned();
@@ -80,7 +80,7 @@ fn check(shown: &str) {
     assert!(output.status.success() && said.is_empty(), "{said}\n{shown}");
 }
 
-/// Everything that may be counted happens, more or less.
+/// Makes most events happen.
 async fn much_happens(bench: &Bench) {
     let orders = bench.client.sequence("order").unwrap();
     orders.ready().await.unwrap();
@@ -102,7 +102,7 @@ async fn much_happens(bench: &Bench) {
             endpoint.act(act);
         }
         drop(orders.next_fresh().await);
-        // What is held ages, and is not filled again.
+        // The lease expires, and is not refilled.
         bench.pass(AGE * 2).await;
     }
     for endpoint in &bench.endpoints {

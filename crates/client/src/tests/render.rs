@@ -1,4 +1,4 @@
-//! Texts that are rendered here: in order, by partition, over the end of a period, after a change of the definition.
+//! Local rendering: order, partitions, the end of a period, and changes of a definition.
 
 use std::{
     collections::BTreeSet,
@@ -21,7 +21,7 @@ use crate::{
     transport::{GrantResponse, NumberRequest, Refusal, TemplateData, TemplateSettings, Transport, Verb},
 };
 
-/// A cluster in memory whose definition can change, and that counts what it is asked.
+/// Cluster in memory whose definition can change. It records its requests.
 struct Changing {
     version: AtomicU32,
     memories: Mutex<Vec<Arc<Memory>>>,
@@ -35,7 +35,7 @@ impl Changing {
         Arc::new(made)
     }
 
-    /// Another template, the next version.
+    /// Defines another template as the next version.
     fn define(&self, template: &str) {
         self.memories.lock().unwrap().push(memory(template));
         self.version.fetch_add(1, Ordering::Relaxed);
@@ -104,7 +104,7 @@ async fn a_new_day_has_texts_of_its_own_counter_at_once() {
     let mut days = BTreeSet::new();
     let start = sequent_core::Clock::wall_ms(&*clock);
     for step in 0..60 {
-        // From ten minutes before midnight on, half a minute a step.
+        // From ten minutes before midnight, in steps of half a minute.
         let at = start + 23 * 3_600_000 + 50 * 60_000 + step * 30_000;
         let wall = i64::try_from(at).unwrap() - i64::try_from(sequent_core::Clock::wall_ms(&*clock)).unwrap();
         clock.step_wall(wall);
@@ -143,7 +143,7 @@ async fn numbers_of_another_version_never_get_texts_of_the_one_before() {
     assert_eq!(sequence.next_text().await.unwrap().text, "A0001");
     assert_eq!(sequence.next_text().await.unwrap().text, "A0002");
     cluster.define("B@{seq,w=4}");
-    // What is leased ages; what comes then is of the new version.
+    // The lease expires. Later numbers are of the new version.
     let mut texts = BTreeSet::new();
     for _ in 0..40 {
         tokio::time::sleep(std::time::Duration::from_secs(1)).await;
@@ -156,7 +156,7 @@ async fn numbers_of_another_version_never_get_texts_of_the_one_before() {
     drop(clock);
 }
 
-/// A server whose clock is off, and whose definition has another version from an instant on.
+/// Server with a clock offset, whose next version takes effect at an instant.
 struct Staged {
     memories: [Arc<Memory>; 2],
     end: Timestamp,
@@ -209,7 +209,7 @@ async fn nothing_is_rendered_by_a_version_from_the_instant_on_at_which_another_t
                 clock.step_wall(250);
             }
             let issued = sequence.next_text().await.unwrap();
-            // A server that is ahead says of the new one a little early; it is never late.
+            // A server whose clock is ahead reports the new version early. It is never late.
             let now = Timestamp::from_millisecond(start + step * 250).unwrap();
             if now >= end || issued.version == 1 {
                 assert_eq!(issued.version, 1 + u32::from(now >= end), "{issued:?} at {now}, {behind_ms}");

@@ -1,4 +1,4 @@
-//! An endpoint that does what the test says, and a client of some.
+//! Scripted endpoint, and a client of several.
 
 use std::{
     sync::{
@@ -18,35 +18,35 @@ use crate::{
     transport::{GrantResponse, NumberRequest, Refusal, TemplateData, Transport, Verb, foreign},
 };
 
-/// How long a lease of these endpoints may be handed out.
+/// Age of a lease of these endpoints.
 pub(super) const AGE: Duration = Duration::from_secs(10);
 
-/// What an endpoint does with each request, until it is told otherwise.
+/// Behaviour of an endpoint for each request, until it is changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Act {
     Give,
     After(u64),
-    /// Serves, and the answer is lost.
+    /// Serves the request and loses the response.
     Swallow,
     Down,
     Draining,
     Hang,
     Say(&'static str),
     Refuse(&'static str),
-    /// Has no leases.
+    /// Refuses leases.
     Dense,
-    /// Refuses who was given more than this.
+    /// Refuses a caller that holds a higher number than this.
     Behind(i64),
     /// Refuses counts above this.
     AtMost(u32),
-    /// Fails, and whoever asks for its name panics.
+    /// Fails, and panics when its address is read.
     Nameless,
     Short,
-    /// Answers like no server of sequences.
+    /// Answers like another program.
     Foreign,
 }
 
-/// One cluster behind several endpoints.
+/// Endpoint of a cluster that all endpoints share.
 pub(super) struct Endpoint {
     name: usize,
     last: Arc<AtomicU64>,
@@ -59,7 +59,7 @@ impl Endpoint {
         *self.act.lock().unwrap() = act;
     }
 
-    /// What it was asked since the last look.
+    /// Requests since the previous call.
     pub(super) fn asks(&self) -> Vec<(Verb, u32)> {
         std::mem::take(&mut self.asks.lock().unwrap())
     }
@@ -147,7 +147,7 @@ impl Transport for Endpoint {
     }
 }
 
-/// A client of so many endpoints; the first is asked first.
+/// Client of several endpoints. The first one is asked first.
 pub(super) struct Bench {
     pub(super) client: Client,
     pub(super) clock: Arc<PausedClock>,
@@ -167,7 +167,7 @@ impl Bench {
         };
         let endpoints: Vec<_> = (0..endpoints).map(endpoint).collect();
         let transports = endpoints.iter().map(|endpoint| Arc::clone(endpoint) as Arc<_>).collect();
-        // A seed whose first bits choose the first of two endpoints.
+        // A seed whose first bits select the first of two endpoints.
         let seed = (0..64).find(|seed| first_of_two(*seed)).unwrap();
         let environment = Environment {
             timers: clock.clone(),
@@ -177,7 +177,7 @@ impl Bench {
         Self { client: Client::scripted(transports, options, environment), clock, endpoints }
     }
 
-    /// Time passes, with the ticks that a thread would make.
+    /// Advances time, with the ticks of the expiry thread.
     pub(super) async fn pass(&self, time: Duration) {
         let mut left = time;
         while !left.is_zero() {

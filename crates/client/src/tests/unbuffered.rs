@@ -1,4 +1,4 @@
-//! Callers that travel together.
+//! Unbuffered numbers: concurrent callers share one request.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -59,7 +59,7 @@ async fn fresh_numbers_pass_by_what_is_leased() {
     assert!(orders.next().await.unwrap() < fresh);
 }
 
-/// What so many callers get who ask together.
+/// Results of concurrent callers.
 async fn crowd(bench: &Bench, callers: usize) -> Vec<Result<Number, Error>> {
     let orders = bench.client.sequence("order").unwrap();
     let calls: Vec<_> = (0..callers)

@@ -1,4 +1,4 @@
-//! What callers get while all is well.
+//! Calls that take numbers, without failures.
 
 use std::{collections::BTreeSet, time::Duration};
 

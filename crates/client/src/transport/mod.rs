@@ -1,10 +1,10 @@
 //! Transport to one endpoint: over gRPC, in memory, or scripted by a test.
 
-pub(crate) mod channel;
+mod channel;
 pub(crate) mod endpoints;
-pub(crate) mod foreign_endpoints;
+mod foreign_endpoints;
 pub(crate) mod grpc;
-pub(crate) mod status;
+mod status;
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,6 +1,6 @@
 //! Admin listener: health, metrics, status and the console. It is read-only.
 
-pub(crate) mod console;
+mod console;
 
 use std::{convert::Infallible, future::Future, pin::Pin, sync::Arc, time::Instant};
 

@@ -1,13 +1,13 @@
 //! Serving one connection: HTTP/1.1 or HTTP/2 with every limit set.
 
 pub(crate) mod accept;
-pub(crate) mod accept_backoff;
-pub(crate) mod connection_quota;
-pub(crate) mod goaway;
-pub(crate) mod graceful_close;
-pub(crate) mod idle_timeout_io;
-pub(crate) mod inline_executor;
-pub(crate) mod poll_on_wake;
+mod accept_backoff;
+mod connection_quota;
+mod goaway;
+mod graceful_close;
+mod idle_timeout_io;
+mod inline_executor;
+mod poll_on_wake;
 
 use std::{convert::Infallible, error::Error, time::Duration};
 
@@ -134,7 +134,7 @@ fn http2_builder() -> http2::Builder<InlineExecutor> {
 }
 
 #[cfg(test)]
-#[path = "../../tests/doors/frames.rs"]
+#[path = "../../tests/api/http2_frames.rs"]
 mod frames;
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
 //! gRPC server: routes calls to `Sequences`, `Definitions`, health and reflection.
 
-pub(crate) mod body;
-pub(crate) mod definitions;
-pub(crate) mod error_details;
-pub(crate) mod fast_path;
-pub(crate) mod message_framing;
-pub(crate) mod precheck;
-pub(crate) mod sequences;
-pub(crate) mod stream_close;
-pub(crate) mod timeout;
+mod body;
+mod definitions;
+mod error_details;
+mod fast_path;
+mod message_framing;
+mod precheck;
+mod sequences;
+mod stream_close;
+mod timeout;
 
 use std::{convert::Infallible, sync::Arc};
 

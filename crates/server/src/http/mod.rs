@@ -1,11 +1,11 @@
 //! HTTP/JSON server: routes `next`, definitions, previews, parsing and `/openapi.json`.
 
-pub(crate) mod definitions;
-pub(crate) mod fast_path;
-pub(crate) mod json_object;
-pub(crate) mod params;
-pub(crate) mod responses;
-pub(crate) mod routes;
+mod definitions;
+mod fast_path;
+mod json_object;
+mod params;
+mod responses;
+mod routes;
 
 use std::{convert::Infallible, sync::Arc};
 

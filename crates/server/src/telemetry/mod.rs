@@ -3,7 +3,7 @@
 pub(crate) mod metric_names;
 pub(crate) mod recorder;
 pub(crate) mod request_metrics;
-pub(crate) mod runtime_metrics;
+mod runtime_metrics;
 #[cfg(feature = "otel")]
 pub(crate) mod traces;
 #[cfg(not(feature = "otel"))]

@@ -1,4 +1,4 @@
-//! Definitions by HTTP and gRPC: listed, shown, tried out, and made where that is allowed.
+//! Definitions by HTTP and gRPC: list, show, preview, parse and define.
 
 use sequent_core::{Clock, SystemClock};
 use sequent_engine::Timestamp;
@@ -10,21 +10,21 @@ use sequent_proto::v1::{
 use serde_json::json;
 use tonic::{Code, Request, transport::Channel};
 
-use crate::{Server, bad_grpc::check, wire};
+use crate::{Server, bad_grpc::check, raw_http};
 
 #[tokio::test]
 async fn they_are_listed_and_shown_and_made_where_that_is_allowed() {
     let server = Server::with(&[("limits.define", "true")]).await;
-    let listed = wire::get(server.http, "/v1/sequences").await.json();
+    let listed = raw_http::get(server.http, "/v1/sequences").await.json();
     let names: Vec<&str> =
         listed["sequences"].as_array().unwrap().iter().map(|it| it["sequence"].as_str().unwrap()).collect();
     assert_eq!((names, &listed["more"]), (vec!["dated", "order", "short"], &json!(false)));
-    let shown = wire::get(server.http, "/v1/sequences/dated").await.json();
+    let shown = raw_http::get(server.http, "/v1/sequences/dated").await.json();
     assert_eq!((&shown["version"], &shown["start"]), (&json!(2), &json!("1")), "{shown}");
     assert!(shown["definition"].as_str().unwrap().contains("Asia/Shanghai"), "{shown}");
     let put = async |name: &str, body: serde_json::Value| {
         let path = format!("/v1/sequences/{name}");
-        wire::send(server.http, "PUT", &path, body.to_string().as_bytes()).await
+        raw_http::send(server.http, "PUT", &path, body.to_string().as_bytes()).await
     };
     let leave = json!({"template": "QJ@{seq,w=6}", "start": "5"});
     let said = put("leave", leave.clone()).await;
@@ -37,7 +37,7 @@ async fn they_are_listed_and_shown_and_made_where_that_is_allowed() {
     let said = put("undated", json!({"template": "@{date,yyyy}@{seq,w=6,reset=never}"})).await.json();
     let warning = said["warnings"][0].as_str().unwrap_or_else(|| panic!("{said}"));
     assert!(warning.contains("the counter does not reset with it"), "{said}");
-    let given = wire::post(server.http, "/v1/sequences/leave/next", "").await;
+    let given = raw_http::post(server.http, "/v1/sequences/leave/next", "").await;
     assert_eq!(given.json()["texts"], json!(["QJ000005"]));
     for (name, body, status, field, bound) in [
         (
@@ -62,19 +62,19 @@ async fn they_are_listed_and_shown_and_made_where_that_is_allowed() {
         assert_eq!(json["errors"][0]["field"].as_str().unwrap_or_default(), field, "{body}: {json}");
         assert!(json.to_string().contains(bound), "{body}: {json}");
     }
-    let said = wire::get(server.http, "/v1/sequences/x").await;
+    let said = raw_http::get(server.http, "/v1/sequences/x").await;
     assert_eq!(said.status, 404, "nothing was defined: {said:?}");
     put("steps", json!({"template": "W@{seq,start=10,step=5,w=6}"})).await;
     let preview = async |number: u32| {
         let body = json!({"sequence": "steps", "number": number});
-        wire::post(server.http, "/v1/preview", &body.to_string()).await
+        raw_http::post(server.http, "/v1/preview", &body.to_string()).await
     };
     assert_eq!(preview(15).await.json()["text"], "W000015");
     let said = preview(12).await;
     assert_eq!((said.status, &said.json()["errors"][0]["field"]), (400, &json!("number")), "{said:?}");
     put("few", json!({"template": "F@{seq,w=6,over=error}"})).await;
     let beyond = json!({"sequence": "few", "number": 1_000_000}).to_string();
-    let said = wire::post(server.http, "/v1/preview", &beyond).await.json();
+    let said = raw_http::post(server.http, "/v1/preview", &beyond).await.json();
     assert_eq!(said["detail"], "number is 1000000: the template has texts up to 999999");
 }
 
@@ -91,7 +91,7 @@ async fn a_body_is_an_object_and_no_list_is_taken_for_one() {
         ("POST", "/v1/parse", r#"{"definition": [], "text": "1"}"#),
         ("POST", "/v1/sequences/short/next", "[1]"),
     ] {
-        let said = wire::send(server.http, method, path, body.as_bytes()).await;
+        let said = raw_http::send(server.http, method, path, body.as_bytes()).await;
         assert_eq!(
             (said.status, &said.json()["errors"][0]["field"]),
             (400, &json!("body")),
@@ -99,21 +99,22 @@ async fn a_body_is_an_object_and_no_list_is_taken_for_one() {
         );
         assert!(said.json().to_string().contains("a JSON object"), "{body}: {said:?}");
     }
-    assert_eq!(wire::get(server.http, "/v1/sequences/listed").await.status, 404, "nothing was defined");
+    assert_eq!(raw_http::get(server.http, "/v1/sequences/listed").await.status, 404, "nothing was defined");
 }
 
 #[tokio::test]
 async fn a_version_waits_for_its_instant_and_is_shown_by_both_doors() {
     let server = Server::with(&[("limits.define", "true"), ("limits.lease_max_age_ms", "600000")]).await;
     let put = async |body: serde_json::Value| {
-        let said = wire::send(server.http, "PUT", "/v1/sequences/leave", body.to_string().as_bytes()).await;
+        let said =
+            raw_http::send(server.http, "PUT", "/v1/sequences/leave", body.to_string().as_bytes()).await;
         (said.status, said.json())
     };
     put(json!({"template": "A@{seq,w=6}"})).await;
     let then = "2199-01-01T00:00:00+00:00";
     let (status, said) = put(json!({"template": "B@{seq,w=6}", "effective": "2199-01-01"})).await;
     assert_eq!((status, &said["version"], &said["effective"]), (200, &json!(2), &json!(then)), "{said}");
-    let shown = wire::get(server.http, "/v1/sequences/leave").await.json();
+    let shown = raw_http::get(server.http, "/v1/sequences/leave").await.json();
     assert_eq!((&shown["version"], &shown["template"]), (&json!(1), &json!("A@{seq,w=6}")), "{shown}");
     assert_eq!(shown["waiting"], json!([{"version": 2, "effective": then, "template": "B@{seq,w=6}"}]));
     for (effective, status, field, bound) in [
@@ -127,9 +128,10 @@ async fn a_version_waits_for_its_instant_and_is_shown_by_both_doors() {
         assert!(said.to_string().contains(bound), "{said}");
     }
     let tried = json!({"definition": {"template": "C@{seq,w=6}", "effective": "now"}}).to_string();
-    let said = wire::send(server.http, "POST", "/v1/preview", tried.as_bytes()).await;
+    let said = raw_http::send(server.http, "POST", "/v1/preview", tried.as_bytes()).await;
     assert_eq!((said.status, &said.json()["errors"][0]["field"]), (400, &json!("effective")), "{said:?}");
-    let given = wire::post(server.http, "/v1/sequences/leave/next", r#"{"at": "2199-01-01"}"#).await.json();
+    let given =
+        raw_http::post(server.http, "/v1/sequences/leave/next", r#"{"at": "2199-01-01"}"#).await.json();
     assert_eq!((&given["texts"], &given["version"]), (&json!(["B000001"]), &json!(2)));
     let mut client = client(&server).await;
     let listed = client.list(ListRequest { after: "dated".to_owned() }).await.unwrap().into_inner();
@@ -148,7 +150,7 @@ async fn a_version_waits_for_its_instant_and_is_shown_by_both_doors() {
     let lease = sequences.lease(ask).await.unwrap().into_inner();
     assert_eq!((lease.version, &*lease.version_end), (1, "2198-01-01T00:00:00Z"));
     assert_eq!(lease.max_age_ms, 600_000, "its end is far");
-    // A lease is no longer good when another version is in effect.
+    // A lease ends when another version takes effect.
     let define = |text: &str, effective: String| DefineRequest {
         sequence: "soon".to_owned(),
         definition: Some(template(text)),
@@ -168,16 +170,16 @@ async fn a_version_waits_for_its_instant_and_is_shown_by_both_doors() {
 #[tokio::test]
 async fn nobody_defines_where_that_is_not_allowed() {
     let server = Server::start().await;
-    let said = wire::send(server.http, "PUT", "/v1/sequences/x", b"{}").await;
+    let said = raw_http::send(server.http, "PUT", "/v1/sequences/x", b"{}").await;
     assert_eq!((said.status, &said.json()["reason"]), (403, &json!("PERMISSION_DENIED")), "{said:?}");
-    assert_eq!(wire::get(server.http, "/v1/sequences/x").await.status, 404);
+    assert_eq!(raw_http::get(server.http, "/v1/sequences/x").await.status, 404);
 }
 
 #[tokio::test]
 async fn what_is_tried_out_by_http_consumes_nothing() {
     let server = Server::start().await;
     let send = async |path: &str, body: serde_json::Value| {
-        let said = wire::send(server.http, "POST", path, body.to_string().as_bytes()).await;
+        let said = raw_http::send(server.http, "POST", path, body.to_string().as_bytes()).await;
         (said.status, said.json())
     };
     let order = json!({"template": "@{date,yyyyMMdd}@{seq,order,w=5}", "zone": "Asia/Shanghai"});
@@ -242,11 +244,12 @@ async fn what_is_tried_out_by_http_consumes_nothing() {
         assert_eq!((found, &said["errors"][0]["field"]), (status, &json!(field)), "{body}: {said}");
         assert!(said.to_string().contains(bound), "{body}: {said}");
     }
-    let given = wire::post(server.http, "/v1/sequences/dated/next", r#"{"values": {"area": "010"}}"#).await;
+    let given =
+        raw_http::post(server.http, "/v1/sequences/dated/next", r#"{"values": {"area": "010"}}"#).await;
     assert_eq!(given.numbers(), [1], "nothing was consumed");
-    let listed = wire::get(server.http, "/v1/sequences?after=dated").await.json();
+    let listed = raw_http::get(server.http, "/v1/sequences?after=dated").await.json();
     assert_eq!(listed["sequences"][0]["sequence"], "order", "{listed}");
-    assert_eq!(wire::get(server.http, "/v1/sequences?from=dated").await.status, 400);
+    assert_eq!(raw_http::get(server.http, "/v1/sequences?from=dated").await.status, 400);
 }
 
 async fn client(server: &Server) -> DefinitionsClient<Channel> {
@@ -257,10 +260,10 @@ fn template(template: &str) -> Definition {
     Definition { template: template.to_owned(), ..Definition::default() }
 }
 
-/// That each field of a sum is the one of that name: what HTTP tells of the same, in its own words.
+/// Compares each field of a capacity with the one in the HTTP response.
 async fn told_by_http_too(server: &Server, sum: &Capacity) {
     let asked = json!({"sequence": "leave"}).to_string();
-    let told = wire::post(server.http, "/v1/preview", &asked).await.json();
+    let told = raw_http::post(server.http, "/v1/preview", &asked).await.json();
     for (field, number) in [
         ("numbers", sum.numbers),
         ("skipped", sum.skipped),
@@ -381,5 +384,5 @@ async fn nobody_defines_by_grpc_where_that_is_not_allowed() {
     let request = DefineRequest { sequence: "x".to_owned(), ..DefineRequest::default() };
     let status = client(&server).await.define(request).await.unwrap_err();
     check("define", &status, Code::PermissionDenied, "PERMISSION_DENIED", None);
-    assert_eq!(wire::get(server.http, "/v1/sequences/x").await.status, 404);
+    assert_eq!(raw_http::get(server.http, "/v1/sequences/x").await.status, 404);
 }

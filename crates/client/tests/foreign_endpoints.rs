@@ -1,4 +1,4 @@
-//! Something else listens where a server should: a proxy with a page of its own, a service that knows no such path.
+//! Foreign endpoints over the network: a proxy with its own page, or another service at the address.
 
 #![allow(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -20,7 +20,8 @@ use support::Counter;
 use tokio::net::TcpListener;
 use tower_service::Service;
 
-/// What is said instead: the status, the type, the page, and what a caller is told who finds nobody else.
+/// Responses of foreign endpoints: status, type, body, and the reason that a caller gets if there is no other
+/// endpoint.
 const STRANGERS: [(u16, &str, &str, &str); 6] = [
     (404, "text/plain", "404 page not found", "PROTOCOL"),
     (404, "application/json", "{}", "PROTOCOL"),
@@ -30,10 +31,10 @@ const STRANGERS: [(u16, &str, &str, &str); 6] = [
     (403, "text/html", "<title>Not from here</title>", "PERMISSION_DENIED"),
 ];
 
-/// With this many clients, each asking either of two first, one asks the first.
+/// Each client picks one of two endpoints at random. With this many, one picks the first.
 const CLIENTS_MAX: usize = 64;
 
-/// Listens; whoever calls gets the page, or a server of sequences where there is none.
+/// Serves a page, or a server of sequences if there is none.
 async fn listen(page: Option<(u16, &'static str, &'static str)>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
@@ -60,7 +61,7 @@ fn answer((status, kind, page): (u16, &'static str, &'static str)) -> Response<F
     Response::builder().status(status).header("content-type", kind).body(body).unwrap()
 }
 
-/// A proxy that finds none of its servers is not held for somebody else.
+/// A proxy whose servers are down is not foreign.
 #[tokio::test]
 async fn what_passes_is_tried_again() {
     for status in [429, 500, 502, 503, 504] {
@@ -81,7 +82,7 @@ async fn a_stranger_among_the_addresses_costs_no_call() {
     for (status, kind, page, reason) in STRANGERS {
         let stranger = listen(Some((status, kind, page))).await;
         let both = format!("{stranger},{server}");
-        // Whom a client asks first is left to chance: one of these meets the stranger.
+        // Clients pick the first endpoint at random, so one of them meets the foreign one.
         let mut met = false;
         for _ in 0..CLIENTS_MAX {
             let client = Client::builder().connect_lazily(&both).unwrap();

@@ -1,16 +1,16 @@
-//! More connections than a door takes: the newest is hung up on, the others are served.
+//! Connection limits: the newest connection above the limit is refused, and the others are served.
 
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
 };
 
-use crate::{Server, wire};
+use crate::{Server, raw_http};
 
-/// How often a place that was given back is tried for.
+/// How often a connection is retried after another one was closed.
 const TRIES_MAX: usize = 500;
 
-/// A connection that was served and stays.
+/// A connection that was served and stays open.
 async fn stay(server: &Server) -> TcpStream {
     let mut socket = TcpStream::connect(server.http).await.unwrap();
     socket.write_all(b"POST /v1/sequences/order/next HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
@@ -25,14 +25,14 @@ async fn an_address_has_its_share_of_a_door_and_gets_a_place_back() {
     for limit in ["limits.connections_per_address_max", "limits.connections_max"] {
         let server = Server::with(&[(limit, "3")]).await;
         let mut held = [stay(&server).await, stay(&server).await, stay(&server).await];
-        let refused = wire::post(server.http, "/v1/sequences/order/next", "").await;
+        let refused = raw_http::post(server.http, "/v1/sequences/order/next", "").await;
         assert_eq!((refused.status, refused.head.as_str()), (0, ""), "{limit}: hung up on, unread");
-        // The other doors have places of their own.
-        assert_eq!(wire::get(server.admin, "/livez").await.status, 200);
+        // The other listeners have limits of their own.
+        assert_eq!(raw_http::get(server.admin, "/livez").await.status, 200);
         held[0].shutdown().await.unwrap();
         let mut status = 0;
         for _ in 0..TRIES_MAX {
-            status = wire::post(server.http, "/v1/sequences/order/next", "").await.status;
+            status = raw_http::post(server.http, "/v1/sequences/order/next", "").await.status;
             if status == 200 {
                 break;
             }

@@ -1,11 +1,11 @@
-//! The end of a server: unready at once, still serving, then gone, with every request answered.
+//! Drain: unready at once, still serving, then gone with every request answered.
 
 use std::time::Duration;
 
 use sequent_server::Drained;
 use tokio::{io::AsyncReadExt, io::AsyncWriteExt, net::TcpStream};
 
-use crate::{Server, ask, frames, wire};
+use crate::{Server, ask, http2_frames, raw_http};
 
 #[tokio::test]
 async fn unready_at_once_still_serving_then_gone() {
@@ -14,12 +14,12 @@ async fn unready_at_once_still_serving_then_gone() {
     let mut idle = TcpStream::connect(server.http).await.unwrap();
     let client = server.client().await;
     server.stop();
-    while wire::get(server.admin, "/readyz").await.status == 200 {
+    while raw_http::get(server.admin, "/readyz").await.status == 200 {
         tokio::task::yield_now().await;
     }
     assert_eq!(server.number().await, 2, "it still serves");
-    assert_eq!(wire::get(server.admin, "/livez").await.status, 200);
-    let shown = wire::get(server.admin, "/metrics").await.body;
+    assert_eq!(raw_http::get(server.admin, "/livez").await.status, 200);
+    let shown = raw_http::get(server.admin, "/metrics").await.body;
     let value = |name: &str| {
         let found = shown.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<f64>().ok());
         found.unwrap_or_else(|| panic!("{name} is missing in\n{shown}"))
@@ -39,7 +39,7 @@ async fn a_request_in_work_is_waited_for_but_not_for_ever() {
     let mut slow = TcpStream::connect(server.http).await.unwrap();
     let head = b"POST /v1/sequences/order/next HTTP/1.1\r\nhost: x\r\ncontent-length: 11\r\n\r\n{\"count\"";
     slow.write_all(head).await.unwrap();
-    // The request is in work once another one that came later is answered.
+    // A later request was answered, so the first one is in flight.
     server.number().await;
     let mut other = TcpStream::connect(server.http).await.unwrap();
     other.write_all(head).await.unwrap();
@@ -53,7 +53,7 @@ async fn a_request_in_work_is_waited_for_but_not_for_ever() {
     assert_eq!(server.ended.await.unwrap(), Drained { dropped: 1 }, "the other never sent its body");
 }
 
-/// Reads one answer of a connection that goes on: its head.
+/// Reads the head of one response of an open connection.
 async fn one_answer(socket: &mut TcpStream) -> String {
     let mut answer = Vec::new();
     while !answer.ends_with(b"}") {
@@ -66,7 +66,7 @@ async fn one_answer(socket: &mut TcpStream) -> String {
 
 #[tokio::test]
 async fn a_draining_server_asks_kept_connections_to_leave_and_closes_none_under_a_request() {
-    // As long as no test lasts.
+    // Longer than any test.
     let mut server = Server::with(&[("limits.drain_delay_s", "300")]).await;
     let ask_once = b"POST /v1/sequences/order/next HTTP/1.1\r\nhost: x\r\n\r\n";
     let mut kept = TcpStream::connect(server.http).await.unwrap();
@@ -76,34 +76,34 @@ async fn a_draining_server_asks_kept_connections_to_leave_and_closes_none_under_
         assert!(answer.starts_with("http/1.1 200 ") && !answer.contains("connection: close"), "{answer}");
     }
     let mut frames_of = TcpStream::connect(server.grpc).await.unwrap();
-    frames_of.write_all(&[frames::PREFACE, &frames::settings(0)].concat()).await.unwrap();
+    frames_of.write_all(&[http2_frames::PREFACE, &http2_frames::settings(0)].concat()).await.unwrap();
     let mut client = server.client().await;
     client.next(ask("order", None)).await.unwrap();
 
     server.stop();
-    while wire::get(server.admin, "/readyz").await.status == 200 {
+    while raw_http::get(server.admin, "/readyz").await.status == 200 {
         tokio::task::yield_now().await;
     }
     kept.write_all(ask_once).await.unwrap();
     let answer = one_answer(&mut kept).await;
     assert!(answer.starts_with("http/1.1 200 ") && answer.contains("connection: close"), "{answer}");
     assert_eq!(kept.read(&mut [0]).await.unwrap(), 0, "it is closed after that answer");
-    // The streams of HTTP/2 are told which of them were taken.
+    // GOAWAY names the last stream that was accepted.
     while frame_kind(&mut frames_of).await != GOAWAY {}
     for _ in 0..3 {
         client.next(ask("order", None)).await.unwrap();
     }
-    // Who comes now is served.
+    // A new connection is served.
     let mut late = server.client().await;
     late.next(ask("order", None)).await.unwrap();
     late.next(ask("order", None)).await.unwrap();
-    assert_eq!(wire::post(server.http, "/v1/sequences/order/next", "").await.status, 200);
+    assert_eq!(raw_http::post(server.http, "/v1/sequences/order/next", "").await.status, 200);
 }
 
-/// HTTP/2's word that no new stream is taken.
+/// Frame type of GOAWAY.
 const GOAWAY: u8 = 7;
 
-/// Reads one frame: its kind.
+/// Reads one frame and returns its type.
 async fn frame_kind(socket: &mut TcpStream) -> u8 {
     let head = socket.read_u64().await.expect("a frame");
     let _rest_of_the_stream = socket.read_u8().await.unwrap();

@@ -1,28 +1,28 @@
-//! What a caller calls its request comes back with the answer, by whichever way that went.
+//! Request ids: the caller's id is in the response, on the fast path and on the slow one.
 
 use sequent_proto::v1::LeaseRequest;
 use tonic::{Request, Status, metadata::MetadataMap};
 
-use crate::{Server, ask, wire};
+use crate::{Server, ask, raw_http};
 
 const NAME: &str = "x-request-id";
 
-async fn asked(server: &Server, path: &str, id: &str) -> wire::Said {
+async fn asked(server: &Server, path: &str, id: &str) -> raw_http::Said {
     let head = format!("POST {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{NAME}: {id}\r\n\r\n");
-    wire::raw(server.http, head.as_bytes()).await
+    raw_http::raw(server.http, head.as_bytes()).await
 }
 
 #[tokio::test]
 async fn http_echoes_a_request_id_and_names_what_failed() {
     let server = Server::start().await;
-    // The first the ordinary way, the last ones the short one.
+    // The first request takes the slow path, the last ones the fast one.
     for id in ["first", "second", "third", "7d1e-90"] {
         let said = asked(&server, "/v1/sequences/order/next", id).await;
         assert_eq!((said.status, said.header(NAME)), (200, Some(id)), "{said:?}");
     }
     let said = asked(&server, "/v1/sequences/order/next?count=0", "mine").await;
     assert_eq!((said.status, said.header(NAME)), (400, Some("mine")));
-    let said = wire::post(server.http, "/v1/sequences/order/next", "").await;
+    let said = raw_http::post(server.http, "/v1/sequences/order/next", "").await;
     assert_eq!((said.status, said.header(NAME)), (200, None), "nobody has named it");
     for bad in ["two words", &"x".repeat(129), ""] {
         let said = asked(&server, "/nowhere", bad).await;

@@ -1,4 +1,4 @@
-//! What the doors say about themselves is what they do: reflection, health, `/openapi.json`.
+//! Self-description of the server: reflection, health and `/openapi.json` match what it does.
 
 use std::collections::BTreeSet;
 
@@ -12,9 +12,9 @@ use tonic_reflection::pb::v1::{
     server_reflection_request::MessageRequest, server_reflection_response::MessageResponse,
 };
 
-use crate::{Server, bad_grpc::check, wire};
+use crate::{Server, bad_grpc::check, raw_http};
 
-/// One question by the reflection protocol, as grpcurl asks it.
+/// One request of the reflection protocol, as grpcurl sends it.
 async fn reflected(server: &Server, ask: MessageRequest) -> MessageResponse {
     let mut client = ServerReflectionClient::new(server.channel().await);
     let request = ServerReflectionRequest { host: String::new(), message_request: Some(ask) };
@@ -70,14 +70,14 @@ async fn health_knows_the_service_and_no_other() {
     check("health", &status, Code::NotFound, "INVALID_ARGUMENT", Some(("message", "bounds")));
 }
 
-/// A value that fits a parameter of a path.
+/// A valid value of a path parameter.
 const NAME: &str = "order";
 
 #[tokio::test]
 async fn each_path_of_the_description_is_served_by_its_methods_and_by_no_other() {
     const METHODS: [&str; 5] = ["get", "post", "put", "delete", "patch"];
     let server = Server::start().await;
-    let described = wire::get(server.http, "/openapi.json").await.json();
+    let described = raw_http::get(server.http, "/openapi.json").await.json();
     let paths = described["paths"].as_object().unwrap();
     let known = [
         "/openapi.json",
@@ -91,11 +91,11 @@ async fn each_path_of_the_description_is_served_by_its_methods_and_by_no_other()
     for (path, item) in paths {
         let real = path.replace("{name}", NAME);
         for method in METHODS {
-            let said = wire::send(server.http, &method.to_uppercase(), &real, body_of(path)).await;
+            let said = raw_http::send(server.http, &method.to_uppercase(), &real, body_of(path)).await;
             let told = item.get(method);
             let case = format!("{method} {path}: {said:?}");
             if item.get("get").is_none() {
-                assert_eq!(wire::send(server.http, "HEAD", &real, b"").await.status, 405, "{case}");
+                assert_eq!(raw_http::send(server.http, "HEAD", &real, b"").await.status, 405, "{case}");
             }
             assert_eq!(said.status == 405, told.is_none(), "{case}");
             let Some(told) = told else {
@@ -108,7 +108,7 @@ async fn each_path_of_the_description_is_served_by_its_methods_and_by_no_other()
             }
             assert_eq!(said.status, 200, "{case}");
             if method == "get" {
-                let head = wire::send(server.http, "HEAD", &real, b"").await;
+                let head = raw_http::send(server.http, "HEAD", &real, b"").await;
                 let same = |name| assert_eq!(head.header(name), said.header(name), "{head:?}: {case}");
                 ["content-type", "content-length", "cache-control"].into_iter().for_each(same);
                 assert_eq!((head.status, &*head.body), (200, ""), "{case}");
@@ -118,11 +118,11 @@ async fn each_path_of_the_description_is_served_by_its_methods_and_by_no_other()
         }
     }
     for unknown in ["/", "/v1/sequences/", "/v1/sequences/a/b", "/openapi.yaml"] {
-        assert_eq!(wire::get(server.http, unknown).await.status, 404, "{unknown}");
+        assert_eq!(raw_http::get(server.http, unknown).await.status, 404, "{unknown}");
     }
 }
 
-/// A body without which a path has nothing to say.
+/// A body that the path requires.
 fn body_of(path: &str) -> &'static [u8] {
     match path {
         "/v1/preview" => br#"{"definition": {"template": "QJ@{seq,w=6}"}}"#,
@@ -131,7 +131,7 @@ fn body_of(path: &str) -> &'static [u8] {
     }
 }
 
-/// The schema that a reference of the description points to.
+/// The schema that a `$ref` points to.
 fn resolved<'a>(described: &'a Value, schema: &'a Value) -> &'a Value {
     match schema["$ref"].as_str() {
         Some(reference) => described.pointer(reference.strip_prefix('#').unwrap()).unwrap(),
@@ -142,7 +142,7 @@ fn resolved<'a>(described: &'a Value, schema: &'a Value) -> &'a Value {
 #[tokio::test]
 async fn the_fields_of_requests_and_answers_are_those_of_the_description() {
     let server = Server::start().await;
-    let described = wire::get(server.http, "/openapi.json").await.json();
+    let described = raw_http::get(server.http, "/openapi.json").await.json();
     let post = &described["paths"]["/v1/sequences/{name}/next"]["post"];
     let fields = |schema: &Value| -> BTreeSet<String> {
         resolved(&described, schema)["properties"].as_object().unwrap().keys().cloned().collect()
@@ -150,19 +150,20 @@ async fn the_fields_of_requests_and_answers_are_those_of_the_description() {
     let asked = fields(&post["requestBody"]["content"]["application/json"]["schema"]);
     assert_eq!(asked, ["above", "at", "count", "values"].map(str::to_owned).into());
     for field in &asked {
-        // Of the wrong type: a field that is known says what it expects, one that is not says which are known.
+        // A value of the wrong type: the error of a known field says what it expects, that of an unknown one which
+        // fields are known.
         let body = format!("{{\"{field}\": [1]}}");
-        let said = wire::post(server.http, "/v1/sequences/order/next", &body).await.json();
+        let said = raw_http::post(server.http, "/v1/sequences/order/next", &body).await.json();
         assert_eq!(said["errors"][0]["field"], field.as_str(), "{said}");
         assert!(!said["errors"][0]["bound"].as_str().unwrap().contains("no such field"), "{said}");
     }
     let answer = fields(&post["responses"]["200"]["content"]["application/json"]["schema"]);
-    let said = wire::post(server.http, "/v1/sequences/order/next", "").await.json();
+    let said = raw_http::post(server.http, "/v1/sequences/order/next", "").await.json();
     for field in said.as_object().unwrap().keys() {
         assert!(answer.contains(field), "{field} is not described");
     }
     let problem = fields(&post["responses"]["400"]["content"]["application/problem+json"]["schema"]);
-    let said = wire::post(server.http, "/v1/sequences/order/next?count=0", "").await.json();
+    let said = raw_http::post(server.http, "/v1/sequences/order/next?count=0", "").await.json();
     for field in said.as_object().unwrap().keys() {
         assert!(problem.contains(field), "{field} is not described");
     }
@@ -170,7 +171,7 @@ async fn the_fields_of_requests_and_answers_are_those_of_the_description() {
         let post = &described["paths"][path]["post"];
         assert!(fields(&post["requestBody"]["content"]["application/json"]["schema"]).contains(asked));
         let answer = fields(&post["responses"]["200"]["content"]["application/json"]["schema"]);
-        let said = wire::send(server.http, "POST", path, body_of(path)).await.json();
+        let said = raw_http::send(server.http, "POST", path, body_of(path)).await.json();
         let told: BTreeSet<String> = said.as_object().unwrap().keys().cloned().collect();
         assert_eq!(told, answer, "{path}");
     }
@@ -179,11 +180,11 @@ async fn the_fields_of_requests_and_answers_are_those_of_the_description() {
     }
 }
 
-/// What the description forbids, by the keyword that does, and what the door says of it.
+/// For each keyword of the OpenAPI description that forbids something: a request that violates it, and the error.
 #[tokio::test]
 async fn what_the_description_forbids_is_refused() {
     let server = Server::start().await;
-    let described = wire::get(server.http, "/openapi.json").await.json();
+    let described = raw_http::get(server.http, "/openapi.json").await.json();
     for (path, body, keyword) in [
         ("/v1/parse", r#"{"sequence": "order", "definition": {}, "text": "1"}"#, "/ParseRequest/oneOf"),
         ("/v1/parse", r#"{"text": "1"}"#, "/ParseRequest/oneOf"),
@@ -218,11 +219,11 @@ async fn what_the_description_forbids_is_refused() {
         ("/v1/preview", r#"{"definition": null, "sequence": "order"}"#, "/PreviewRequest/oneOf"),
         ("/v1/sequences/order/next", r#"{"at": ""}"#, "/NextRequest/properties/at/pattern"),
     ] {
-        let said = wire::post(server.http, path, body).await;
+        let said = raw_http::post(server.http, path, body).await;
         assert_eq!(said.status, 400, "{path} {body}: {said:?}");
         let said = described.pointer(&format!("/components/schemas{keyword}"));
         assert!(said.is_some(), "{keyword}");
     }
     let body = r#"{"definition": {"template": "@{seq,w=6}", "start": 7}, "number": "7"}"#;
-    assert_eq!(wire::post(server.http, "/v1/preview", body).await.status, 200, "numbers may be integers");
+    assert_eq!(raw_http::post(server.http, "/v1/preview", body).await.status, 200, "numbers may be integers");
 }

@@ -1,22 +1,22 @@
-//! Both doors and the admin listener on free ports, over an engine in memory.
+//! Tests of gRPC, HTTP and the admin listener on free ports, over an engine in memory.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail as tests do")]
 
 mod admin;
 mod bad_grpc;
 mod bad_http;
-mod crowd;
+mod connection_limits;
 mod definitions;
-mod described;
 mod drain;
 #[allow(dead_code, reason = "shared with the unit tests of connections")]
-mod frames;
-mod given;
-mod named;
+mod http2_frames;
+mod numbers;
+mod raw_http;
+mod request_ids;
+mod self_description;
 #[allow(dead_code, reason = "shared with the test of metrics")]
 mod server;
-mod unfinished;
-mod wire;
+mod unfinished_requests;
 
 use sequent_proto::v1::NextRequest;
 

@@ -1,18 +1,18 @@
-//! That every metric is there from the start, and is what its description says.
+//! Every metric exists from the start and matches its description.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use sequent_engine::{Metric, MetricKind};
 
-use crate::{server::Server, wire};
+use crate::{raw_http, server::Server};
 
-/// Labels that no metric may have: what they hold is not bounded.
+/// Labels whose values are not bounded. No metric may have them.
 const UNBOUNDED: [&str; 8] = ["key", "tenant", "address", "peer", "client", "user", "text", "number"];
 
-/// The units that a name may end in, beside `_total`, `_info` and plain counts.
+/// Units that a name must not end in.
 const NOT_BASE: [&str; 7] = ["_ms", "_us", "_millis", "_milliseconds", "_minutes", "_percent", "_kb"];
 
-/// What one scrape shows: of each family its type, its help, and its series.
+/// One family of a scrape: its type, help and series.
 #[derive(Default)]
 struct Family {
     kind: String,
@@ -21,9 +21,9 @@ struct Family {
 }
 
 struct Series {
-    /// Its name with its labels and their values, as it is shown.
+    /// Name with labels and values, as in the scrape.
     shown: String,
-    /// The names of its labels but `le`.
+    /// Names of the labels without `le`.
     labels: BTreeSet<String>,
     value: f64,
 }
@@ -72,7 +72,7 @@ fn check_shown(metric: &Metric, families: &BTreeMap<String, Family>) {
     let labels: BTreeSet<String> = metric.labels.iter().map(|label| (*label).to_owned()).collect();
     for Series { labels: found, value, .. } in &family.series {
         assert_eq!(*found, labels, "{name}");
-        // A counter begins at zero; but a cluster that begins opens no epoch before its first take either.
+        // A counter starts at zero. A new cluster opens no epoch before its first number either.
         assert!(
             metric.kind != MetricKind::Counter || ALREADY.contains(&name) || *value == 0.0,
             "{name} {value}"
@@ -80,10 +80,10 @@ fn check_shown(metric: &Metric, families: &BTreeMap<String, Family>) {
     }
 }
 
-/// Counters of what a start has done already.
+/// Counters that the start itself increases.
 const ALREADY: [&str; 2] = ["sequent_ledger_calls_total", "sequent_runtime_parks_total"];
 
-/// Shown once there is something to show: a sequence's room, once it is in use.
+/// Metrics that appear later: the capacity of a sequence, once it is used.
 const LATER: [&str; 3] =
     ["sequent_headroom_ratio", "sequent_exhaustion_seconds", "sequent_sequence_outage_left_seconds"];
 
@@ -99,17 +99,17 @@ fn check_named(metric: &Metric) {
     }
 }
 
-/// Every series of Sequent's own; which of a process there are is its system's affair.
+/// All series of Sequent. Those of the process depend on the operating system.
 fn series(families: &BTreeMap<String, Family>) -> BTreeSet<String> {
     let own = families.iter().filter(|(name, _)| name.starts_with("sequent_"));
     own.flat_map(|(_, family)| family.series.iter().map(|series| series.shown.clone())).collect()
 }
 
-/// That nothing is shown which was not there from the start, whatever has happened since: an `increase()` sees the first
-/// event then. But for the sequences in use of those that the configuration names.
+/// No series appears after the start, so `increase()` sees every first event. Exempt are the sequences that the
+/// configuration names, once they are used.
 pub(crate) async fn nothing_is_new(server: &Server, first: &BTreeSet<String>, named: &[&str]) {
-    let shown = series(&families(&wire::get(server.admin, "/metrics").await.body));
-    // How long a sequence goes on without the ledger is shown of one that was asked for more than once lately.
+    let shown = series(&families(&raw_http::get(server.admin, "/metrics").await.body));
+    // The time that a sequence lasts without the ledger appears once it was asked for more than once.
     let (asked, always) = LATER.split_last().unwrap();
     let named: BTreeSet<String> = always
         .iter()
@@ -122,9 +122,9 @@ pub(crate) async fn nothing_is_new(server: &Server, first: &BTreeSet<String>, na
     assert!(gone.is_empty(), "{gone:?} are no longer shown");
 }
 
-/// Of a server that has just started; returns every series that there is.
+/// Checks a server that has just started. Returns all its series.
 pub(crate) async fn everything_is(server: &Server) -> BTreeSet<String> {
-    let shown = wire::get(server.admin, "/metrics").await.body;
+    let shown = raw_http::get(server.admin, "/metrics").await.body;
     let families = families(&shown);
     let described: Vec<&Metric> = sequent_engine::METRICS.iter().chain(sequent_server::METRICS).collect();
     let names: BTreeSet<&str> = described.iter().map(|metric| metric.name).collect();

@@ -1,23 +1,23 @@
-//! HTTP/2 frames by hand, so that a test can also send what no library would.
+//! HTTP/2 frames by hand, for requests that no library would send.
 
-/// What a peer begins with.
+/// Preface of a client.
 pub(crate) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
 
-/// A frame of any kind.
+/// A frame of any type.
 pub(crate) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
-/// Settings that grant each stream so many bytes of an answer.
+/// SETTINGS with the initial window of each stream.
 pub(crate) fn settings(window: u32) -> Vec<u8> {
     frame(4, 0, 0, &[&[0, 4][..], &window.to_be_bytes()].concat())
 }
 
-/// The head of a gRPC call; `end` if it has no body.
+/// HEADERS of a gRPC call; `end` if it has no body.
 pub(crate) fn head(stream: u32, path: &str, end: bool) -> Vec<u8> {
     let fields = [
         (":method", "POST"),
@@ -27,7 +27,7 @@ pub(crate) fn head(stream: u32, path: &str, end: bool) -> Vec<u8> {
         ("content-type", "application/grpc"),
         ("te", "trailers"),
     ];
-    // Each as a literal that no table keeps.
+    // Literal header fields that are not indexed.
     let short = |text: &str| u8::try_from(text.len()).unwrap();
     let field = |(name, value): (&str, &str)| {
         [&[0, short(name)], name.as_bytes(), &[short(value)], value.as_bytes()].concat()

@@ -1,10 +1,10 @@
-//! What both doors give: the same numbers, each once.
+//! Numbers by HTTP and gRPC: the same counter, each number once.
 
 use std::collections::BTreeSet;
 
 use sequent_proto::v1::{LeaseRequest, NextResponse};
 
-use crate::{Server, ask, wire};
+use crate::{Server, ask, raw_http};
 
 fn numbers(response: &NextResponse) -> Vec<u64> {
     let of = |block: &sequent_proto::v1::Block| {
@@ -17,19 +17,19 @@ fn numbers(response: &NextResponse) -> Vec<u64> {
 #[tokio::test]
 async fn http_gives_one_or_many() {
     let server = Server::start().await;
-    let said = wire::post(server.http, "/v1/sequences/order/next", "").await;
+    let said = raw_http::post(server.http, "/v1/sequences/order/next", "").await;
     assert_eq!(
         (said.status, said.body.as_str()),
         (200, r#"{"sequence":"order","numbers":["1"],"version":1}"#)
     );
     assert_eq!(said.header("cache-control"), Some("no-store"));
-    let said = wire::post(server.http, "/v1/sequences/order/next?count=3", "").await;
+    let said = raw_http::post(server.http, "/v1/sequences/order/next?count=3", "").await;
     assert_eq!(said.numbers(), [2, 3, 4]);
-    let said = wire::post(server.http, "/v1/sequences/order/next", r#"{"count": 2, "values": {}}"#).await;
+    let said = raw_http::post(server.http, "/v1/sequences/order/next", r#"{"count": 2, "values": {}}"#).await;
     assert_eq!(said.numbers(), [5, 6]);
-    let said = wire::post(server.http, "/v1/sequences/short/next", "").await;
+    let said = raw_http::post(server.http, "/v1/sequences/short/next", "").await;
     assert_eq!(said.json()["version"], 7);
-    let said = wire::get(server.http, "/openapi.json").await;
+    let said = raw_http::get(server.http, "/openapi.json").await;
     assert_eq!(said.json()["openapi"], "3.1.0");
 }
 
@@ -53,7 +53,7 @@ async fn grpc_gives_one_many_and_leases() {
 async fn both_doors_give_numbers_with_their_texts() {
     let server = Server::start().await;
     let body = r#"{"count": 2, "values": {"area": "010"}, "at": "2017-03-04T09:00:00+08:00"}"#;
-    let said = wire::post(server.http, "/v1/sequences/dated/next", body).await;
+    let said = raw_http::post(server.http, "/v1/sequences/dated/next", body).await;
     let expected = r#"{"sequence":"dated","numbers":["1","2"],"texts":["20170304010\"0001","20170304010\"0002"],"period":"20170304","at":"2017-03-04T09:00:00+08:00","version":2}"#;
     assert_eq!((said.status, said.body.as_str()), (200, expected));
     let values = std::collections::HashMap::from([("area".to_owned(), "010".to_owned())]);
@@ -73,7 +73,7 @@ async fn both_doors_give_numbers_with_their_texts() {
     );
     let status = client.next(ask("dated", None)).await.unwrap_err();
     assert_eq!(status.code(), tonic::Code::InvalidArgument, "{status}");
-    let said = wire::post(server.http, "/v1/sequences/dated/next", "").await;
+    let said = raw_http::post(server.http, "/v1/sequences/dated/next", "").await;
     assert_eq!((said.status, &said.json()["errors"][0]["field"]), (400, &"values.area".into()), "{said:?}");
 }
 
@@ -102,7 +102,7 @@ async fn no_number_is_given_twice_by_two_doors_at_once() {
                 let count = 1 + u32::try_from((call * 7 + caller) % 4).unwrap();
                 if caller % 2 == 0 {
                     let path = format!("/v1/sequences/order/next?count={count}");
-                    seen.extend(wire::post(http, &path, "").await.numbers());
+                    seen.extend(raw_http::post(http, &path, "").await.numbers());
                 } else {
                     let response = client.next(ask("order", Some(count))).await.unwrap();
                     seen.extend(numbers(&response.into_inner()));

@@ -1,4 +1,4 @@
-//! Every request that was taken before a server ended was answered: counted by the metrics of the whole process.
+//! Drain: every request that was accepted is answered. Counted by the metrics of the whole process.
 
 use std::sync::{
     Arc,
@@ -8,17 +8,17 @@ use std::sync::{
 use sequent_proto::v1::NextRequest;
 use sequent_server::Drained;
 
-use crate::{server::Server, wire};
+use crate::{raw_http, server::Server};
 
-/// A call that set out as its connection was leaving: not the door's answer, but the transport's, which the SDK asks elsewhere
-/// after. That nobody took it, the door's count tells.
+/// Whether a call never left the client because its connection was closing. The error is the transport's and not the
+/// server's, and the SDK asks another server. The server's metrics prove that nobody accepted it.
 fn never_set_out(error: &tonic::Status) -> bool {
     std::error::Error::source(error).is_some()
 }
 
-/// How many calls of `Next` the gRPC door has taken, whatever became of them.
+/// Calls of `Next` that the gRPC server has counted, with any outcome.
 async fn taken_by_grpc(server: &Server) -> usize {
-    let shown = wire::get(server.admin, "/metrics").await.body;
+    let shown = raw_http::get(server.admin, "/metrics").await.body;
     let ours = shown.lines().filter(|line| {
         line.starts_with("sequent_requests_total{") && line.contains(r#"door="grpc",method="next""#)
     });
@@ -42,7 +42,7 @@ async fn no_request_that_was_taken_goes_unanswered() {
                         Err(error) => assert!(never_set_out(&error), "{error:?}"),
                     }
                 } else {
-                    assert_eq!(wire::post(http, "/v1/sequences/order/next", "").await.status, 200);
+                    assert_eq!(raw_http::post(http, "/v1/sequences/order/next", "").await.status, 200);
                     by_http += 1;
                 }
             }
@@ -50,10 +50,10 @@ async fn no_request_that_was_taken_goes_unanswered() {
         });
     }
     server.stop();
-    while wire::get(server.admin, "/readyz").await.status == 200 {
+    while raw_http::get(server.admin, "/readyz").await.status == 200 {
         tokio::task::yield_now().await;
     }
-    // What a balancer does once it sees that the server is not ready.
+    // A load balancer does this once the server is not ready.
     leaving.store(true, Ordering::Relaxed);
     let calls = callers.join_all().await;
     let (by_grpc, by_http): (Vec<usize>, Vec<usize>) = calls.into_iter().unzip();

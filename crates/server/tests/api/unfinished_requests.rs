@@ -1,4 +1,4 @@
-//! Requests that never end: each service hangs up in time and says why, and others are served meanwhile.
+//! Unfinished requests: each service ends them in time with a reason, and serves others meanwhile.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use tonic_prost::ProstCodec;
 
 use crate::{Server, ask, bad_grpc::check};
 
-/// Longer than any body may take.
+/// Longer than the time limit of a body.
 const WAIT: Duration = Duration::from_secs(9);
 
-/// How a call ends whose message never comes.
+/// Outcome of a call whose message never arrives.
 async fn unfinished(server: &Server, path: &'static str) -> Status {
     let mut grpc = Grpc::new(server.channel().await);
     grpc.ready().await.unwrap();
@@ -46,6 +46,6 @@ async fn a_message_that_never_comes_is_given_up() {
         check(case, &status, Code::DeadlineExceeded, "DEADLINE_EXCEEDED", None);
         assert!(status.message().contains("did not arrive within"), "{case}: {status}");
     }
-    // A conversation that has been silent for too long is over, without an answer.
+    // A stream that is silent for too long ends without a response.
     assert_eq!(reflection.code(), Code::Internal, "{reflection}");
 }

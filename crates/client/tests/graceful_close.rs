@@ -1,4 +1,4 @@
-//! Connections that a server ends in peace, as it does to old ones, cost no call and no endpoint.
+//! Graceful close by the server, as for old connections: it costs no call and evicts no endpoint.
 
 #![allow(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -21,10 +21,11 @@ use support::Counter;
 use tokio::{net::TcpListener, sync::Notify};
 use tower_service::Service;
 
-/// Answers on one connection.
+/// Responses per connection.
 const ANSWERS: u64 = 10;
 
-/// Serves, and ends each connection in peace after some answers. It has no health service: nobody may ask for it.
+/// Serves, and closes each connection gracefully after some responses. There is no health service, so that a probe
+/// would fail.
 async fn serve(listener: TcpListener, connections: Arc<AtomicU64>) {
     let service = sequences_server::SequencesServer::new(Counter::default());
     loop {
@@ -69,7 +70,7 @@ async fn a_server_that_ends_its_connections_is_not_put_out() {
     let connections = Arc::new(AtomicU64::new(0));
     tokio::spawn(serve(listener, Arc::clone(&connections)));
     let client = Client::builder().connect_lazily(&address).unwrap();
-    // Callers that share nothing but the connection, so that some are always under way when it ends.
+    // The callers share only the connection, so some request is always in flight when it is closed.
     let callers: Vec<_> = (0..8)
         .map(|caller| {
             let orders =

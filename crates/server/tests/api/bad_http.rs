@@ -1,6 +1,6 @@
-//! Bad input by HTTP: the table's reason with field, value and bound; nothing consumed; the server is on.
+//! Invalid HTTP requests: every error has a reason, a field, a value and a bound, and consumes no number.
 
-use crate::{Server, wire};
+use crate::{Server, raw_http};
 
 /// Method, path, body, status, reason, field, part of the value, part of the bound.
 type Row<'a> = (&'a str, &'a str, &'a [u8], u16, &'a str, &'a str, &'a str, &'a str);
@@ -87,7 +87,7 @@ async fn each_is_refused_by_name_and_consumes_nothing() {
         ("POST", "/v1/sequences/order", b"", 405, BAD, "method", "POST", "GET, HEAD, PUT is allowed"),
     ];
     for &(method, path, body, status, reason, field, value, bound) in rows {
-        let said = wire::send(server.http, method, path, body).await;
+        let said = raw_http::send(server.http, method, path, body).await;
         let shown = String::from_utf8_lossy(&body[..body.len().min(40)]);
         let case = format!("{method} {path} {shown:?} -> {said:?}");
         assert_eq!(said.status, status, "{case}");
@@ -106,7 +106,7 @@ async fn each_is_refused_by_name_and_consumes_nothing() {
 async fn an_unknown_sequence_is_not_made() {
     let server = Server::start().await;
     for _ in 0..2 {
-        let said = wire::post(server.http, "/v1/sequences/oder/next", "").await;
+        let said = raw_http::post(server.http, "/v1/sequences/oder/next", "").await;
         assert_eq!((said.status, &said.json()["reason"]), (404, &"SEQUENCE_NOT_FOUND".into()), "{said:?}");
     }
 }
@@ -114,9 +114,9 @@ async fn an_unknown_sequence_is_not_made() {
 #[tokio::test]
 async fn the_end_of_a_sequence_is_told_apart() {
     let server = Server::with(&[("limits.max_count", "1000")]).await;
-    let said = wire::post(server.http, "/v1/sequences/short/next?count=1000", "").await;
+    let said = raw_http::post(server.http, "/v1/sequences/short/next?count=1000", "").await;
     assert_eq!(said.numbers().len(), 1000);
-    let said = wire::post(server.http, "/v1/sequences/short/next", "").await;
+    let said = raw_http::post(server.http, "/v1/sequences/short/next", "").await;
     assert_eq!((said.status, &said.json()["reason"]), (409, &"SEQUENCE_EXHAUSTED".into()), "{said:?}");
     assert_eq!(said.header("retry-after"), None);
 }
@@ -126,23 +126,23 @@ async fn too_much_is_refused_before_it_is_read() {
     let server = Server::start().await;
     assert_eq!(server.number().await, 1);
     let large = vec![b' '; 10 << 20];
-    let said = wire::send(server.http, "POST", NEXT, &large).await;
+    let said = raw_http::send(server.http, "POST", NEXT, &large).await;
     assert_eq!((said.status, &said.json()["errors"][0]["field"]), (413, &"body".into()), "{said:?}");
     let chunk = [b"10001\r\n".as_slice(), &vec![b' '; 0x1_0001], b"\r\n0\r\n\r\n"].concat();
-    // The caller would keep the connection, and is told that the server does not.
+    // The caller asks for keep-alive, and the response says that the connection closes.
     let head = format!("POST {NEXT} HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n");
-    let said = wire::raw(server.http, &[head.as_bytes(), &chunk].concat()).await;
+    let said = raw_http::raw(server.http, &[head.as_bytes(), &chunk].concat()).await;
     assert_eq!((said.status, said.header("connection")), (413, Some("close")), "{said:?}");
     let headers = |count: usize| "x: y\r\n".repeat(count);
     for head in [headers(10_000), headers(101), format!("x: {}\r\n", "y".repeat(17_000))] {
         let request = format!("POST {NEXT} HTTP/1.1\r\nhost: x\r\n{head}\r\n");
-        let said = wire::raw(server.http, request.as_bytes()).await;
+        let said = raw_http::raw(server.http, request.as_bytes()).await;
         assert_eq!(said.status, 431, "{said:?}");
     }
     for garbage in
         [&b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"[..], b"GET\0 / HTTP/1.1\r\n\r\n", b"\xff\r\n\r\n"]
     {
-        let said = wire::raw(server.http, garbage).await;
+        let said = raw_http::raw(server.http, garbage).await;
         assert_eq!(said.status, 400, "{said:?}");
     }
     assert_eq!(server.number().await, 2, "nothing was consumed");

@@ -1,4 +1,4 @@
-//! Bad input by gRPC: the table's reason in every error, field and bound in its details; nothing consumed.
+//! Invalid gRPC requests: every error has a reason, a field and a bound, and consumes no number.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use tonic_types::StatusExt;
 
 use crate::{Server, ask};
 
-/// What a lease may ask for, and what it gets.
+/// Bound of a lease's count, and what a lease gets.
 const LEASE: &str = "1 to 4294967295 are allowed; one lease has at most 100000";
 
 /// A request whose count is wider than its field.
@@ -74,7 +74,7 @@ async fn what_the_protocol_refuses_has_a_reason_too() {
     let status = client.next(request).await.unwrap_err();
     check("timeout", &status, Code::InvalidArgument, "INVALID_ARGUMENT", Some(("grpc-timeout", "digits")));
 
-    // A message of one field of bytes, number 1: where a text is expected.
+    // A message with invalid UTF-8 in field 1, which is a string.
     let invalid = vec![0xff_u8, 0xfe];
     let status = raw(&server, "/sequent.v1.Sequences/Next", invalid.clone()).await;
     check("invalid UTF-8", &status, Code::InvalidArgument, "INVALID_ARGUMENT", Some(("message", "bounds")));

@@ -1,4 +1,4 @@
-//! A server on free ports, over an engine in memory.
+//! Server on free ports, over an engine in memory.
 
 use std::net::SocketAddr;
 
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 use tonic::transport::{Channel, Endpoint};
 
-use crate::wire;
+use crate::raw_http;
 
 const CONFIG: &str = r#"
 cluster = "test"
@@ -44,18 +44,18 @@ impl Server {
         Self::with(&[]).await
     }
 
-    /// With flags over the configuration.
+    /// Starts a server with flags over its configuration.
     pub(crate) async fn with(flags: &[(&str, &str)]) -> Self {
         Self::of(CONFIG, flags, Options::default()).await
     }
 
-    /// With events going there, after they were counted.
+    /// Starts a server whose events go to `events` as well, after they were counted.
     pub(crate) async fn telling(events: Events) -> Self {
         let env = Env { events, ..Env::default() };
         Self::of(CONFIG, &[], Options { env, ..Options::default() }).await
     }
 
-    /// With another configuration.
+    /// Starts a server with another configuration.
     pub(crate) async fn of(config: &str, flags: &[(&str, &str)], options: Options) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("sequent.toml");
@@ -80,7 +80,7 @@ impl Server {
         Self { grpc, http, admin, engine, stop: Some(stop), ended, folder }
     }
 
-    /// What SIGHUP does, once a part of the file is gone.
+    /// Reloads the configuration without a part of the file, as SIGHUP does.
     #[allow(dead_code, reason = "the tests of metrics do")]
     pub(crate) async fn reload_without(&self, part: &str) {
         let file = self.folder.path().join("sequent.toml");
@@ -91,7 +91,7 @@ impl Server {
         self.engine.reload(&config).await.unwrap();
     }
 
-    /// What SIGTERM does.
+    /// Stops the server, as SIGTERM does.
     pub(crate) fn stop(&mut self) {
         self.stop.take().unwrap().send(()).unwrap();
     }
@@ -106,7 +106,7 @@ impl Server {
 
     /// The next number, by HTTP.
     pub(crate) async fn number(&self) -> u64 {
-        let said = wire::post(self.http, "/v1/sequences/order/next", "").await;
+        let said = raw_http::post(self.http, "/v1/sequences/order/next", "").await;
         assert_eq!(said.status, 200, "{said:?}");
         said.numbers()[0]
     }

@@ -1,4 +1,4 @@
-//! HTTP/1.1 by hand, so that a test can also send what no library would.
+//! HTTP/1.1 by hand, for requests that no library would send.
 
 use std::net::SocketAddr;
 
@@ -8,7 +8,7 @@ use tokio::{
     net::TcpStream,
 };
 
-/// An answer.
+/// A response.
 #[derive(Debug)]
 pub(crate) struct Said {
     pub(crate) status: u16,
@@ -49,12 +49,12 @@ pub(crate) async fn send(to: SocketAddr, method: &str, path: &str, body: &[u8]) 
     raw(to, &[head.as_bytes(), body].concat()).await
 }
 
-/// Sends bytes as they are, and reads what comes before the end.
+/// Sends raw bytes, and reads until the connection is closed.
 pub(crate) async fn raw(to: SocketAddr, bytes: &[u8]) -> Said {
     let mut socket = TcpStream::connect(to).await.unwrap();
     let (mut reader, mut writer) = socket.split();
     let write = async {
-        // A server may have answered, and left, before it has read everything.
+        // The server may respond and close before it has read everything.
         drop(writer.write_all(bytes).await);
         drop(writer.flush().await);
     };

@@ -1,4 +1,4 @@
-//! Health and status.
+//! Admin listener: health and status.
 
 use std::time::Duration;
 
@@ -7,32 +7,32 @@ use tokio::{
     net::TcpStream,
 };
 
-use crate::{Server, wire};
+use crate::{Server, raw_http};
 
 #[tokio::test]
 async fn status_is_json_with_numbers_as_strings() {
     let server = Server::start().await;
     server.number().await;
-    let json = wire::get(server.admin, "/v1/status").await.json();
+    let json = raw_http::get(server.admin, "/v1/status").await.json();
     assert_eq!((&json["phase"], &json["cluster"]), (&"serving".into(), &"test".into()));
     assert_eq!(json["shards"][1]["state"], "live");
     assert_eq!((&json["keys"][0]["key"], &json["keys"][0]["given"]), (&"order".into(), &"1".into()));
 }
 
-/// A status may be a few seconds old; it says how old.
+/// A status may be a few seconds old, and contains its age.
 #[tokio::test]
 async fn a_status_names_the_instant_of_its_look() {
     let server = Server::start().await;
     server.number().await;
-    let first = wire::get(server.admin, "/v1/status").await.json();
+    let first = raw_http::get(server.admin, "/v1/status").await.json();
     let instant = |json: &serde_json::Value| json["as_of"].as_str().unwrap().to_owned();
     let (then, given) = (instant(&first), |json: &serde_json::Value| json["keys"][0]["given"].clone());
     assert!(then.len() == 24 && then.starts_with("20") && then.ends_with('Z'), "{then}");
     for _ in 0..5 {
         server.number().await;
     }
-    let second = wire::get(server.admin, "/v1/status").await.json();
-    // The same look, or, on a machine that stood still for seconds, another one.
+    let second = raw_http::get(server.admin, "/v1/status").await.json();
+    // The same snapshot, or another one if the machine was stalled for seconds.
     let same = instant(&second) == then;
     assert!(same || instant(&second) > then, "{second}");
     assert_eq!(same, given(&second) == given(&first), "{second}");
@@ -41,17 +41,17 @@ async fn a_status_names_the_instant_of_its_look() {
 #[tokio::test]
 async fn admin_is_read_only_and_alone_on_its_listener() {
     let server = Server::start().await;
-    assert_eq!(wire::get(server.admin, "/livez").await.status, 200);
-    assert_eq!(wire::get(server.admin, "/readyz").await.status, 200);
-    assert_eq!(wire::post(server.admin, "/readyz", "").await.status, 405);
-    assert_eq!(wire::post(server.admin, "/v1/sequences/order/next", "").await.status, 405);
-    assert_eq!(wire::get(server.admin, "/v1/sequences/order/next").await.status, 404);
+    assert_eq!(raw_http::get(server.admin, "/livez").await.status, 200);
+    assert_eq!(raw_http::get(server.admin, "/readyz").await.status, 200);
+    assert_eq!(raw_http::post(server.admin, "/readyz", "").await.status, 405);
+    assert_eq!(raw_http::post(server.admin, "/v1/sequences/order/next", "").await.status, 405);
+    assert_eq!(raw_http::get(server.admin, "/v1/sequences/order/next").await.status, 404);
     for path in ["/metrics", "/v1/status", "/readyz"] {
-        assert_eq!(wire::get(server.http, path).await.status, 404, "{path}");
+        assert_eq!(raw_http::get(server.http, path).await.status, 404, "{path}");
     }
 }
 
-/// Time stands still but for the pauses, which pass at once.
+/// Time is paused, and pauses pass at once.
 #[tokio::test]
 async fn an_idle_connection_of_the_admin_listener_ends_before_one_of_a_door() {
     let server = Server::start().await;
@@ -72,7 +72,7 @@ async fn an_idle_connection_of_the_admin_listener_ends_before_one_of_a_door() {
     let mut rest = Vec::new();
     admin.read_to_end(&mut rest).await.unwrap();
     assert!(rest.ends_with(b"live\n"), "and nothing more");
-    // What it had not read before belongs to the answer of before.
+    // Bytes that were not read before belong to the previous response.
     door.write_all(b"GET /none HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await.unwrap();
     let mut rest = Vec::new();
     door.read_to_end(&mut rest).await.unwrap();
@@ -84,12 +84,12 @@ async fn an_idle_connection_of_the_admin_listener_ends_before_one_of_a_door() {
 async fn slots_without_a_store_have_no_series() {
     let server = Server::with(&[("ring.shard_bits", "3")]).await;
     server.number().await;
-    let body = wire::get(server.admin, "/metrics").await.body;
+    let body = raw_http::get(server.admin, "/metrics").await.body;
     let of_slot = |slot: u8| body.lines().filter(|line| line.contains(&format!("slot=\"{slot}\""))).count();
     let counts: Vec<usize> = (0..8).map(of_slot).collect();
     assert!(counts[..2].iter().all(|count| *count > 20), "{counts:?}");
     assert_eq!(counts[2..], [0; 6]);
     let status: serde_json::Value =
-        serde_json::from_str(&wire::get(server.admin, "/v1/status").await.body).unwrap();
+        serde_json::from_str(&raw_http::get(server.admin, "/v1/status").await.body).unwrap();
     assert_eq!(status["shards"].as_array().unwrap().len(), 8, "people see them all the same");
 }

@@ -1,4 +1,4 @@
-//! Spans of requests, as a collector gets them: with their requests' ids, in the traces of their callers.
+//! Request traces at a collector: spans with request ids, in the traces of their callers.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,12 +9,12 @@ use sequent_server::Traces;
 use tokio::{net::TcpListener, sync::mpsc};
 use tracing_subscriber::layer::SubscriberExt;
 
-use crate::{server::Server, wire};
+use crate::{raw_http, server::Server};
 
 /// How long spans may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A collector that keeps what it is sent.
+/// Collector that keeps what it receives.
 async fn collector() -> (String, mpsc::UnboundedReceiver<(String, Vec<u8>)>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let endpoint = format!("http://{}/v1/traces", listener.local_addr().unwrap());
@@ -43,7 +43,7 @@ fn holds(body: &[u8], part: &[u8]) -> bool {
     body.windows(part.len()).any(|window| window == part)
 }
 
-/// On one thread, so that the subscriber of this test hears the server and nobody else does.
+/// On one thread, so that the subscriber of this test sees this server only.
 #[tokio::test]
 async fn a_request_is_a_span_with_its_id_in_its_callers_trace() {
     let _alone = crate::ALONE.lock().await;
@@ -56,7 +56,7 @@ async fn a_request_is_a_span_with_its_id_in_its_callers_trace() {
         "POST /v1/sequences/order/next HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 0\r\n\
          x-request-id: checkout-77\r\ntraceparent: 00-{trace}-00f067aa0ba902b7-01\r\n\r\n"
     );
-    let said = wire::raw(server.http, request.as_bytes()).await;
+    let said = raw_http::raw(server.http, request.as_bytes()).await;
     assert_eq!(said.status, 200, "{said:?}");
     server.stop();
     (&mut server.ended).await.unwrap();
