@@ -95,10 +95,10 @@ impl Client {
     ///
     /// Must be called within a tokio runtime, like the others.
     pub fn in_memory() -> Self {
-        let made = Self::made(Servers::InMemory(None, Templates::default()), Arc::new(Options::ageless()));
+        let client = Self::build(Servers::InMemory(None, Templates::default()), Arc::new(Options::ageless()));
         // Leases in memory do not expire. Without the thread, only metrics are missing.
-        drop(expiry_thread::start(&made.0.state));
-        made
+        drop(expiry_thread::start(&client.0.state));
+        client
     }
 
     /// The same client in memory, with gaps and out of order, as a cluster may behave. The seed decides where. No
@@ -106,7 +106,7 @@ impl Client {
     #[must_use]
     pub fn unruly(self, seed: u64) -> Self {
         let Servers::InMemory(_, templates) = &self.0.servers else { return self };
-        self.rebuilt(Some(seed), templates.clone())
+        self.rebuild(Some(seed), templates.clone())
     }
 
     /// The same client in memory, with a template for the sequence `name` in a time zone such as `UTC`. Existing
@@ -122,19 +122,19 @@ impl Client {
                 "only a client in memory takes one",
             ));
         };
-        let templates = templates.with(named(name)?, template, zone)?;
-        Ok(self.rebuilt(*chaos_seed, templates))
+        let templates = templates.with(parse_name(name)?, template, zone)?;
+        Ok(self.rebuild(*chaos_seed, templates))
     }
 
-    fn rebuilt(&self, chaos_seed: Option<u64>, templates: Templates) -> Self {
-        let made = Self::made(Servers::InMemory(chaos_seed, templates), Arc::clone(&self.0.state.options));
-        drop(expiry_thread::start(&made.0.state));
-        made
+    fn rebuild(&self, chaos_seed: Option<u64>, templates: Templates) -> Self {
+        let client = Self::build(Servers::InMemory(chaos_seed, templates), Arc::clone(&self.0.state.options));
+        drop(expiry_thread::start(&client.0.state));
+        client
     }
 
     /// A sequence by its name, without I/O. An unknown name is reported by the first call that takes a number.
     pub fn sequence(&self, name: &str) -> Result<Sequence, Error> {
-        let parsed = named(name)?;
+        let parsed = parse_name(name)?;
         let here = self.in_this_process();
         let shared = here.state().shared(RequestScope::of(parsed))?;
         Ok(Sequence::new(here.clone(), shared))
@@ -147,12 +147,12 @@ impl Client {
     }
 
     pub(crate) fn at(servers: Vec<Address>, options: Options) -> Result<Self, Error> {
-        let made = Self::made(Servers::At(servers), Arc::new(options));
-        let started = expiry_thread::start(&made.0.state);
+        let client = Self::build(Servers::At(servers), Arc::new(options));
+        let started = expiry_thread::start(&client.0.state);
         started.map_err(|error| {
             Error::new(SERVER_UNAVAILABLE, format!("no thread for the expiry of leases: {error}"))
         })?;
-        Ok(made)
+        Ok(client)
     }
 
     /// A client over scripted transports, without expiry thread.
@@ -162,7 +162,7 @@ impl Client {
         options: Options,
         environment: Environment,
     ) -> Self {
-        Self::made(Servers::Scripted(transports, environment), Arc::new(options))
+        Self::build(Servers::Scripted(transports, environment), Arc::new(options))
     }
 
     /// Waits until one endpoint answers.
@@ -196,15 +196,15 @@ impl Client {
 
     fn for_child(&self) -> Self {
         let options = || Arc::clone(&self.0.state.options);
-        let made = Self::made(self.0.servers.clone(), options());
-        match expiry_thread::start(&made.0.state) {
-            Ok(()) => made,
+        let client = Self::build(self.0.servers.clone(), options());
+        match expiry_thread::start(&client.0.state) {
+            Ok(()) => client,
             // Without the thread no lease would expire. A client without servers, whose calls fail, is safer.
-            Err(_) => Self::made(Servers::At(Vec::new()), options()),
+            Err(_) => Self::build(Servers::At(Vec::new()), options()),
         }
     }
 
-    fn made(servers: Servers, options: Arc<Options>) -> Self {
+    fn build(servers: Servers, options: Arc<Options>) -> Self {
         #[allow(unused_mut, reason = "tests bring their own")]
         let mut environment = Environment::default();
         let transports: Vec<Arc<dyn Transport>> = match &servers {
@@ -227,7 +227,7 @@ impl Client {
     }
 }
 
-fn named(name: &str) -> Result<SequenceName, Error> {
+fn parse_name(name: &str) -> Result<SequenceName, Error> {
     name.parse().map_err(|error: sequent_core::NameError| {
         let shown: String = name.chars().take(40).collect();
         Error::field("sequence", format!("{shown:?}"), error)

@@ -72,8 +72,8 @@ struct ConnectionContext {
 
 struct Inner {
     service: NumberService,
-    next: RequestMetrics,
-    defined: RequestMetrics,
+    next_metrics: RequestMetrics,
+    definitions_metrics: RequestMetrics,
     phases: PhaseWatch,
     sequences: SequencesServer<Sequences>,
     definitions: DefinitionsServer<Definitions>,
@@ -93,14 +93,15 @@ impl GrpcServer {
                 .register_encoded_file_descriptor_set(FILE_DESCRIPTOR_SET)
                 .register_encoded_file_descriptor_set(HEALTH_DESCRIPTORS)
         };
-        let next = RequestMetrics::new(DOOR_LABEL, "next");
-        let defined = RequestMetrics::without_numbers(DOOR_LABEL, METHOD);
-        let sequences = SequencesServer::new(Sequences::new(service.clone(), next.clone()));
-        let definitions = DefinitionsServer::new(Definitions::new(service.clone(), defined.clone()));
+        let next_metrics = RequestMetrics::new(DOOR_LABEL, "next");
+        let definitions_metrics = RequestMetrics::without_numbers(DOOR_LABEL, METHOD);
+        let sequences = SequencesServer::new(Sequences::new(service.clone(), next_metrics.clone()));
+        let definitions =
+            DefinitionsServer::new(Definitions::new(service.clone(), definitions_metrics.clone()));
         Ok(Self(Arc::new(Inner {
             service,
-            next,
-            defined,
+            next_metrics,
+            definitions_metrics,
             phases,
             sequences: sequences.max_decoding_message_size(BODY_MAX),
             definitions: definitions.max_decoding_message_size(BODY_MAX),
@@ -126,7 +127,7 @@ impl GrpcService {
 
     /// Takes a number that is ready.
     fn next_ready(&self, name: &str) -> Option<Ready> {
-        self.server().service.next_ready(name, &self.server().next)
+        self.server().service.next_ready(name, &self.server().next_metrics)
     }
 
     /// Calls `Sequences` with a complete body, and adds details to errors that tonic makes.
@@ -140,9 +141,12 @@ impl GrpcService {
             let response = match whole.and_then(|body| server.check_count(&parts, body)) {
                 Ok(body) => {
                     let request = Request::from_parts(parts, Full::new(body));
-                    error_details::with_details(server.sequences.clone().call(request).await?, &server.next)
+                    error_details::with_details(
+                        server.sequences.clone().call(request).await?,
+                        &server.next_metrics,
+                    )
                 }
-                Err(error) => server.next.refused(error).into_status().into_http(),
+                Err(error) => server.next_metrics.refused(error).into_status().into_http(),
             };
             Ok::<_, Infallible>(response.map(ResponseBody::Tonic))
         };
@@ -162,10 +166,10 @@ impl GrpcService {
                     let request = Request::from_parts(parts, Full::new(body));
                     error_details::with_details(
                         server.definitions.clone().call(request).await?,
-                        &server.defined,
+                        &server.definitions_metrics,
                     )
                 }
-                Err(error) => server.defined.refused(error).into_status().into_http(),
+                Err(error) => server.definitions_metrics.refused(error).into_status().into_http(),
             };
             Ok::<_, Infallible>(response.map(ResponseBody::Tonic))
         };
@@ -214,7 +218,7 @@ impl hyper::service::Service<Request<Incoming>> for GrpcService {
     fn call(&self, request: Request<Incoming>) -> ResponseFuture {
         let server = self.server();
         if let Some((status, error)) = reject(&request) {
-            let mut response = server.next.refused(error).into_status().into_http();
+            let mut response = server.next_metrics.refused(error).into_status().into_http();
             *response.status_mut() = status;
             if status == StatusCode::METHOD_NOT_ALLOWED {
                 response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
@@ -244,7 +248,7 @@ impl hyper::service::Service<Request<Incoming>> for GrpcService {
                 ResponseFuture::Boxed(self.call_definitions(parts, body))
             }
             path => {
-                let error = server.next.refused(ApiError::field("path", path, METHODS));
+                let error = server.next_metrics.refused(ApiError::field("path", path, METHODS));
                 ResponseFuture::ready(error.into_status_of(Code::Unimplemented).into_http())
             }
         }

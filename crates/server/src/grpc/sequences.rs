@@ -18,32 +18,32 @@ pub(crate) const DOOR_LABEL: &str = "grpc";
 /// Implementation of the generated service trait.
 pub(crate) struct Sequences {
     service: NumberService,
-    next: RequestMetrics,
-    lease: RequestMetrics,
+    next_metrics: RequestMetrics,
+    lease_metrics: RequestMetrics,
 }
 
 impl Sequences {
-    pub(crate) fn new(service: NumberService, next: RequestMetrics) -> Self {
-        Self { service, next, lease: RequestMetrics::new(DOOR_LABEL, "lease") }
+    pub(crate) fn new(service: NumberService, next_metrics: RequestMetrics) -> Self {
+        Self { service, next_metrics, lease_metrics: RequestMetrics::new(DOOR_LABEL, "lease") }
     }
 }
 
 #[tonic::async_trait]
 impl v1::sequences_server::Sequences for Sequences {
     async fn next(&self, request: Request<v1::NextRequest>) -> Result<Response<v1::NextResponse>, Status> {
-        let within = timeout::from_metadata(request.metadata())
-            .map_err(|error| self.next.refused(error).into_status())?;
+        let timeout = timeout::from_metadata(request.metadata())
+            .map_err(|error| self.next_metrics.refused(error).into_status())?;
         let mut message = request.into_inner();
-        let with = values(&mut message.values);
-        let ask = NumberRequest {
+        let values = values(&mut message.values);
+        let request = NumberRequest {
             name: ("sequence", &message.sequence),
             count: message.count.unwrap_or(1).into(),
-            within,
-            with: &with,
+            timeout,
+            values: &values,
             at: &message.at,
             above: message.above,
         };
-        let given = self.service.next(ask, &self.next).await.map_err(ApiError::into_status)?;
+        let given = self.service.next(request, &self.next_metrics).await.map_err(ApiError::into_status)?;
         let blocks = blocks(&given).map_err(ApiError::into_status)?;
         let (sequence, version) = (message.sequence, given.version);
         let (texts, period, at) = given.dated.map(|it| (it.texts, it.period, it.at)).unwrap_or_default();
@@ -51,19 +51,19 @@ impl v1::sequences_server::Sequences for Sequences {
     }
 
     async fn lease(&self, request: Request<v1::LeaseRequest>) -> Result<Response<v1::LeaseResponse>, Status> {
-        let within = timeout::from_metadata(request.metadata())
-            .map_err(|error| self.lease.refused(error).into_status())?;
+        let timeout = timeout::from_metadata(request.metadata())
+            .map_err(|error| self.lease_metrics.refused(error).into_status())?;
         let mut message = request.into_inner();
-        let with = values(&mut message.values);
-        let ask = NumberRequest {
+        let values = values(&mut message.values);
+        let request = NumberRequest {
             name: ("sequence", &message.sequence),
             count: message.count.into(),
-            within,
-            with: &with,
+            timeout,
+            values: &values,
             at: &message.at,
             above: message.above,
         };
-        let given = self.service.lease(ask, &self.lease).await.map_err(ApiError::into_status)?;
+        let given = self.service.lease(request, &self.lease_metrics).await.map_err(ApiError::into_status)?;
         let blocks = blocks(&given).map_err(ApiError::into_status)?;
         let max_age_ms =
             u64::try_from(self.service.lease_age(&given, &message.at).as_millis()).unwrap_or(u64::MAX);

@@ -46,15 +46,15 @@ pub(crate) struct HttpService(Arc<Inner>, Arc<ConnectionShare>);
 
 struct Inner {
     service: NumberService,
-    next: RequestMetrics,
-    defined: RequestMetrics,
+    next_metrics: RequestMetrics,
+    definitions_metrics: RequestMetrics,
 }
 
 impl HttpServer {
     pub(crate) fn new(service: NumberService) -> Self {
-        let (next, defined) =
+        let (next_metrics, definitions_metrics) =
             (RequestMetrics::new("http", "next"), RequestMetrics::without_numbers("http", METHOD));
-        Self(Arc::new(Inner { service, next, defined }))
+        Self(Arc::new(Inner { service, next_metrics, definitions_metrics }))
     }
 
     /// The service of a new connection.
@@ -80,12 +80,12 @@ impl HttpService {
             Route::Description => self.not_allowed(request.method(), GET),
             Route::Unknown => {
                 let error = ApiError::field("path", request.uri().path(), SERVED);
-                self.0.next.refused(error.with_status(StatusCode::NOT_FOUND)).into_response()
+                self.0.next_metrics.refused(error.with_status(StatusCode::NOT_FOUND)).into_response()
             }
             Route::Undecodable(segment) => {
                 let error =
                     ApiError::field("name", &segment, "a name in UTF-8, percent-encoded, is expected");
-                self.0.next.refused(error).into_response()
+                self.0.next_metrics.refused(error).into_response()
             }
             route => self.call_definitions(route, request).await,
         }
@@ -121,7 +121,7 @@ impl HttpService {
             }
         };
         let outcome = work.await;
-        self.0.defined.answered(&outcome, service.now().saturating_duration_since(began));
+        self.0.definitions_metrics.answered(&outcome, service.now().saturating_duration_since(began));
         outcome.unwrap_or_else(ApiError::into_response)
     }
 
@@ -136,9 +136,9 @@ impl HttpService {
         let params = body.and_then(|body| NextParams::read(&query, &body, &bound));
         let params = match params {
             Ok(params) => params,
-            Err(error) => return self.0.next.refused(error).into_response(),
+            Err(error) => return self.0.next_metrics.refused(error).into_response(),
         };
-        match self.0.service.next(params.request(name), &self.0.next).await {
+        match self.0.service.next(params.request(name), &self.0.next_metrics).await {
             Ok(given) => responses::issued(&given),
             Err(error) => error.into_response(),
         }
@@ -147,7 +147,7 @@ impl HttpService {
     fn not_allowed(&self, method: &Method, allowed: &'static str) -> Response<Full<Bytes>> {
         let error = ApiError::field("method", method.as_str(), format!("{allowed} is allowed"));
         let error = error.with_status(StatusCode::METHOD_NOT_ALLOWED);
-        let mut response = self.0.next.refused(error).into_response();
+        let mut response = self.0.next_metrics.refused(error).into_response();
         response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allowed));
         response
     }

@@ -46,8 +46,8 @@ impl NextParams {
         NumberRequest {
             name: ("name", name),
             count: self.count.unwrap_or(1),
-            within: None,
-            with: &self.values,
+            timeout: None,
+            values: &self.values,
             at: &self.at,
             above: self.above,
         }

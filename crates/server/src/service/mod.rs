@@ -27,9 +27,9 @@ pub(crate) struct NumberRequest<'a> {
     /// How many numbers.
     pub(crate) count: u64,
     /// How long the caller waits, if it says so.
-    pub(crate) within: Option<Duration>,
+    pub(crate) timeout: Option<Duration>,
     /// Values for the template.
-    pub(crate) with: &'a Values,
+    pub(crate) values: &'a Values,
     /// Instant that selects the period. Empty means now.
     pub(crate) at: &'a str,
     /// The highest number that the caller was given; 0 if it does not say.
@@ -112,35 +112,35 @@ impl NumberService {
     /// Takes numbers for immediate use: all of them or none.
     pub(crate) async fn next(
         &self,
-        ask: NumberRequest<'_>,
+        request: NumberRequest<'_>,
         metrics: &RequestMetrics,
     ) -> Result<Issued, ApiError> {
         let most = self.0.limits.max_count();
-        self.issue_metered(ask, (most, Operation::Next), metrics).await
+        self.issue_metered(request, (most, Operation::Next), metrics).await
     }
 
     /// Leases numbers: as many as requested, or as many as one lease may have.
     pub(crate) async fn lease(
         &self,
-        ask: NumberRequest<'_>,
+        request: NumberRequest<'_>,
         metrics: &RequestMetrics,
     ) -> Result<Issued, ApiError> {
         let most = self.0.limits.lease_max_count();
         // A count of 0 stays 0, and is refused.
-        let ask = NumberRequest { count: ask.count.min(most), ..ask };
-        self.issue_metered(ask, (most, Operation::Lease), metrics).await
+        let request = NumberRequest { count: request.count.min(most), ..request };
+        self.issue_metered(request, (most, Operation::Lease), metrics).await
     }
 
     async fn issue_metered(
         &self,
-        ask: NumberRequest<'_>,
-        how: (u64, Operation),
+        request: NumberRequest<'_>,
+        limit_and_operation: (u64, Operation),
         metrics: &RequestMetrics,
     ) -> Result<Issued, ApiError> {
         let began = self.now();
-        let waits = CancelGuard { service: self, metrics, began, is_answered: false };
-        let outcome = self.issue(ask, how, began).await;
-        waits.disarm();
+        let cancel_guard = CancelGuard { service: self, metrics, began, is_answered: false };
+        let outcome = self.issue(request, limit_and_operation, began).await;
+        cancel_guard.disarm();
         let took = self.now().saturating_duration_since(began);
         match &outcome {
             Ok(issued) => {
@@ -150,7 +150,7 @@ impl NumberService {
             }
             Err(error) => {
                 metrics.failed(error.reason(), took);
-                let (sequence, reason) = (ask.name.1, error.reason());
+                let (sequence, reason) = (request.name.1, error.reason());
                 tracing::debug!(sequence, %reason, took_us = micros(took), "request refused");
             }
         }
@@ -159,8 +159,8 @@ impl NumberService {
 
     async fn issue(
         &self,
-        ask: NumberRequest<'_>,
-        (most, kind): (u64, Operation),
+        request: NumberRequest<'_>,
+        (most, operation): (u64, Operation),
         began: Instant,
     ) -> Result<Issued, ApiError> {
         let Some(_in_flight) = self.0.in_flight.begin() else {
@@ -169,11 +169,11 @@ impl NumberService {
             );
             return Err(ApiError::new(Reason::QuotaExceeded, text));
         };
-        let name = check(&ask, most, kind)?;
+        let name = check(&request, most, operation)?;
         let deadline = self.0.limits.deadline();
-        let deadline = began + ask.within.map_or(deadline, |within| within.min(deadline));
+        let deadline = began + request.timeout.map_or(deadline, |timeout| timeout.min(deadline));
         // The timer is set only if the first poll is pending.
-        match timeout_at(deadline.into(), self.issue_by(&name, &ask, (kind, deadline))).await {
+        match timeout_at(deadline.into(), self.issue_by(&name, &request, (operation, deadline))).await {
             Ok(taken) => taken,
             Err(_) => Err(ApiError::late(name.as_str())),
         }
@@ -182,20 +182,20 @@ impl NumberService {
     async fn issue_by(
         &self,
         name: &SequenceName,
-        ask: &NumberRequest<'_>,
-        (kind, deadline): (Operation, Instant),
+        request: &NumberRequest<'_>,
+        (operation, deadline): (Operation, Instant),
     ) -> Result<Issued, ApiError> {
         let engine = &self.0.engine;
-        let at = (!ask.at.is_empty()).then(|| ask.at.to_owned());
-        let above = u64::try_from(ask.above).unwrap_or(0);
+        let at = (!request.at.is_empty()).then(|| request.at.to_owned());
+        let above = u64::try_from(request.above).unwrap_or(0);
         let request = NextRequest {
-            count: ask.count,
-            with: ask.with.clone(),
+            count: request.count,
+            with: request.values.clone(),
             above,
             at,
             ..NextRequest::of(name.clone())
         };
-        let issued = match kind {
+        let issued = match operation {
             Operation::Next => engine.give(&request, deadline).await,
             Operation::Lease => engine.lend(&request, deadline).await,
         };
@@ -233,8 +233,8 @@ fn micros(duration: Duration) -> u64 {
 }
 
 /// Text of the allowed counts.
-fn bound(most: u64, kind: Operation) -> String {
-    match kind {
+fn bound(most: u64, operation: Operation) -> String {
+    match operation {
         Operation::Next => format!("1 to {most} are allowed"),
         // The caller need not know the limit of this server.
         Operation::Lease => format!("1 to {} are allowed; one lease has at most {most}", u32::MAX),
@@ -242,15 +242,15 @@ fn bound(most: u64, kind: Operation) -> String {
 }
 
 /// Validates a request. Returns the name of its sequence.
-fn check(ask: &NumberRequest<'_>, most: u64, kind: Operation) -> Result<SequenceName, ApiError> {
-    let (field, text) = ask.name;
+fn check(request: &NumberRequest<'_>, most: u64, operation: Operation) -> Result<SequenceName, ApiError> {
+    let (field, text) = request.name;
     let name = text.parse().map_err(|_| ApiError::name(field, text))?;
-    if ask.count == 0 || ask.count > most {
-        return Err(ApiError::field("count", &ask.count.to_string(), bound(most, kind)));
+    if request.count == 0 || request.count > most {
+        return Err(ApiError::field("count", &request.count.to_string(), bound(most, operation)));
     }
-    if ask.above < 0 {
+    if request.above < 0 {
         let bound = format!("0 (not told) to {} are allowed", i64::MAX);
-        return Err(ApiError::field("above", &ask.above.to_string(), bound));
+        return Err(ApiError::field("above", &request.above.to_string(), bound));
     }
     Ok(name)
 }
@@ -271,18 +271,18 @@ mod tests {
         let service = NumberService::new(Engine::open(config, Options::default()).await.unwrap(), limits);
         let metrics = RequestMetrics::new("test", "next");
         let none = Values::new();
-        let ask = |within| NumberRequest {
+        let request = |timeout| NumberRequest {
             name: ("name", "order"),
             count: 2,
-            within,
-            with: &none,
+            timeout,
+            values: &none,
             at: "",
             above: 0,
         };
         // The first numbers of a sequence are never ready at once.
-        let error = service.next(ask(Some(Duration::ZERO)), &metrics).await.unwrap_err();
+        let error = service.next(request(Some(Duration::ZERO)), &metrics).await.unwrap_err();
         assert_eq!(error.reason(), Reason::DeadlineExceeded);
-        assert_eq!(service.next(ask(Some(Duration::MAX)), &metrics).await.unwrap().numbers.count(), 2);
+        assert_eq!(service.next(request(Some(Duration::MAX)), &metrics).await.unwrap().numbers.count(), 2);
         assert_eq!(service.in_flight().count(), 0);
         service.engine().shutdown().await;
     }
@@ -297,8 +297,14 @@ mod tests {
         let limits = RuntimeLimits::new(&config.limits);
         let service = NumberService::new(Engine::open(config, Options::default()).await.unwrap(), limits);
         let none = Values::new();
-        let ask =
-            NumberRequest { name: ("name", "order"), count: 2, within: None, with: &none, at: "", above: 0 };
+        let request = NumberRequest {
+            name: ("name", "order"),
+            count: 2,
+            timeout: None,
+            values: &none,
+            at: "",
+            above: 0,
+        };
         let count = |reason: &str| {
             let series = format!("reason=\"{reason}\"");
             let text = shown.render();
@@ -306,7 +312,7 @@ mod tests {
             line.rsplit(' ').next().unwrap().to_owned()
         };
         // The first numbers of a sequence are never ready at once, so the future is polled once and dropped.
-        let mut first = Box::pin(service.next(ask, &metrics));
+        let mut first = Box::pin(service.next(request, &metrics));
         let is_waiting =
             std::future::poll_fn(|cx| std::task::Poll::Ready(first.as_mut().poll(cx).is_pending()));
         assert!(is_waiting.await);
@@ -316,7 +322,7 @@ mod tests {
             (count("CANCELLED"), count("OK"), service.in_flight().count()),
             ("1".into(), "0".into(), 0)
         );
-        service.next(ask, &metrics).await.unwrap();
+        service.next(request, &metrics).await.unwrap();
         assert_eq!((count("CANCELLED"), count("OK")), ("1".to_owned(), "1".to_owned()));
         service.engine().shutdown().await;
     }

@@ -51,7 +51,7 @@ pub(super) fn next(server: &Inner, request: &Request<Incoming>) -> Option<Respon
         && request.method() == Method::POST
         && http_body::Body::is_end_stream(request.body());
     let name = routes::plain_name(uri.path()).filter(|_| plain)?;
-    let ready = server.service.next_ready(name, &server.next)?;
+    let ready = server.service.next_ready(name, &server.next_metrics)?;
     let mut response = single(name, ready);
     request_id::echo(request_id::from_headers(request.headers()), response.headers_mut());
     Some(response)
