@@ -50,7 +50,7 @@ impl Chaos {
         Some(self.open.swap_remove(usize::try_from(drawn).unwrap_or(0)))
     }
 
-    /// SplitMix64: the same seed gives the same sequence.
+    /// `SplitMix64`: the same seed gives the same sequence.
     fn below(&mut self, bound: u64) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut bits = self.state;

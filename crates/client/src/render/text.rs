@@ -111,7 +111,7 @@ impl Sequence {
             match renderer.lease().reservoir().next(retry.end()).await {
                 // The wait lasted beyond the end of the version, so nobody gets the number.
                 Ok(_) if renderer.is_over(self.scope(), self.now()) => {
-                    client_metrics::burnt(client_metrics::VERSION_ENDED, 1)
+                    client_metrics::burnt(client_metrics::VERSION_ENDED, 1);
                 }
                 Ok(number) => {
                     let number = Number::of(number).ok_or_else(crate::sequence::next::no_number)?;

@@ -47,7 +47,7 @@ impl Sequence {
         let outcome = fork_safe_call(self, |here| Box::pin(here.batch(count))).await;
         match &outcome {
             Ok(batch) => {
-                client_metrics::issued("batch", u64::try_from(batch.numbers.len()).unwrap_or(u64::MAX))
+                client_metrics::issued("batch", u64::try_from(batch.numbers.len()).unwrap_or(u64::MAX));
             }
             Err(error) => client_metrics::failed(error),
         }

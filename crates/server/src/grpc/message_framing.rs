@@ -1,6 +1,7 @@
 //! Message boundaries of a gRPC stream, whatever chunks it arrives in.
 
-use crate::grpc::fast_path::next_codec::PREFIX;
+/// Bytes before a message: one flag of compression, four of length.
+pub(super) const PREFIX: usize = 5;
 
 /// The message that is being received.
 #[derive(Debug, Default)]

@@ -32,7 +32,8 @@ use crate::{
     grpc::{
         body::{RequestBody, ResponseBody},
         definitions::Definitions,
-        fast_path::{BoxedResponse, NextCall, ResponseFuture, next_codec::PREFIX},
+        fast_path::{BoxedResponse, NextCall, ResponseFuture},
+        message_framing::PREFIX,
         precheck::reject,
         sequences::{DOOR_LABEL, Sequences},
         stream_close::ClosableBody,

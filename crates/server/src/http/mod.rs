@@ -22,7 +22,7 @@ use crate::{
     telemetry::request_metrics::RequestMetrics,
 };
 
-/// OpenAPI description. A test compares it with the table of reasons.
+/// Description of the HTTP API. A test compares it with the table of reasons.
 const OPENAPI: &str = include_str!("openapi.json");
 
 /// Error text for an unknown path.

@@ -180,7 +180,7 @@ async fn the_fields_of_requests_and_answers_are_those_of_the_description() {
     }
 }
 
-/// For each keyword of the OpenAPI description that forbids something: a request that violates it, and the error.
+/// For each keyword of `/openapi.json` that forbids something: a request that violates it, and the error.
 #[tokio::test]
 async fn what_the_description_forbids_is_refused() {
     let server = Server::start().await;

@@ -4,8 +4,7 @@ use bytes::{BufMut, Bytes};
 use prost::encoding::{decode_varint, encode_varint, encoded_len_varint};
 use sequent_engine::Ready;
 
-/// Bytes before a message: one flag of compression, four of length.
-pub(crate) const PREFIX: usize = 5;
+use crate::grpc::message_framing::PREFIX;
 
 /// Tags of `NextRequest`: field number and wire type.
 const SEQUENCE: u8 = 1 << 3 | 2;

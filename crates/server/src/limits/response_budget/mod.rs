@@ -40,7 +40,7 @@ impl ResponseBudget {
     pub(crate) fn connection(&self) -> ConnectionUnread {
         let counters = Arc::new(UnreadCounters::default());
         self.connections(|connections| {
-            drop(connections.all.insert(address(&counters), Arc::clone(&counters)))
+            drop(connections.all.insert(address(&counters), Arc::clone(&counters)));
         });
         ConnectionUnread::new(counters, self.clone())
     }
@@ -162,7 +162,7 @@ mod tests {
         all.connections(|connections| assert_eq!(connections.all.len(), 1));
         drop(kept);
         all.connections(|connections| {
-            assert!(connections.all.is_empty() && connections.disconnecting.is_none())
+            assert!(connections.all.is_empty() && connections.disconnecting.is_none());
         });
     }
 }
