@@ -11,7 +11,7 @@ use sequent_proto::v1::{
     LeaseRequest, LeaseResponse, NextRequest, NextResponse,
     sequences_server::{Sequences, SequencesServer},
 };
-use sequent_server::{Dials, Listeners, Recorder, Serving};
+use sequent_server::{Listeners, Recorder, RuntimeLimits, ServerOptions};
 use tokio::net::TcpListener;
 use tonic::{Request, Response, Status, transport::server::TcpIncoming};
 
@@ -70,11 +70,11 @@ async fn sequent() -> Result<(), String> {
     std::fs::write(&file, text).map_err(|error| format!("no configuration: {error}"))?;
     let sources = Sources::embedded(place.path().join("data")).file(file);
     let config = Config::load(&sources).map_err(|faults| faults.to_string())?;
-    let (recorder, dials) = (Recorder::install(), Dials::new(&config.limits));
+    let (recorder, limits) = (Recorder::install(), RuntimeLimits::new(&config.limits));
     let engine = Engine::open(config, Options::default()).await.map_err(|error| error.to_string())?;
     let ((grpc, grpc_at), (http, http_at), (admin, admin_at)) = (bind().await?, bind().await?, bind().await?);
     say(&[grpc_at, http_at, admin_at]);
-    let serving = Serving { engine, dials, recorder, identity: None };
+    let serving = ServerOptions { engine, limits, recorder, identity: None };
     let ended = sequent_server::run(Listeners { grpc, http, admin }, serving, std::future::pending()).await;
     ended.map(drop).map_err(|error| error.to_string())
 }

@@ -1,4 +1,4 @@
-//! A batch job that numbers invoices: a line in, the same line out with its number in front.
+//! Batch job that numbers invoices: it copies each line with a number in front.
 //!
 //! ```console
 //! $ sequent dev                                        # or a cluster's `sequent serve`
@@ -8,9 +8,9 @@
 //! 2;milk;4
 //! ```
 //!
-//! What to look at: the blocking client, for a job has no use for `async`; numbers by the batch, all or none, so that
-//! a batch is written whole; a patient deadline, since nobody watches, from the first connection on; the exit code that
-//! says whether to try again.
+//! It shows the blocking client, since a job needs no `async`. Numbers are taken per batch, all or none, so each
+//! batch is written whole. The deadline is long, also for the first connection. The exit code tells whether to try
+//! again.
 
 use std::{
     env,
@@ -25,10 +25,10 @@ use sequent_client::blocking::{Client, Sequence};
 /// Lines that are numbered and written together.
 const BATCH: usize = 1000;
 
-/// A job waits for a cluster that restarts, also where it starts in the midst of that.
+/// A job waits for a cluster that restarts, also at its own start.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What schedulers read as "try again later", as the command line's own.
+/// Exit code for "try again later", as `sequent` itself has it.
 const TRY_AGAIN: u8 = 4;
 
 fn main() -> ExitCode {
@@ -50,7 +50,7 @@ fn main() -> ExitCode {
 fn run() -> Result<usize, Box<dyn Error>> {
     let name = env::args().nth(1).unwrap_or("invoice".to_owned());
     let servers = env::var("SEQUENT_SERVER").unwrap_or("http://127.0.0.1:7420".to_owned());
-    // The deadline of connecting, and of each take. `Client::from_env()` would wait for 1.5 s.
+    // The deadline of the connection and of each call. `Client::from_env()` would wait for 1.5 s.
     let settings = sequent_client::Client::builder().deadline(PATIENCE);
     let invoices = Client::connect_with(settings, &servers)?.sequence(&name)?;
     let (mut out, mut batch, mut lines) = (io::stdout().lock(), Vec::with_capacity(BATCH), 0);
@@ -64,7 +64,7 @@ fn run() -> Result<usize, Box<dyn Error>> {
     Ok(lines)
 }
 
-/// Numbers a batch and writes it; an empty one is written already.
+/// Numbers and writes a batch. An empty one is skipped.
 fn write(
     invoices: &Sequence,
     batch: &mut Vec<String>,

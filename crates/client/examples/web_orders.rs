@@ -1,4 +1,4 @@
-//! A web service that numbers its orders.
+//! Web service that numbers its orders.
 //!
 //! ```console
 //! $ sequent dev                                        # or a cluster's `sequent serve`
@@ -9,8 +9,8 @@
 //! {"items":"2 tea","order":"1"}
 //! ```
 //!
-//! What to look at: one client and one handle for the whole service, made at start; `ready()` before the port opens, so
-//! that the first order does not wait; an error that may pass becomes a 503 that tells the caller when to come back.
+//! It shows one client and one handle for the whole service, made at its start. `ready()` runs before the port opens,
+//! so the first order does not wait. A retryable error becomes a 503 with `Retry-After`.
 
 use std::{convert::Infallible, error::Error, net::SocketAddr, time::Duration};
 
@@ -26,13 +26,13 @@ use sequent_client::{Client, Sequence};
 use serde_json::json;
 use tokio::net::TcpListener;
 
-/// The longest order.
+/// Limit on an order in bytes.
 const ORDER_MAX: usize = 16 * 1024;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let client = Client::from_env().await?;
-    // An order that can't have its number within 300 ms is better refused than kept waiting.
+    // An order without a number after 300 ms is refused, so that its caller does not wait.
     let orders = client.sequence("order")?.deadline(Duration::from_millis(300));
     orders.ready().await?;
 
@@ -61,7 +61,7 @@ async fn answer(orders: &Sequence, request: Request<Incoming>) -> Response<Full<
     if (request.method(), request.uri().path()) != (&Method::POST, "/orders") {
         return respond(StatusCode::NOT_FOUND, &json!({"error": "POST /orders is all there is"}));
     }
-    // First what may be refused, then the number: a number that nobody uses is a gap.
+    // Validate first, then take the number: a number that nobody uses is a gap.
     let Ok(body) = Limited::new(request.into_body(), ORDER_MAX).collect().await else {
         return respond(StatusCode::PAYLOAD_TOO_LARGE, &json!({"error": "an order has at most 16 KiB"}));
     };

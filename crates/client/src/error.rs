@@ -1,54 +1,54 @@
-//! What can go wrong for a caller: a kind to match on, the reason of the one error table, and a text for people.
+//! Errors of the client: a kind to match on, a reason from the table of errors, and a text.
 
 use std::{fmt, sync::Arc, time::Duration};
 
 use sequent_buffer::TakeError;
 use sequent_core::SourceError;
 
-/// What class a failure is of. The precise word is [`Error::reason`].
+/// Kind of an error. [`Error::reason`] is more precise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// An argument is out of bounds; no number was consumed.
+    /// An argument is out of bounds. No number was consumed.
     InvalidArgument,
-    /// No such sequence.
+    /// The sequence does not exist.
     NotFound,
-    /// The server does not know the caller, or does not let it.
+    /// The caller is not authenticated or not permitted.
     Denied,
-    /// The caller, or the server, has had its share for now.
+    /// A quota of the caller or of the server is used up for now.
     QuotaExceeded,
-    /// The sequence is at its end.
+    /// The sequence has reached its end.
     Exhausted,
-    /// No server could serve.
+    /// No server could serve the request.
     Unavailable,
-    /// No number in the caller's time.
+    /// No number within the deadline.
     DeadlineExceeded,
-    /// A person has to act at the cluster first.
+    /// An operator has to act first.
     NeedsOperator,
-    /// The cluster can't have given what this client was given: it went back to an older state, or is another. Nobody is
-    /// to take numbers of it before a person has acted: page somebody.
+    /// The cluster can't have given a number that this client holds: it was restored to an older state, or is another
+    /// cluster. Take no numbers from it before an operator has acted; raise an alert.
     ClusterBehind,
-    /// It contradicts what the cluster holds.
+    /// The request contradicts the state of the cluster.
     Conflict,
-    /// An answer that is none of this protocol's.
+    /// The response is not one of this protocol.
     Protocol,
 }
 
-/// The reasons of the table that this crate gives by itself.
+/// Reasons that this crate gives on its own.
 pub(crate) const INVALID_ARGUMENT: &str = "INVALID_ARGUMENT";
 pub(crate) const DEADLINE_EXCEEDED: &str = "DEADLINE_EXCEEDED";
-/// No endpoint answered: the one reason that no server can give.
+/// No endpoint answered. Only a client can give this reason.
 pub(crate) const SERVER_UNAVAILABLE: &str = "SERVER_UNAVAILABLE";
-/// Something answered, but not like a server of this kind.
+/// Another program answered, not a Sequent server.
 pub(crate) const PROTOCOL: &str = "PROTOCOL";
 
-/// The field of what was outdated.
+/// Field of an outdated definition.
 const OUTDATED: &str = "definition";
 
-/// The label of a reason that is not in the table.
+/// Label of a reason that is not in the table.
 const OTHER: &str = "other";
 
-/// The table: a reason, its class, and whether the same request may be sent again.
+/// Table of reasons: the kind, and whether the same request may be retried.
 const REASONS: [(&str, ErrorKind, bool); 17] = [
     (INVALID_ARGUMENT, ErrorKind::InvalidArgument, false),
     ("SEQUENCE_NOT_FOUND", ErrorKind::NotFound, false),
@@ -72,13 +72,13 @@ const REASONS: [(&str, ErrorKind, bool); 17] = [
 /// A field that is out of bounds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Field {
-    /// Its name.
+    /// Name of the field.
     pub field: String,
     /// Its value and the bound.
     pub problem: String,
 }
 
-/// A take that gave no number. Cheap to clone.
+/// Failure of a call. Cheap to clone.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() {
@@ -102,7 +102,7 @@ struct Inner {
 }
 
 impl Error {
-    /// A failure with a word of the table; a word that it does not know is a failure of the protocol.
+    /// An error with a reason of the table. A reason that is not in the table has the kind `Protocol`.
     pub(crate) fn new(reason: &str, text: impl Into<String>) -> Self {
         let known = REASONS.iter().find(|(known, ..)| *known == reason);
         let (kind, is_retryable) =
@@ -125,7 +125,7 @@ impl Error {
         error.with_fields(vec![Field { field: field.to_owned(), problem }])
     }
 
-    /// No number in the caller's time.
+    /// No number within the deadline.
     pub(crate) fn late(sequence: &str, within: Duration) -> Self {
         let ms = within.as_millis();
         Self::new(DEADLINE_EXCEEDED, format!("no numbers of {sequence} came within {ms} ms"))
@@ -141,31 +141,31 @@ impl Error {
         Self(Arc::new(Inner { retry_after, ..inner }))
     }
 
-    /// What a reservoir's failure was to whoever filled it.
+    /// The error of a reservoir, as its caller should see it.
     pub(crate) fn of(error: TakeError, sequence: &str, within: Duration) -> Self {
         match error {
             TakeError::Deadline => Self::late(sequence, within),
             TakeError::Closed => Self::new(SERVER_UNAVAILABLE, "this client is closed"),
-            TakeError::Source(error) => Self::beneath(&error).unwrap_or_else(|| {
+            TakeError::Source(error) => Self::as_client_error(&error).unwrap_or_else(|| {
                 Self::new(SERVER_UNAVAILABLE, format!("no numbers of {sequence}: {error}"))
             }),
         }
     }
 
-    /// The same, where it is this crate's own.
-    pub(crate) fn beneath_take(error: &TakeError) -> Option<Self> {
+    /// The error of this crate behind a reservoir's error, if there is one.
+    pub(crate) fn of_reservoir(error: &TakeError) -> Option<Self> {
         match error {
-            TakeError::Source(error) => Self::beneath(error),
+            TakeError::Source(error) => Self::as_client_error(error),
             _ => None,
         }
     }
 
-    /// Whether a server says that a sequence has no leases, since it is dense.
+    /// Whether the server refused a lease because the sequence is dense.
     pub(crate) fn says_dense(&self) -> bool {
         self.kind() == ErrorKind::InvalidArgument && self.fields().iter().any(|it| it.field == "placement")
     }
 
-    /// A lease of another version or period than the one that texts are rendered by.
+    /// The lease has another version or period than the renderer.
     pub(crate) fn outdated(text: String) -> Self {
         let error = Self::new("DEFINITION_CONFLICT", text);
         error.with_fields(vec![Field { field: OUTDATED.to_owned(), problem: "changed".to_owned() }])
@@ -176,38 +176,42 @@ impl Error {
         self.kind() == ErrorKind::Conflict && self.fields().iter().any(|it| it.field == OUTDATED)
     }
 
-    fn beneath(error: &SourceError) -> Option<Self> {
+    fn as_client_error(error: &SourceError) -> Option<Self> {
         std::error::Error::source(error)?.downcast_ref::<Self>().cloned()
     }
 
-    /// What class it is of: what callers match on.
+    /// The kind to match on.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// The word of the error table, the same at every door: `NO_SHARD_AVAILABLE`, `SEQUENCE_NOT_FOUND`, …; two are
-    /// this crate's own: `SERVER_UNAVAILABLE` where no endpoint answered, `PROTOCOL` where something else answered.
+    /// The reason from the table of errors, the same in every protocol: `NO_SHARD_AVAILABLE`, `SEQUENCE_NOT_FOUND`, …
+    ///
+    /// Two reasons are this crate's own: `SERVER_UNAVAILABLE` if no endpoint answered, `PROTOCOL` if another program
+    /// did.
     pub fn reason(&self) -> &str {
         &self.0.reason
     }
 
-    /// Every label of a reason: a server's own word is none, or whoever answers could make as many series as it likes.
+    /// All labels of reasons. A reason that is not in the table is no label, because any program that answers could
+    /// then create series without bound.
     pub(crate) fn labels() -> impl Iterator<Item = &'static str> {
         REASONS.iter().map(|(known, ..)| *known).chain([OTHER])
     }
 
-    /// The one of this error.
+    /// The label of this error.
     pub(crate) fn label(&self) -> &'static str {
         let known = REASONS.iter().find(|(known, ..)| *known == self.0.reason);
         known.map_or(OTHER, |(known, ..)| known)
     }
 
-    /// Whether the same call may succeed later without anybody acting. Numbers never repeat, however often it is made.
+    /// Whether the same call may succeed later without an operator. Numbers never repeat, however often it is
+    /// retried.
     pub fn is_retryable(&self) -> bool {
         self.0.is_retryable
     }
 
-    /// How long the server asked to wait before that.
+    /// How long the server asked to wait before a retry.
     pub fn retry_after(&self) -> Option<Duration> {
         self.0.retry_after
     }

@@ -1,4 +1,4 @@
-//! Unique business numbers for a service: the client of a Sequent cluster.
+//! Client (SDK) of a Sequent cluster: unique numbers for a service.
 //!
 //! ```no_run
 //! # async fn run() -> Result<(), sequent_client::Error> {
@@ -6,72 +6,67 @@
 //!
 //! let client = Client::connect("http://a:7420,http://b:7420").await?;     // or Client::from_env()
 //! let orders = client.sequence("order")?;         // Clone + Send + Sync; making one does no I/O
-//! let number = orders.next().await?;              // from a local lease: nanoseconds; awaits only when dry
+//! let number = orders.next().await?;              // from a local lease: nanoseconds; awaits only if it is used up
 //! # Ok(()) }
 //! ```
 //!
-//! # What it promises
+//! # Guarantees
 //!
-//! - **No number twice**, however often a call is made again, whatever server it went to. Numbers that may have been
-//!   served and were not received are burnt, never asked for back; dropping a client burns what it holds.
-//! - **[`Sequence::next`] costs nanoseconds.** Numbers are leased ahead of demand. A lease is handed out for ten seconds at
-//!   most, also by a process that was suspended meanwhile: then at most a tenth of a second of old numbers leaves.
-//! - **One server that dies, hangs or stops costs no call.** Each call goes to another endpoint, within its deadline; who
-//!   failed is tried again by itself, under the rules by which a server treats its shards.
-//! - **An address where something else answers** costs no call either, while another one is a server's; where none is, the
+//! - **No number twice**, however often a call is retried and on whichever server. Numbers that may have been served
+//!   but were not received are burnt: they are never requested again. Dropping a client burns the numbers that it
+//!   holds.
+//! - **[`Sequence::next`] costs nanoseconds.** Numbers are leased ahead of demand. A lease is used for at most ten
+//!   seconds. After a suspension of the process, numbers that are too old leave for at most a tenth of a second.
+//! - **A server that dies, hangs or stops costs no call.** Each call goes on to another endpoint within its deadline.
+//!   A failed endpoint is probed in the background, under the same health rules as a shard of a server.
+//! - **An address where another program answers** costs no call while another endpoint is a server. If none is, the
 //!   error says what was found.
-//! - **All servers gone** means: what is leased is served, then an error that says so and is retryable, within the deadline.
+//! - **If all servers are down**, leased numbers are served. After that, calls fail within their deadline with a
+//!   retryable error.
 //!
-//! Numbers that must not have been in anybody's memory, in an order that others can see, come from [`Sequence::next_fresh`].
+//! [`Sequence::next_fresh`] returns numbers that were never held in memory, in an order that other clients can
+//! observe.
 //!
-//! Metrics go through the [`metrics`](https://docs.rs/metrics) facade, all named `sequent_client_…`.
+//! Metrics use the [`metrics`](https://docs.rs/metrics) facade and are named `sequent_client_…`.
 //!
-//! Suggested reading order: `client`, `sequence`, `lease` (a server's lease as a source), `endpoints`, `wire`.
+//! # Modules
+//!
+//! | module | contents |
+//! |---|---|
+//! | `client` | [`Client`], its builder, options, state and background thread |
+//! | `sequence` | [`Sequence`] and the futures that take numbers |
+//! | `lease` | leases of one sequence, as the source of its reservoir |
+//! | `transport` | endpoints, failover, the gRPC connection and its errors |
+//! | `render` | texts of numbers, rendered locally or by a server |
+//! | `memory` | a cluster in memory, for tests of users |
+//! | [`blocking`] | the same API without `async` |
+//! | `retry_deadline`, `error`, `telemetry` | retries, errors, metrics |
+//!
+//! Suggested reading order: `client`, `sequence`, `lease`, `transport`.
 
-mod address;
-mod batch;
 pub mod blocking;
-mod builder;
 mod client;
-mod clock;
-mod definitions;
-mod endpoints;
 mod error;
-mod fork;
-mod fresh;
-mod ground;
-mod highest;
 mod lease;
-mod local;
 mod memory;
-mod metric;
-mod next;
 mod number;
-mod options;
-mod parcel;
-mod part;
-mod patience;
-mod rendering;
-mod scope;
+mod render;
+mod retry_deadline;
 mod sequence;
-mod strangers;
+mod telemetry;
 #[cfg(test)]
 mod tests;
-mod text;
-mod ticker;
 mod transport;
-mod waiting;
-mod wire;
 
-pub use batch::Batch;
-pub use builder::ClientBuilder;
 pub use client::Client;
-pub use definitions::Definitions;
+pub use client::builder::ClientBuilder;
+pub use client::definitions::Definitions;
 pub use error::{Error, ErrorKind, Field};
-pub use local::{Local, LocalNext};
-pub use next::Next;
 pub use number::{Number, NumberError};
+pub use render::text::Issued;
 pub use sequence::Sequence;
-/// What [`Definitions`] asks and is answered with: `sequent.v1`.
+pub use sequence::batch::Batch;
+pub use sequence::local::{Local, LocalNext};
+pub use sequence::next::Next;
+/// Requests and responses of [`Definitions`]: the package `sequent.v1`.
 pub use sequent_proto::v1;
-pub use text::Issued;

@@ -1,8 +1,8 @@
-//! A number as callers get it.
+//! Number of a sequence.
 
 use std::{fmt, num::NonZeroI64, str::FromStr};
 
-/// A number of a sequence: `1 ..= i64::MAX`, so that every database column and language can hold it.
+/// A number of a sequence: `1 ..= i64::MAX`, which every database column and language can hold.
 ///
 /// ```
 /// use sequent_client::Number;
@@ -21,7 +21,7 @@ pub struct NumberError {
 }
 
 impl Number {
-    /// The number, where `value` is one.
+    /// The number, if `value` is in range.
     #[inline]
     pub const fn new(value: i64) -> Option<Self> {
         match NonZeroI64::new(value) {
@@ -30,13 +30,13 @@ impl Number {
         }
     }
 
-    /// The number as the signed integer that databases have.
+    /// The number as the signed integer of databases.
     #[inline]
     pub const fn get(self) -> i64 {
         self.0.get()
     }
 
-    /// From a block, which holds nothing outside of `1 ..= i64::MAX`.
+    /// A number of a block, which holds only `1 ..= i64::MAX`.
     #[inline]
     pub(crate) fn of(value: u64) -> Option<Self> {
         NonZeroI64::new(value.cast_signed()).map(Self)
@@ -104,7 +104,8 @@ impl fmt::Display for NumberError {
 
 impl std::error::Error for NumberError {}
 
-/// Text for people and JSON, whose readers may know doubles only; an integer for machines.
+/// Serialized as text in formats for people and JSON, whose readers may have doubles only. An integer in binary
+/// formats.
 #[cfg(feature = "serde")]
 mod as_text {
     use std::fmt;
@@ -114,7 +115,7 @@ mod as_text {
         de::{Error, Visitor},
     };
 
-    use super::Number;
+    use crate::number::Number;
 
     impl Serialize for Number {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -136,7 +137,7 @@ mod as_text {
         }
     }
 
-    /// A text, or an integer as it is.
+    /// Visitor that accepts a text or an integer.
     struct Either;
 
     impl Visitor<'_> for Either {

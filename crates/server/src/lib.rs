@@ -1,53 +1,35 @@
-//! The doors of Sequent: gRPC, HTTP/JSON, and the admin listener.
+//! Server of Sequent: gRPC, HTTP/JSON, and the admin listener.
 //!
-//! Reading order: [`run`] (start, drain, end), `teller` (what every door asks for), `fault` (one error table for all
-//! doors), `grpc` and `http` (a door each), `bounds` (every limit, with its number), `accept` (connections).
+//! | module | contents |
+//! |---|---|
+//! | [`run`] | start, drain and shutdown of a server |
+//! | `service` | what gRPC and HTTP call: numbers, definitions, the table of errors, request ids |
+//! | `grpc`, `http` | one module per protocol, with the measured `fast_path` of `Next` in a folder of its own |
+//! | `admin` | health, metrics, status and the console |
+//! | `connection` | the accept loop, and one connection from its first byte to its close |
+//! | `limits` | every limit with its number, and the quotas that enforce them |
+//! | `shutdown` | phases of the shutdown, and the drain |
+//! | `telemetry` | metrics, their recorder, and traces |
 //!
-//! This crate knows neither stores nor rings nor queues: all numbers come from an [`Engine`](sequent_engine::Engine).
+//! Suggested reading order: [`run`], `service`, `http`, `grpc`, `limits`, `connection`.
+//!
+//! This crate knows no stores, rings or queues: all numbers come from an [`Engine`](sequent_engine::Engine).
 
-mod accept;
 mod admin;
-mod arriving;
-mod aside;
-mod bounds;
-mod closing;
 mod connection;
-mod console;
-mod counted;
-mod crowd;
-mod definitions;
-mod descriptors;
-mod dials;
-mod drain;
-mod fault;
 mod grpc;
 mod http;
-mod inline;
-mod meter;
-mod names;
-mod outage;
-mod parting;
-mod phase;
-mod places;
-mod recorder;
-mod request_id;
+mod limits;
 mod run;
-mod standing;
-mod stream;
-mod teller;
-#[cfg(feature = "otel")]
-mod traces;
-#[cfg(not(feature = "otel"))]
-#[path = "untraced.rs"]
-mod traces;
-mod unread;
-mod vitals;
+mod service;
+mod shutdown;
+mod telemetry;
 
-pub use accept::Listeners;
-pub use descriptors::Descriptors;
-pub use dials::{Change, Dials};
-pub use names::METRICS;
-pub use recorder::Recorder;
-pub use run::{Drained, Serving, run};
+pub use connection::accept::Listeners;
+pub use limits::fd_budget::FdBudget;
+pub use limits::runtime_limits::{ConfigChange, RuntimeLimits};
+pub use run::{Drained, ServerOptions, run};
+pub use telemetry::metric_names::METRICS;
+pub use telemetry::recorder::Recorder;
 #[cfg(feature = "otel")]
-pub use traces::Traces;
+pub use telemetry::traces::Traces;

@@ -1,4 +1,4 @@
-//! A server's epoch: all doors open at once, drain, end.
+//! Start, drain and shutdown of a server.
 
 use std::{future::Future, io};
 
@@ -7,92 +7,96 @@ use tokio::time::{sleep, timeout};
 use tonic_health::{ServingStatus, server::HealthReporter};
 
 use crate::{
-    accept::{ADMIN_GRACE, Ends, Listeners, accept},
-    admin::AdminDoor,
-    bounds::{ADMIN_HEAD_TIMEOUT, HEAD_TIMEOUT},
-    connection::Protocol,
-    dials::Dials,
-    drain::{Drain, used_up},
-    grpc::{GrpcDoor, SEQUENCES},
-    http::HttpDoor,
-    meter,
-    phase::{Phase, Phases},
-    recorder::Recorder,
-    standing::Standing,
-    teller::Teller,
+    admin::AdminService,
+    connection::{
+        Protocol,
+        accept::{ADMIN_GRACE, ListenerOptions, Listeners, accept},
+    },
+    grpc::{GrpcServer, SEQUENCES},
+    http::HttpServer,
+    limits::{ADMIN_HEAD_TIMEOUT, HEAD_TIMEOUT, pending_quota::PendingQuota, runtime_limits::RuntimeLimits},
+    service::NumberService,
+    shutdown::{
+        drain::{DrainState, wait_until_reserve_used},
+        phase::{Phase, PhaseWatch},
+    },
+    telemetry::{recorder::Recorder, request_metrics},
 };
 
-/// What a server serves, and how.
-pub struct Serving {
-    /// Where its numbers come from; it is shut down with the server.
+/// Parts of a server.
+pub struct ServerOptions {
+    /// Source of all numbers. The server shuts it down.
     pub engine: Engine,
-    /// Limits that may change while it runs.
-    pub dials: Dials,
-    /// What `/metrics` shows.
+    /// Limits that may change while the server runs.
+    pub limits: RuntimeLimits,
+    /// Recorder behind `/metrics`.
     pub recorder: Recorder,
-    /// Which cluster this server says it is of: to a health check of `sequent.v1.Sequences/IDENTITY`. A client that was
-    /// told an identity believes no other server, whoever answers at an address.
+    /// Identity of the cluster. A health check of `sequent.v1.Sequences/IDENTITY` succeeds only on a server of this
+    /// cluster. A client that was given an identity uses no other server.
     pub identity: Option<String>,
 }
 
 /// How a server ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Drained {
-    /// Connections with requests in work that outlasted `limits.drain_timeout_s`, and were dropped.
+    /// Connections whose requests took longer than `limits.drain_timeout_s`. They were dropped.
     pub dropped: usize,
 }
 
-/// Serves until `shutdown`, then drains: unready at once; still serving for `limits.drain_delay_s`, so that balancers
-/// notice, and for up to half of `limits.drain_timeout_s` more while callers who stay use up what is ready; then no new connection,
-/// and requests in work have the rest of it; then the engine is shut down. The admin listener answers until that is done: a server
-/// that can't end is seen.
+/// Serves until `shutdown` ends, then drains:
 ///
-/// Both ends come from the caller, so that tests need no special mode.
+/// 1. The server is not ready, but serves for `limits.drain_delay_s`, so that load balancers notice.
+/// 2. It serves for up to half of `limits.drain_timeout_s` more, while callers use up the prefetched numbers.
+/// 3. It accepts no connection, and requests in flight have the rest of that time.
+/// 4. The engine is shut down.
+///
+/// The admin listener answers until the end, so that a shutdown that hangs can be seen. The caller supplies the
+/// sockets and `shutdown`, so tests need no special mode.
 pub async fn run(
     listeners: Listeners,
-    serving: Serving,
+    serving: ServerOptions,
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<Drained> {
-    let Serving { engine, dials, recorder, identity } = serving;
+    let ServerOptions { engine, limits, recorder, identity } = serving;
     let identified = identity.map(|identity| format!("{SEQUENCES}/{identity}"));
     let services: Vec<&str> = ["", SEQUENCES].into_iter().chain(identified.as_deref()).collect();
-    let teller = Teller::new(engine.clone(), dials.clone());
+    let service = NumberService::new(engine.clone(), limits.clone());
     let health = HealthReporter::new();
     for service in &services {
         health.set_service_status(*service, ServingStatus::Serving).await;
     }
-    let (phase, phases) = Phases::new();
-    let grpc = GrpcDoor::new(teller.clone(), &health, phases.clone()).map_err(io::Error::other)?;
-    let standing = Standing::default();
-    let http = HttpDoor::new(teller.clone());
-    let drain = Drain::new(dials.clone());
-    let admin = AdminDoor::new(teller, recorder.clone(), (phases.clone(), drain.clone()));
+    let (phase, phases) = PhaseWatch::new();
+    let grpc = GrpcServer::new(service.clone(), &health, phases.clone()).map_err(io::Error::other)?;
+    let pending = PendingQuota::default();
+    let http = HttpServer::new(service.clone());
+    let drain = DrainState::new(limits.clone());
+    let admin = AdminService::new(service, recorder.clone(), (phases.clone(), drain.clone()));
     let ends = |name, protocol| {
-        let (dials, phases) = (dials.clone(), phases.clone());
-        Ends {
+        let (limits, phases) = (limits.clone(), phases.clone());
+        ListenerOptions {
             name,
             protocol,
-            closes: Phase::Closing,
-            drops: Phase::Ending,
-            dials,
-            connections_max: Dials::connections_max,
+            closes_at: Phase::Closing,
+            drops_at: Phase::Ending,
+            limits,
+            connections_max: RuntimeLimits::connections_max,
             phases,
         }
     };
-    let shares = standing.clone();
-    let grpc = move || grpc.line(shares.share());
+    let pending_shares = pending.clone();
+    let grpc = move || grpc.connection_service(pending_shares.connection_share());
     let grpc = tokio::spawn(accept(listeners.grpc, grpc, ends("grpc", Protocol::Http2)));
-    let http = move || http.line(standing.share());
+    let http = move || http.connection_service(pending.connection_share());
     let http = tokio::spawn(accept(listeners.http, http, ends("http", Protocol::Http1(HEAD_TIMEOUT))));
-    let last = Ends {
-        // Whoever looks sees a server end that takes long to shut its engine down.
-        closes: Phase::Ended,
-        drops: Phase::Ended,
-        connections_max: Dials::admin_connections_max,
+    let last = ListenerOptions {
+        // The admin listener stays until the engine is shut down, since that may take long.
+        closes_at: Phase::Ended,
+        drops_at: Phase::Ended,
+        connections_max: RuntimeLimits::admin_connections_max,
         ..ends("admin", Protocol::Http1(ADMIN_HEAD_TIMEOUT))
     };
     let admin = tokio::spawn(accept(listeners.admin, move || admin.clone(), last));
-    meter::begin(&engine).await;
+    request_metrics::begin(&engine).await;
     let upkeep = tokio::spawn(recorder.upkeep());
 
     shutdown.await;
@@ -103,17 +107,18 @@ pub async fn run(
         health.set_service_status(service, ServingStatus::NotServing).await;
     }
     engine.enter_drain_mode();
-    let (held, delay, limit) = (engine.ready(), dials.drain_delay(), dials.drain_timeout());
+    let (held, delay, limit) = (engine.ready(), limits.drain_delay(), limits.drain_timeout());
     sleep(delay).await;
-    // Who gives balancers no time wants the end at once.
-    let limit = if delay.is_zero() { limit } else { used_up(|| engine.ready(), held, limit).await };
+    // A drain without delay is meant to end at once.
+    let limit =
+        if delay.is_zero() { limit } else { wait_until_reserve_used(|| engine.ready(), held, limit).await };
     phase.send_replace(Phase::Closing);
-    let mut doors = Box::pin(async { (grpc.await, http.await) });
-    let waited = timeout(limit, doors.as_mut()).await;
+    let mut listeners_done = Box::pin(async { (grpc.await, http.await) });
+    let waited = timeout(limit, listeners_done.as_mut()).await;
     phase.send_replace(Phase::Ending);
     let left = match waited {
         Ok(left) => left,
-        Err(_) => doors.await,
+        Err(_) => listeners_done.await,
     };
     engine.shutdown().await;
     phase.send_replace(Phase::Ended);

@@ -10,7 +10,7 @@ use sequent_engine::{
     Engine, Pace,
     config::{Config, Place},
 };
-use sequent_server::{Descriptors, Dials, Listeners, Recorder, Serving, run};
+use sequent_server::{FdBudget, Listeners, Recorder, RuntimeLimits, ServerOptions, run};
 use tokio::{
     net::TcpListener,
     signal::unix::{Signal, SignalKind, signal},
@@ -56,7 +56,7 @@ impl Serve {
 /// Opens the cluster, then its doors, and serves until a signal.
 pub(crate) async fn serve(cluster: &Cluster, config: Config, reloads: bool) -> Result<(), Failure> {
     let signals = Signals::listen().map_err(|error| Failure::failed(format!("no signals: {error}")))?;
-    let (recorder, descriptors) = (Recorder::install(), Descriptors::raised());
+    let (recorder, descriptors) = (Recorder::install(), FdBudget::raised());
     // First the cluster: what is refused is refused before a port opens.
     let engine = cluster.engine(config.clone(), Pace::Standing).await?;
     let dials = Room::beside(&engine, descriptors).dials(&config.limits);
@@ -78,7 +78,7 @@ pub(crate) async fn serve(cluster: &Cluster, config: Config, reloads: bool) -> R
     let identity = presence.as_ref().map(|presence| presence.identity().to_owned());
     let served = engine.clone();
     let serving =
-        Serving { engine: engine.clone(), dials: dials.clone(), recorder: recorder.clone(), identity };
+        ServerOptions { engine: engine.clone(), limits: dials.clone(), recorder: recorder.clone(), identity };
     let reloading = async {
         if reloads {
             reload(cluster, config, (engine, dials, recorder), hangups).await;
@@ -163,7 +163,7 @@ impl Signals {
 async fn reload(
     cluster: &Cluster,
     mut in_force: Config,
-    (engine, dials, recorder): (Engine, Dials, Recorder),
+    (engine, dials, recorder): (Engine, RuntimeLimits, Recorder),
     mut hangups: Signal,
 ) {
     let mut seen = cluster.file().and_then(stamp);
@@ -199,10 +199,10 @@ async fn reload(
     }
 }
 
-fn say(changes: &[sequent_server::Change]) {
+fn say(changes: &[sequent_server::ConfigChange]) {
     tracing::info!(changes = changes.len(), "configuration read again");
     for change in changes {
-        let sequent_server::Change { key, was, is, in_force } = change;
+        let sequent_server::ConfigChange { key, was, is, in_force } = change;
         if *in_force {
             tracing::info!(key, was, is, "in force");
         } else {

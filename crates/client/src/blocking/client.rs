@@ -1,33 +1,36 @@
-//! A client for threads that may wait.
+//! Blocking client.
 
 use std::sync::{Arc, OnceLock};
 
-use super::{sequence::Sequence, worker::Worker};
-use crate::{builder::ClientBuilder, error::Error};
+use crate::{
+    blocking::{sequence::Sequence, worker::Worker},
+    client::builder::ClientBuilder,
+    error::Error,
+};
 
-/// A client of one cluster, as [`crate::Client`] is, with a thread of its own for its work. Cheap to clone.
+/// Blocking client of one cluster: [`crate::Client`] with a background thread of its own. Cheap to clone.
 ///
-/// In a forked child it is another client: what the parent holds stays the parent's, and the child connects by itself.
+/// In a forked child it becomes another client. The parent keeps its numbers, and the child connects on its own.
 #[derive(Debug, Clone)]
 pub struct Client(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    client: crate::Client,
+    client: crate::client::Client,
     worker: Worker,
-    /// The same client, in a child of the process that made this one; or why there is none.
+    /// The client of a forked child, or the error that prevents it.
     child: OnceLock<Result<Client, Error>>,
 }
 
 impl Client {
-    /// Connects to a cluster by the addresses of its servers' gRPC doors: `http://a:7420,http://b:7420`.
+    /// Connects to a cluster by the addresses of its servers: `http://a:7420,http://b:7420`.
     ///
-    /// Returns once one of them answers; fails, retryably, if none has within the default deadline.
+    /// Returns once a server answers. Fails with a retryable error if none does within the default deadline.
     pub fn connect(servers: &str) -> Result<Self, Error> {
-        Self::connect_with(crate::Client::builder(), servers)
+        Self::connect_with(crate::client::Client::builder(), servers)
     }
 
-    /// The same with settings.
+    /// Connects with settings.
     pub fn connect_with(settings: ClientBuilder, servers: &str) -> Result<Self, Error> {
         let worker = Worker::start()?;
         let client = worker.wait(settings.connect(servers))?;
@@ -37,23 +40,23 @@ impl Client {
     /// [`connect`](Self::connect) to the addresses in `SEQUENT_SERVER`.
     pub fn from_env() -> Result<Self, Error> {
         let worker = Worker::start()?;
-        let client = worker.wait(crate::Client::from_env())?;
+        let client = worker.wait(crate::client::Client::from_env())?;
         Ok(Self::new(client, worker))
     }
 
-    /// The same types without a server, for tests: every name is a sequence, each counts from 1, all in this process.
+    /// A client without a server, for tests. Every name is a sequence that counts from 1 in this process.
     ///
     /// # Panics
     ///
-    /// Where the system has no thread left.
+    /// If the system can't start a thread.
     pub fn in_memory() -> Self {
         #[allow(clippy::panic, reason = "a test on a machine without a thread can't go on")]
         let worker = Worker::start().unwrap_or_else(|error| panic!("{error}"));
-        let client = worker.wait(async { crate::Client::in_memory() });
+        let client = worker.wait(async { crate::client::Client::in_memory() });
         Self::new(client, worker)
     }
 
-    /// A client in memory that skips numbers and gives them out of order by this seed; it never repeats one.
+    /// The same client in memory, with gaps and out of order. The seed decides where. No number repeats.
     #[must_use]
     pub fn unruly(self, seed: u64) -> Self {
         let worker = self.0.worker.clone();
@@ -61,25 +64,25 @@ impl Client {
         Self::new(client, worker)
     }
 
-    /// A client in memory whose sequence `name` has texts of this template, as [`crate::Client::template`] has it.
+    /// The same client in memory, with a template for the sequence `name`. See [`crate::Client::template`].
     pub fn template(self, name: &str, template: &str, zone: &str) -> Result<Self, Error> {
         let worker = self.0.worker.clone();
         let client = worker.wait(async { self.0.client.clone().template(name, template, zone) })?;
         Ok(Self::new(client, worker))
     }
 
-    /// A sequence by its name. No I/O: a name that the cluster does not know is told by the first take.
+    /// A sequence by its name, without I/O. An unknown name is reported by the first call that takes a number.
     pub fn sequence(&self, name: &str) -> Result<Sequence, Error> {
-        let here = self.here()?;
+        let here = self.in_this_process()?;
         Ok(Sequence::new(here.0.client.sequence(name)?, here.clone()))
     }
 
-    /// Each endpoint, and whether it is in use or may be.
+    /// Each endpoint, and whether it is healthy.
     pub fn endpoints(&self) -> Vec<(String, bool)> {
-        self.here().map(|here| here.0.client.endpoints()).unwrap_or_default()
+        self.in_this_process().map(|here| here.0.client.endpoints()).unwrap_or_default()
     }
 
-    fn new(client: crate::Client, worker: Worker) -> Self {
+    fn new(client: crate::client::Client, worker: Worker) -> Self {
         Self(Arc::new(Inner { client, worker, child: OnceLock::new() }))
     }
 
@@ -87,16 +90,16 @@ impl Client {
         &self.0.worker
     }
 
-    /// This client; in a forked child its like, with a thread of the child's own.
-    pub(super) fn here(&self) -> Result<&Self, Error> {
-        if !self.0.client.is_left() {
+    /// This client. In a forked child, the client of the child with its own thread.
+    pub(super) fn in_this_process(&self) -> Result<&Self, Error> {
+        if !self.0.client.is_forked_child() {
             return Ok(self);
         }
         let child = self.0.child.get_or_init(|| {
             let worker = Worker::start()?;
-            let client = worker.wait(async { self.0.client.here().clone() });
+            let client = worker.wait(async { self.0.client.in_this_process().clone() });
             Ok(Self::new(client, worker))
         });
-        child.as_ref().map_err(Clone::clone)?.here()
+        child.as_ref().map_err(Clone::clone)?.in_this_process()
     }
 }

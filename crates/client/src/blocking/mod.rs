@@ -1,4 +1,4 @@
-//! The same without `async`: for threads that may wait.
+//! Blocking API, for threads without `async`.
 //!
 //! ```
 //! use sequent_client::blocking::Client;
@@ -12,5 +12,5 @@ mod client;
 mod sequence;
 mod worker;
 
-pub use client::Client;
-pub use sequence::{Local, Sequence};
+pub use crate::blocking::client::Client;
+pub use crate::blocking::sequence::{Local, Sequence};

@@ -1,4 +1,4 @@
-//! The thread that a blocking client's work runs on, and how callers wait for it.
+//! Background thread of a blocking client, and how callers wait for its work.
 
 use std::{
     future::Future,
@@ -15,7 +15,7 @@ use tokio::{
 
 use crate::error::{Error, SERVER_UNAVAILABLE};
 
-/// A runtime on a thread of its own; both end when the last holder is gone.
+/// Runtime on a thread of its own. Both end with the last handle.
 #[derive(Debug, Clone)]
 pub(crate) struct Worker {
     handle: Handle,
@@ -33,7 +33,7 @@ impl Worker {
         Ok(Self { handle, _stop: Arc::new(stop) })
     }
 
-    /// Waits for `work` on the calling thread, whose own runtime, if it has one, is not touched.
+    /// Waits for `work` on the calling thread. A runtime of that thread is not used.
     pub(crate) fn wait<T>(&self, work: impl Future<Output = T>) -> T {
         let _timers = self.handle.enter();
         let waker = Waker::from(Arc::new(Unpark(thread::current())));
@@ -48,7 +48,7 @@ impl Worker {
     }
 }
 
-/// Wakes a thread.
+/// Waker that unparks a thread.
 struct Unpark(Thread);
 
 impl Wake for Unpark {

@@ -1,7 +1,7 @@
-//! A cluster in memory, for users' tests: the whole client, without a server.
+//! Cluster in memory, for tests of users: the whole client without a server.
 
+mod chaos;
 mod templates;
-mod unruly;
 
 use std::{
     collections::HashMap,
@@ -10,49 +10,48 @@ use std::{
 
 use sequent_core::{Block, BoxFuture, Layout, SequenceName, SourceError, Span};
 
-pub(crate) use self::templates::Templates;
-use self::{templates::Aim, unruly::Unruly};
+pub(crate) use crate::memory::templates::Templates;
 use crate::{
+    client::options::AGELESS,
     error::Error,
-    options::AGELESS,
-    transport::{Ask, Granted, Refusal, Transport, Verb},
+    memory::{chaos::Chaos, templates::ResolvedRequest},
+    transport::{GrantResponse, NumberRequest, Refusal, Transport, Verb},
 };
 
-/// Counts from 1 for each name; with a template, from its `start` in its steps to its last, for each period and each
-/// tuple of values.
+/// Transport that counts from 1 per name. With a template, it counts from `start` in steps, per period and values.
 #[derive(Default)]
 pub(crate) struct Memory {
-    unruly: Option<u64>,
+    chaos_seed: Option<u64>,
     templates: Templates,
     counters: Mutex<HashMap<(SequenceName, Vec<String>), Counter>>,
 }
 
-/// It counts from 1; which numbers those are, the span says.
+/// Counter of raw positions from 1. The span maps them to numbers.
 enum Counter {
-    /// 1, 2, 3, … up to this one so far.
+    /// The last position.
     Plain(u64),
-    /// Neither without gaps nor in order.
-    Unruly(Unruly),
+    /// With gaps and out of order.
+    Chaos(Chaos),
 }
 
 impl Memory {
-    /// In order, or unruly from a seed.
-    pub(crate) fn new(unruly: Option<u64>, templates: Templates) -> Arc<Self> {
-        Arc::new(Self { unruly, templates, counters: Mutex::default() })
+    /// In order, or in chaos mode with a seed.
+    pub(crate) fn new(chaos_seed: Option<u64>, templates: Templates) -> Arc<Self> {
+        Arc::new(Self { chaos_seed, templates, counters: Mutex::default() })
     }
 
-    fn grant(&self, ask: &Ask) -> Result<Granted, Error> {
-        let aim = self.templates.aim(&ask.scope)?;
-        let blocks = self.take(ask, &aim).ok_or_else(|| self.exhausted(ask, &aim))?;
-        let dated = aim.dated(ask, &blocks)?;
-        Ok(Granted { blocks, max_age: Some(AGELESS), version: 1, dated })
+    fn grant(&self, ask: &NumberRequest) -> Result<GrantResponse, Error> {
+        let resolved = self.templates.resolve(&ask.scope)?;
+        let blocks = self.take(ask, &resolved).ok_or_else(|| self.exhausted(ask, &resolved))?;
+        let template_data = resolved.template_data(ask, &blocks)?;
+        Ok(GrantResponse { blocks, max_age: Some(AGELESS), version: 1, template_data })
     }
 
-    /// As a server says it: with how many are left, where that is known and some are.
-    fn exhausted(&self, ask: &Ask, aim: &Aim) -> Error {
+    /// The error of a server at the end of a sequence, with the numbers left if some are.
+    fn exhausted(&self, ask: &NumberRequest, resolved: &ResolvedRequest) -> Error {
         let counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
-        let left = match counters.get(&(ask.scope.name().clone(), aim.key())) {
-            Some(Counter::Plain(last)) => aim.span().capacity().saturating_sub(*last),
+        let left = match counters.get(&(ask.scope.name().clone(), resolved.key())) {
+            Some(Counter::Plain(last)) => resolved.span().capacity().saturating_sub(*last),
             _ => 0,
         };
         let end = format!("{} is at its end", ask.scope.name());
@@ -65,12 +64,12 @@ impl Memory {
         Error::new("SEQUENCE_EXHAUSTED", text)
     }
 
-    fn take(&self, ask: &Ask, aim: &Aim) -> Option<Vec<Block>> {
+    fn take(&self, ask: &NumberRequest, resolved: &ResolvedRequest) -> Option<Vec<Block>> {
         let mut counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
-        let fresh = || self.unruly.map_or(Counter::Plain(0), |seed| Counter::Unruly(Unruly::new(seed)));
-        let counter = counters.entry((ask.scope.name().clone(), aim.key())).or_insert_with(fresh);
+        let fresh = || self.chaos_seed.map_or(Counter::Plain(0), |seed| Counter::Chaos(Chaos::new(seed)));
+        let counter = counters.entry((ask.scope.name().clone(), resolved.key())).or_insert_with(fresh);
         let count = u64::from(ask.count);
-        let (span, exactly) = (aim.span(), ask.verb == Verb::Next);
+        let (span, exactly) = (resolved.span(), ask.verb == Verb::Next);
         let places = match counter {
             Counter::Plain(last) => {
                 let left = span.capacity().saturating_sub(*last);
@@ -81,7 +80,7 @@ impl Memory {
                 *last = block.last();
                 vec![block]
             }
-            Counter::Unruly(unruly) => unruly.take(count, exactly)?,
+            Counter::Chaos(chaos) => chaos.take(count, exactly)?,
         };
         let blocks = numbers(span, places)?;
         let taken: u64 = blocks.iter().map(Block::count).sum();
@@ -89,7 +88,7 @@ impl Memory {
     }
 }
 
-/// The numbers of a span that were counted from 1; what is beyond its last one is left out.
+/// Maps positions to numbers. Positions beyond the end are left out.
 fn numbers(span: Span, places: Vec<Block>) -> Option<Vec<Block>> {
     let from_one = Layout::new(0, 0).ok()?;
     Some(places.into_iter().filter_map(|block| span.numbers(from_one, block)).collect())
@@ -100,7 +99,7 @@ impl Transport for Memory {
         "memory".to_owned()
     }
 
-    fn ask(self: Arc<Self>, ask: Ask) -> BoxFuture<'static, Result<Granted, Refusal>> {
+    fn ask(self: Arc<Self>, ask: NumberRequest) -> BoxFuture<'static, Result<GrantResponse, Refusal>> {
         Box::pin(std::future::ready(self.grant(&ask).map_err(Refusal::Final)))
     }
 

@@ -1,4 +1,4 @@
-//! Templates of sequences in memory: the same proof, periods and texts as a server's.
+//! Templates of a cluster in memory, with the same analysis, periods and texts as in a server.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -7,32 +7,32 @@ use sequent_format::{CounterSpec, Format, RenderContext, Template, Timestamp, li
 
 use crate::{
     error::Error,
-    rendering::{now, of_value, settings},
-    scope::Scope,
-    transport::{Ask, Dated, Rendering, Verb},
+    lease::request_scope::RequestScope,
+    render::local_render::{now, settings, value_error},
+    transport::{NumberRequest, TemplateData, TemplateSettings, Verb},
 };
 
-/// By name. Cheap to clone.
+/// Templates by sequence. Cheap to clone.
 #[derive(Clone, Default)]
-pub(crate) struct Templates(Arc<HashMap<SequenceName, Known>>);
+pub(crate) struct Templates(Arc<HashMap<SequenceName, KnownTemplate>>);
 
 #[derive(Clone)]
-struct Known {
-    rendering: Rendering,
+struct KnownTemplate {
+    rendering: TemplateSettings,
     format: Format,
     span: Span,
 }
 
-/// What a request aims at: a counter, and the texts of its numbers.
-pub(super) struct Aim {
-    dated: Option<(RenderContext, Timestamp, Rendering)>,
+/// Counter and texts that a request refers to.
+pub(super) struct ResolvedRequest {
+    template_data: Option<(RenderContext, Timestamp, TemplateSettings)>,
     span: Span,
 }
 
 impl Templates {
-    /// The same with one more; refused where it is none, or could render two numbers alike.
+    /// Adds a template. One that is invalid or could render two numbers alike is refused.
     pub(crate) fn with(&self, name: SequenceName, template: &str, zone: &str) -> Result<Self, Error> {
-        let rendering = Rendering {
+        let rendering = TemplateSettings {
             template: template.to_owned(),
             zone: zone.to_owned(),
             maxlen: MAXLEN_DEFAULT,
@@ -44,30 +44,30 @@ impl Templates {
         let format = read.analyze(&settings(&rendering)).map_err(|error| refused(error.to_string()))?;
         let span = span_of(&format).map_err(|error| refused(error.to_string()))?;
         let mut all = HashMap::clone(&self.0);
-        all.insert(name, Known { rendering, format, span });
+        all.insert(name, KnownTemplate { rendering, format, span });
         Ok(Self(Arc::new(all)))
     }
 
-    pub(super) fn aim(&self, scope: &Scope) -> Result<Aim, Error> {
-        let wish = scope.wish();
-        let Some(Known { rendering, format, span }) = self.0.get(scope.name()) else {
-            if let Some((name, value)) = wish.with.first_key_value() {
+    pub(super) fn resolve(&self, scope: &RequestScope) -> Result<ResolvedRequest, Error> {
+        let input = scope.template_input();
+        let Some(KnownTemplate { rendering, format, span }) = self.0.get(scope.name()) else {
+            if let Some((name, value)) = input.with.first_key_value() {
                 let bound = "no template asks for a value: leave it out";
                 return Err(Error::field(&format!("values.{name}"), format!("{value:?}"), bound));
             }
-            return Ok(Aim { dated: None, span: Span::default() });
+            return Ok(ResolvedRequest { template_data: None, span: Span::default() });
         };
-        let at = match wish.instant(SystemClock.wall_ms()) {
+        let at = match input.instant(SystemClock.wall_ms()) {
             none if none.is_empty() => now(&SystemClock),
-            at => format.instant(&at).map_err(|error| of_value(&error))?,
+            at => format.instant(&at).map_err(|error| value_error(&error))?,
         };
-        let values = wish.with.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        let context = format.context(at, &values).map_err(|error| of_value(&error))?;
-        Ok(Aim { dated: Some((context, at, rendering.clone())), span: *span })
+        let values = input.with.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let context = format.context(at, &values).map_err(|error| value_error(&error))?;
+        Ok(ResolvedRequest { template_data: Some((context, at, rendering.clone())), span: *span })
     }
 }
 
-/// The numbers that a template has texts for, as a server gives them: from its `start`, `step` apart, up to the last.
+/// The numbers that have a text: from `start` in steps up to the last one, as in a server.
 fn span_of(format: &Format) -> Result<Span, SpanError> {
     let CounterSpec { start, step, end, wrap, .. } = format.counter_spec();
     let round = wrap.map(|wrap| start.saturating_add(wrap.cycle).saturating_sub(step));
@@ -75,31 +75,33 @@ fn span_of(format: &Format) -> Result<Span, SpanError> {
     Span::new(start, step, Some(end), Fits::Js)
 }
 
-impl Aim {
-    /// Which numbers its counter gives.
+impl ResolvedRequest {
+    /// The numbers of the counter.
     pub(super) fn span(&self) -> Span {
         self.span
     }
 
-    /// What tells its counter from others of the name.
+    /// Key of the counter within its sequence.
     pub(super) fn key(&self) -> Vec<String> {
-        let Some((context, ..)) = &self.dated else { return Vec::new() };
+        let Some((context, ..)) = &self.template_data else { return Vec::new() };
         let values = context.partition().map(|(_, value)| value.to_owned());
         std::iter::once(context.period().to_owned()).chain(values).collect()
     }
 
-    pub(super) fn dated(&self, ask: &Ask, blocks: &[Block]) -> Result<Dated, Error> {
-        let Some((context, at, rendering)) = &self.dated else { return Ok(Dated::default()) };
+    pub(super) fn template_data(&self, ask: &NumberRequest, blocks: &[Block]) -> Result<TemplateData, Error> {
+        let Some((context, at, rendering)) = &self.template_data else { return Ok(TemplateData::default()) };
         let text = |number| {
             context.text(number).map_err(|error| Error::new("SEQUENCE_EXHAUSTED", error.to_string()))
         };
         let period = context.period().to_owned();
         match ask.verb {
-            Verb::Lease => Ok(Dated { period, rendering: Some(rendering.clone()), ..Dated::default() }),
+            Verb::Lease => {
+                Ok(TemplateData { period, rendering: Some(rendering.clone()), ..TemplateData::default() })
+            }
             Verb::Next => {
                 let texts = blocks.iter().flat_map(Block::iter).map(text).collect::<Result<_, _>>()?;
                 let at = context.format().shown_instant(*at);
-                Ok(Dated { texts, period, at, ..Dated::default() })
+                Ok(TemplateData { texts, period, at, ..TemplateData::default() })
             }
         }
     }

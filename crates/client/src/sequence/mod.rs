@@ -1,9 +1,14 @@
-//! A sequence, as a service uses it.
+//! Handle of a sequence.
 
-mod child;
-mod lent;
-mod shared;
-mod taking;
+pub(crate) mod batch;
+pub(crate) mod fork_safe_wait;
+mod forked_handle;
+mod handle_access;
+mod inner;
+pub(crate) mod local;
+pub(crate) mod next;
+mod unbuffered;
+mod wait;
 
 use std::{
     fmt,
@@ -14,13 +19,17 @@ use std::{
 use sequent_buffer::Reservoir;
 
 use crate::{
-    client::Client, error::Error, fork::Process, local::Local, metric, next::Next, number::Number,
-    scope::Scope, waiting::call,
+    client::{Client, fork_detection::ForkGuard},
+    error::Error,
+    lease::request_scope::RequestScope,
+    number::Number,
+    sequence::{fork_safe_wait::fork_safe_call, local::Local, next::Next},
+    telemetry::client_metrics,
 };
 
-pub(crate) use shared::Shared;
+pub(crate) use crate::sequence::inner::SequenceInner;
 
-/// Numbers of one sequence. Cheap to clone, to be shared by all tasks of a service; all handles share one lease.
+/// Numbers of one sequence. Cheap to clone, and shared by all tasks of a service. All handles share one lease.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), sequent_client::Error> {
@@ -35,20 +44,20 @@ pub(crate) use shared::Shared;
 #[derive(Clone)]
 pub struct Sequence {
     reservoir: Reservoir,
-    process: Process,
+    fork_guard: ForkGuard,
     deadline: Duration,
-    shared: Arc<Shared>,
+    shared: Arc<SequenceInner>,
     client: Client,
-    /// The same handle, in a child of the process that made this one.
+    /// The handle of a forked child.
     child: OnceLock<Box<Sequence>>,
 }
 
 impl Sequence {
-    pub(crate) fn new(client: Client, shared: Arc<Shared>) -> Self {
-        let ground = client.ground();
-        let (process, deadline) = (ground.process.clone(), ground.options.deadline);
+    pub(crate) fn new(client: Client, shared: Arc<SequenceInner>) -> Self {
+        let state = client.state();
+        let (fork_guard, deadline) = (state.fork_guard.clone(), state.options.deadline);
         let reservoir = shared.reservoir.clone();
-        Self { reservoir, process, deadline, shared, client, child: OnceLock::new() }
+        Self { reservoir, fork_guard, deadline, shared, client, child: OnceLock::new() }
     }
 
     /// Its name.
@@ -56,8 +65,8 @@ impl Sequence {
         self.shared.scope.name().as_str()
     }
 
-    /// The same sequence, each of whose takes may wait this long. With none at all, [`next`](Self::next) gives what is
-    /// leased, and everything else is too late.
+    /// The same sequence with another deadline for each call. With a deadline of zero, [`next`](Self::next) returns
+    /// leased numbers, and every other call fails with `DEADLINE_EXCEEDED`.
     #[must_use]
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
@@ -65,70 +74,72 @@ impl Sequence {
         self
     }
 
-    /// The same sequence with a value for its template: a partition of it, which has a lease of its own.
+    /// The same sequence with a value for its template. It selects a partition, which has a lease of its own.
     ///
-    /// A name or value that the template does not take is told by the first take, and consumes nothing.
+    /// A name or value that the template refuses is reported by the first call, and consumes no number.
     #[must_use]
     pub fn with(&self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.scoped(&self.scope().with(name.into(), value.into()))
     }
 
-    /// The same sequence at another instant than now: RFC 3339, or a local date or time of the definition's zone. An empty
-    /// text is none, and is refused by the first take.
+    /// The same sequence at another instant than now: RFC 3339, or a local date or time in the time zone of the
+    /// definition. An empty text is no instant, and the first call refuses it.
     #[must_use]
     pub fn at(&self, instant: impl Into<String>) -> Self {
         self.scoped(&self.scope().at(instant.into()))
     }
 
-    /// The same client and deadline for another scope. A client that holds too many gets one whose lease is its own.
-    pub(crate) fn scoped(&self, scope: &Scope) -> Self {
-        let client = self.client.here().clone();
-        let shared = client.ground().shared_or_own(scope);
+    /// The same client and deadline for another scope. If the client has too many scopes, the handle gets a lease of
+    /// its own.
+    pub(crate) fn scoped(&self, scope: &RequestScope) -> Self {
+        let client = self.client.in_this_process().clone();
+        let shared = client.state().shared_or_own(scope);
         Self { deadline: self.deadline, ..Self::new(client, shared) }
     }
 
-    /// A number: from the lease in memory at once, and only where that is dry, from a server.
+    /// The next number: from the lease in memory, or from a server if the lease is used up.
     ///
-    /// Servers that fail are passed over, and asked again, until the deadline.
+    /// Failed servers are skipped and retried until the deadline.
     #[inline]
     pub fn next(&self) -> Next<'_> {
         Next::new(self)
     }
 
-    /// A number that is ready, or `None`: never waits. Finding nothing, it sends for more; only a forked child does not
-    /// before its first call that waits.
+    /// A number that is ready, or `None`. It never waits. Without a number, it starts a refill, except in a forked
+    /// child before its first call that waits.
     #[inline]
     pub fn try_next(&self) -> Option<Number> {
-        self.begun()?.reservoir.try_next().and_then(Number::of)
+        self.in_this_process_if_started()?.reservoir.try_next().and_then(Number::of)
     }
 
-    /// So many numbers, ascending, or none; at most 1,000,000.
+    /// `count` numbers in ascending order, or none; at most 1,000,000.
     pub async fn next_many(&self, count: usize) -> Result<Vec<Number>, Error> {
-        let outcome = call(self, |here| Box::pin(here.many(count))).await;
-        outcome.inspect_err(metric::failed)
+        let outcome = fork_safe_call(self, |here| Box::pin(here.many(count))).await;
+        outcome.inspect_err(client_metrics::failed)
     }
 
-    /// A number that no lease has held: younger than every number that a server had given before this call.
+    /// A number that was never part of a lease. It is later than every number that a server had given before this
+    /// call.
     ///
-    /// Callers that wait at the same time are answered by one request.
+    /// Concurrent callers share one request.
     pub async fn next_fresh(&self) -> Result<Number, Error> {
-        let outcome = call(self, |here| Box::pin(here.fresh())).await;
+        let outcome = fork_safe_call(self, |here| Box::pin(here.unbuffered())).await;
         match &outcome {
-            Ok(_) => metric::issued("fresh", 1),
-            Err(error) => metric::failed(error),
+            Ok(_) => client_metrics::issued("fresh", 1),
+            Err(error) => client_metrics::failed(error),
         }
         outcome
     }
 
-    /// Waits until a first lease is held, so that a service that is up answers its first callers at once.
+    /// Waits until a first lease is held. A service that is ready then answers its first callers at once.
     pub async fn ready(&self) -> Result<(), Error> {
-        let outcome = call(self, |here| Box::pin(here.first())).await;
-        outcome.inspect_err(metric::failed)
+        let outcome = fork_safe_call(self, |here| Box::pin(here.first())).await;
+        outcome.inspect_err(client_metrics::failed)
     }
 
-    /// A handle for one thread, a few times faster than a shared one: it holds some numbers of its own.
+    /// A handle for one thread. It is a few times faster than a shared one, since it holds some numbers of its own.
     pub fn local(&self) -> Local {
-        Local::new(self.begun().unwrap_or(self).clone())
+        Local::new(self.in_this_process_if_started().unwrap_or(self).clone())
     }
 }
 

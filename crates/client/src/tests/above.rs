@@ -1,13 +1,17 @@
-//! What a client was given is told with each ask; sequences without leases are asked one by one.
+//! Highest number in requests (`above`): a cluster that was restored is detected, and dense sequences are asked one
+//! by one.
 
-use super::script::{AGE, Act, Bench};
-use crate::{ErrorKind, transport::Verb};
+use crate::{
+    error::ErrorKind,
+    tests::scripted_endpoint::{AGE, Act, Bench},
+    transport::Verb,
+};
 
 #[tokio::test(start_paused = true)]
 async fn a_cluster_that_went_back_is_found_out_by_the_next_lease_and_is_not_asked_again() {
     let bench = Bench::new(1);
     let orders = bench.client.sequence("order").unwrap();
-    // It has given nothing so far, so nothing is told.
+    // The cluster has given nothing so far, so the request carries nothing.
     bench.endpoints[0].act(Act::Behind(0));
     let first = orders.next().await.unwrap();
     let highest = bench.endpoints[0].given();
@@ -26,7 +30,7 @@ async fn a_cluster_that_went_back_is_found_out_by_the_next_lease_and_is_not_aske
     ] {
         assert_eq!(error.kind(), ErrorKind::ClusterBehind, "{error}");
     }
-    // What a person has done about it permits that much again.
+    // What an operator has done permits that much again.
     bench.endpoints[0].act(Act::Behind(highest));
     assert!(orders.next().await.unwrap().get() > highest);
 }

@@ -1,11 +1,14 @@
-//! Endpoints that fail, one after the other and all together.
+//! Failover: endpoints that fail, one after the other and all together.
 
 use std::time::Duration;
 
 use sequent_core::Clock;
 
-use super::script::{Act, Bench};
-use crate::{ErrorKind, Number};
+use crate::{
+    error::ErrorKind,
+    number::Number,
+    tests::scripted_endpoint::{Act, Bench},
+};
 
 const SECOND: Duration = Duration::from_secs(1);
 

@@ -1,13 +1,13 @@
-//! The whole client over scripted endpoints, under paused time.
+//! Tests of the whole client over scripted endpoints, with paused time.
 
 mod above;
-mod ageing;
-mod exposed;
+mod client_metrics;
 mod failover;
-mod fresh;
-mod script;
-mod shared;
-mod strangers;
-mod taking;
-mod texts;
-mod told;
+mod foreign_endpoints;
+mod gauge_share;
+mod lease_expiry;
+mod prometheus;
+mod render;
+mod scripted_endpoint;
+mod unbuffered;
+mod wait;

@@ -1,4 +1,4 @@
-//! A server of sequences that only counts.
+//! Minimal server of sequences, which only counts.
 
 use std::sync::{
     Arc,
@@ -8,7 +8,7 @@ use std::sync::{
 use sequent_proto::v1::{self, sequences_server};
 use tonic::{Request, Response, Status};
 
-/// Counts.
+/// Counter behind the service.
 #[derive(Clone, Default)]
 pub(crate) struct Counter(Arc<AtomicU64>);
 

@@ -1,4 +1,4 @@
-//! What comes in and goes out by gRPC: bodies that are on their way, and bodies that are ready.
+//! Request and response bodies of the gRPC server.
 
 use std::{
     fmt::Display,
@@ -12,23 +12,24 @@ use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
 use tonic::{Status, body::Body};
 
-use super::message::Message;
-use crate::{arriving::Arriving, fault::Fault};
+use crate::{
+    grpc::message_framing::MessageFraming, limits::body_reader::BodyReader, service::api_error::ApiError,
+};
 
-/// A request's body for a service beside the numbers, in bounded time and room. A conversation may be longer than what
-/// of it is ever held: each message is used as soon as it is whole.
-pub(crate) struct Begun<B = Incoming> {
-    body: Arriving<B>,
-    message: Message,
+/// Request body of a health or reflection call, bounded in time and memory. A stream may be longer than the memory it
+/// is granted, since each message is consumed once it is complete.
+pub(crate) struct RequestBody<B = Incoming> {
+    body: BodyReader<B>,
+    message: MessageFraming,
 }
 
-impl<B> Begun<B> {
-    pub(crate) fn new(body: Arriving<B>) -> Self {
-        Self { body, message: Message::default() }
+impl<B> RequestBody<B> {
+    pub(crate) fn new(body: BodyReader<B>) -> Self {
+        Self { body, message: MessageFraming::default() }
     }
 }
 
-impl<B> http_body::Body for Begun<B>
+impl<B> http_body::Body for RequestBody<B>
 where
     B: http_body::Body<Data = Bytes, Error: Display> + Unpin,
 {
@@ -39,26 +40,26 @@ where
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        let piece = ready!(self.body.poll_piece(cx));
-        if let Some(Ok(piece)) = &piece {
-            let held = self.message.after(piece);
-            self.body.keep(held);
+        let chunk = ready!(self.body.poll_chunk(cx));
+        if let Some(Ok(chunk)) = &chunk {
+            let held = self.message.push(chunk);
+            self.body.retain(held);
         }
-        Poll::Ready(piece.map(|piece| piece.map(Frame::data).map_err(Fault::into_status)))
+        Poll::Ready(chunk.map(|chunk| chunk.map(Frame::data).map_err(ApiError::into_status)))
     }
 }
 
-/// An answer's body.
-pub(crate) enum Said {
-    /// One message, then the end of a call that went well: nothing of it is looked up, boxed or encoded again.
+/// Response body.
+pub(crate) enum ResponseBody {
+    /// One encoded message, then trailers with status OK. Nothing of it is looked up, boxed or encoded again.
     Ready(Option<Bytes>),
-    /// Its trailers are on the way.
+    /// The trailers have been sent.
     Ended,
-    /// Whatever the machinery made.
-    Whole(Body),
+    /// A body from tonic.
+    Tonic(Body),
 }
 
-impl http_body::Body for Said {
+impl http_body::Body for ResponseBody {
     type Data = Bytes;
     type Error = Status;
 
@@ -67,7 +68,7 @@ impl http_body::Body for Said {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
         let frame = match &mut *self {
-            Self::Whole(body) => ready!(Pin::new(body).poll_frame(cx)),
+            Self::Tonic(body) => ready!(Pin::new(body).poll_frame(cx)),
             Self::Ended => None,
             Self::Ready(message) => {
                 if let Some(message) = message.take() {
@@ -86,13 +87,13 @@ impl http_body::Body for Said {
         match self {
             Self::Ready(_) => false,
             Self::Ended => true,
-            Self::Whole(body) => body.is_end_stream(),
+            Self::Tonic(body) => body.is_end_stream(),
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match self {
-            Self::Whole(body) => body.size_hint(),
+            Self::Tonic(body) => body.size_hint(),
             Self::Ready(_) | Self::Ended => SizeHint::default(),
         }
     }
@@ -101,22 +102,19 @@ impl http_body::Body for Said {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        bounds::{BODIES_MAX, BODY_FREE},
-        standing::Standing,
-    };
+    use crate::limits::{BODIES_MAX, BODY_FREE, pending_quota::PendingQuota};
     use http_body_util::BodyExt;
     use std::convert::Infallible;
 
-    /// Large messages, each in two pieces, and a wait before the first.
-    struct Talk {
+    /// Stream of large messages, each in two chunks, with one pending poll before the first.
+    struct LongStream {
         waited: bool,
-        pieces: usize,
+        chunks: usize,
     }
 
     const HALF: usize = 8192;
 
-    impl http_body::Body for Talk {
+    impl http_body::Body for LongStream {
         type Data = Bytes;
         type Error = Infallible;
 
@@ -129,27 +127,28 @@ mod tests {
                 cx.waker().wake_by_ref();
                 return Poll::Pending;
             }
-            self.pieces += 1;
+            self.chunks += 1;
             let rest = u32::try_from(2 * HALF - 5).unwrap().to_be_bytes();
-            let piece = match self.pieces % 2 {
+            let chunk = match self.chunks % 2 {
                 1 => [&[0], &rest[..], &PIECE[5..]].concat().into(),
                 _ => Bytes::from_static(&PIECE),
             };
-            Poll::Ready(Some(Ok(Frame::data(piece))))
+            Poll::Ready(Some(Ok(Frame::data(chunk))))
         }
     }
 
     #[tokio::test]
     async fn a_long_conversation_takes_no_room_from_others() {
-        let standing = Standing::default();
-        let share = standing.share();
-        let talk = Talk { waited: false, pieces: 0 };
-        let mut talker = Begun::new(Arriving::new("message", (None, talk), standing.share()));
-        for said in 1..=4 * BODIES_MAX / HALF {
-            talker.frame().await.unwrap().unwrap();
-            // What is left is room for all but the message that is not whole.
-            let open = HALF * (said % 2);
-            share.take().unwrap().hold(BODY_FREE + BODIES_MAX - open).unwrap();
+        let pending = PendingQuota::default();
+        let share = pending.connection_share();
+        let stream = LongStream { waited: false, chunks: 0 };
+        let mut reader =
+            RequestBody::new(BodyReader::new("message", (None, stream), pending.connection_share()));
+        for chunk in 1..=4 * BODIES_MAX / HALF {
+            reader.frame().await.unwrap().unwrap();
+            // All memory except that of the incomplete message is left for others.
+            let open = HALF * (chunk % 2);
+            share.acquire().unwrap().reserve(BODY_FREE + BODIES_MAX - open).unwrap();
         }
     }
 }

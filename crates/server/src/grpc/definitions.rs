@@ -1,4 +1,4 @@
-//! `sequent.v1.Definitions`: wire types in, wire types out.
+//! gRPC service `sequent.v1.Definitions`: converts messages to and from the types of `service::definitions`.
 
 use sequent_engine::{
     Capacity, NamedValue,
@@ -7,51 +7,53 @@ use sequent_engine::{
 use sequent_proto::v1::{self, parse_request, preview_request};
 use tonic::{Request, Response, Status, metadata::MetadataMap};
 
-use super::{sequences::values, timeout};
 use crate::{
-    definitions::{self, Named, Number, Trial, Wanted},
-    fault::Fault,
-    meter::Meter,
-    teller::Teller,
+    grpc::{sequences::values, timeout},
+    service::{
+        NumberService,
+        api_error::ApiError,
+        definitions::{self, DefinitionInput, NumberInput, PreviewInput, Target},
+    },
+    telemetry::request_metrics::RequestMetrics,
 };
 
-/// The service's methods over the teller.
+/// Implementation of the generated service trait.
 pub(crate) struct Definitions {
-    teller: Teller,
-    meter: Meter,
+    service: NumberService,
+    metrics: RequestMetrics,
 }
 
 impl Definitions {
-    pub(crate) fn new(teller: Teller, meter: Meter) -> Self {
-        Self { teller, meter }
+    pub(crate) fn new(service: NumberService, metrics: RequestMetrics) -> Self {
+        Self { service, metrics }
     }
 
-    /// Whether this service has such a method.
+    /// Whether the service has this method.
     pub(super) fn has(path: &str) -> bool {
         let method = path.strip_prefix("/sequent.v1.Definitions/");
         matches!(method, Some("Define" | "List" | "Show" | "Preview" | "Parse"))
     }
 
-    /// What becomes of a call within its caller's time, counted.
+    /// Runs a call within its caller's timeout, and counts its outcome.
     async fn answered<T>(
         &self,
         metadata: &MetadataMap,
         name: &str,
-        work: impl Future<Output = Result<T, Fault>>,
+        work: impl Future<Output = Result<T, ApiError>>,
     ) -> Result<Response<T>, Status> {
-        let began = self.teller.now();
+        let began = self.service.now();
         let outcome = async {
-            match timeout::of(metadata)? {
+            match timeout::from_metadata(metadata)? {
                 None => work.await,
                 Some(within) => {
-                    let late = || Fault::late(if name.is_empty() { "any sequence" } else { name });
+                    let late = || ApiError::late(if name.is_empty() { "any sequence" } else { name });
                     tokio::time::timeout(within, work).await.unwrap_or_else(|_| Err(late()))
                 }
             }
         };
         let outcome = outcome.await;
-        self.meter.answered(&outcome, self.teller.now().saturating_duration_since(began));
-        outcome.map(Response::new).map_err(Fault::into_status)
+        self.metrics.answered(&outcome, self.service.now().saturating_duration_since(began));
+        outcome.map(Response::new).map_err(ApiError::into_status)
     }
 }
 
@@ -64,12 +66,12 @@ impl v1::definitions_server::Definitions for Definitions {
         let (metadata, _, message) = request.into_parts();
         let (name, version) = (message.sequence, message.version);
         let effective = Some(message.effective).filter(|effective| !effective.is_empty());
-        let wanted = || {
-            let wanted = wanted(message.definition.unwrap_or_default())?;
-            Ok(Wanted { version, effective, ..wanted })
+        let input = || {
+            let input = input(message.definition.unwrap_or_default())?;
+            Ok(DefinitionInput { version, effective, ..input })
         };
         let work = async {
-            let defined = definitions::define(&self.teller, ("sequence", &name), wanted).await?;
+            let defined = definitions::define(&self.service, ("sequence", &name), input).await?;
             Ok(v1::DefineResponse {
                 capacity: Some(sum(&defined.capacity)),
                 sequence: defined.sequence,
@@ -86,7 +88,7 @@ impl v1::definitions_server::Definitions for Definitions {
     async fn list(&self, request: Request<v1::ListRequest>) -> Result<Response<v1::ListResponse>, Status> {
         let (metadata, _, message) = request.into_parts();
         let work = async {
-            let (sequences, more) = definitions::list(&self.teller, &message.after).await?;
+            let (sequences, more) = definitions::list(&self.service, &message.after).await?;
             Ok(v1::ListResponse { sequences: sequences.into_iter().map(shown).collect(), more })
         };
         self.answered(&metadata, "", work).await
@@ -96,7 +98,7 @@ impl v1::definitions_server::Definitions for Definitions {
         let (metadata, _, message) = request.into_parts();
         let name = message.sequence;
         let work = async {
-            let report = definitions::show(&self.teller, ("sequence", &name)).await?;
+            let report = definitions::show(&self.service, ("sequence", &name)).await?;
             Ok(v1::ShowResponse { sequence: Some(shown(report.summary)), definition: report.definition })
         };
         self.answered(&metadata, &name, work).await
@@ -110,18 +112,18 @@ impl v1::definitions_server::Definitions for Definitions {
         let with = values(&mut message.values);
         let work = async {
             let by = match message.by {
-                Some(preview_request::By::Sequence(name)) => Named::one_of(Some(name), None),
-                Some(preview_request::By::Definition(given)) => Named::one_of(None, Some(wanted(given)?)),
-                None => Named::one_of(None, None),
+                Some(preview_request::By::Sequence(name)) => Target::from_parts(Some(name), None),
+                Some(preview_request::By::Definition(given)) => Target::from_parts(None, Some(input(given)?)),
+                None => Target::from_parts(None, None),
             };
             if message.capacity_only {
-                let (capacity, warnings) = definitions::capacity(&self.teller, by?, message.at).await?;
+                let (capacity, warnings) = definitions::capacity(&self.service, by?, message.at).await?;
                 let capacity = Some(sum(&capacity));
                 return Ok(v1::PreviewResponse { capacity, warnings, ..v1::PreviewResponse::default() });
             }
             let number = number("number", message.number)?;
-            let trial = Trial { by: by?, number, with, at: message.at };
-            let preview = definitions::preview(&self.teller, trial).await?;
+            let input = PreviewInput { by: by?, number, with, at: message.at };
+            let preview = definitions::preview(&self.service, input).await?;
             Ok(v1::PreviewResponse {
                 text: preview.text,
                 number: narrowed(preview.number),
@@ -142,11 +144,11 @@ impl v1::definitions_server::Definitions for Definitions {
         let (metadata, _, message) = request.into_parts();
         let work = async {
             let by = match message.by {
-                Some(parse_request::By::Sequence(name)) => Named::one_of(Some(name), None),
-                Some(parse_request::By::Definition(given)) => Named::one_of(None, Some(wanted(given)?)),
-                None => Named::one_of(None, None),
+                Some(parse_request::By::Sequence(name)) => Target::from_parts(Some(name), None),
+                Some(parse_request::By::Definition(given)) => Target::from_parts(None, Some(input(given)?)),
+                None => Target::from_parts(None, None),
             };
-            let parsed = definitions::parse(&self.teller, by?, &message.text).await?;
+            let parsed = definitions::parse(&self.service, by?, &message.text).await?;
             let (number, values) = (narrowed(parsed.number), named(parsed.values));
             Ok(v1::ParseResponse { number, period: parsed.period, values, text: parsed.text })
         };
@@ -154,33 +156,33 @@ impl v1::definitions_server::Definitions for Definitions {
     }
 }
 
-/// A message as every door understands it: what is empty was not said.
-fn wanted(given: v1::Definition) -> Result<Wanted, Fault> {
-    let said = |text: String| Some(text).filter(|text| !text.is_empty());
-    Ok(Wanted {
+/// Converts a definition. An empty field counts as absent.
+fn input(given: v1::Definition) -> Result<DefinitionInput, ApiError> {
+    let non_empty = |text: String| Some(text).filter(|text| !text.is_empty());
+    Ok(DefinitionInput {
         version: None,
-        placement: said(given.placement),
+        placement: non_empty(given.placement),
         start: number("start", given.start)?,
         step: number("step", given.step)?,
         end: number("end", given.end)?,
-        fits: said(given.fits),
-        template: said(given.template),
-        zone: said(given.zone),
+        fits: non_empty(given.fits),
+        template: non_empty(given.template),
+        zone: non_empty(given.zone),
         maxlen: given.maxlen,
-        charset: said(given.charset),
-        unique: said(given.unique),
+        charset: non_empty(given.charset),
+        unique: non_empty(given.unique),
         window_s: given.window_s,
         retain_periods: given.retain_periods,
         effective: None,
     })
 }
 
-fn number(field: &'static str, given: Option<i64>) -> Result<Option<Number>, Fault> {
+fn number(field: &'static str, given: Option<i64>) -> Result<Option<NumberInput>, ApiError> {
     let whole = |number: i64| {
         let bound = || format!("1 to {} are allowed", i64::MAX);
         u64::try_from(number)
-            .map(Number::Integer)
-            .map_err(|_| Fault::field(field, &number.to_string(), bound()))
+            .map(NumberInput::Integer)
+            .map_err(|_| ApiError::field(field, &number.to_string(), bound()))
     };
     given.map(whole).transpose()
 }
@@ -220,7 +222,7 @@ fn named(values: Vec<NamedValue>) -> Vec<v1::Value> {
     values.into_iter().map(|NamedValue { name, value }| v1::Value { name, value }).collect()
 }
 
-/// Numbers are at most `i64::MAX`, and so are counts of them.
+/// Converts to `i64`: numbers and their counts are at most `i64::MAX`.
 fn narrowed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -1,15 +1,14 @@
-//! The gRPC door: which service a path belongs to, and what every answer of it owes.
+//! gRPC server: routes calls to `Sequences`, `Definitions`, health and reflection.
 
 mod body;
 mod definitions;
-mod dress;
-mod ending;
-mod gate;
-mod message;
-mod quick;
+mod error_details;
+mod fast_path;
+mod message_framing;
+mod precheck;
 mod sequences;
+mod stream_close;
 mod timeout;
-mod wire;
 
 use std::{convert::Infallible, sync::Arc};
 
@@ -30,157 +29,172 @@ use tonic_reflection::server::{Builder as Reflection, Error as ReflectionError};
 use tracing::Instrument;
 
 use crate::{
-    arriving::Arriving, bounds::BODY_MAX, definitions::METHOD, fault::Fault, meter::Meter, phase::Phases,
-    request_id::RequestId, standing::Share, teller::Teller,
+    grpc::{
+        body::{RequestBody, ResponseBody},
+        definitions::Definitions,
+        fast_path::{BoxedResponse, NextCall, ResponseFuture},
+        message_framing::PREFIX,
+        precheck::reject,
+        sequences::{DOOR_LABEL, Sequences},
+        stream_close::ClosableBody,
+    },
+    limits::{BODY_MAX, body_reader::BodyReader, pending_quota::ConnectionShare},
+    service::{NumberService, api_error::ApiError, definitions::METHOD, request_id::RequestId},
+    shutdown::phase::PhaseWatch,
+    telemetry::request_metrics::RequestMetrics,
 };
-use body::{Begun, Said};
-use definitions::Definitions;
-use ending::Ending;
-use gate::no_call;
-use quick::{Answer, Asked, Whole};
-use sequences::{DOOR, Sequences};
-use wire::PREFIX;
 
-/// The service's full name, as health is asked for it.
+/// Full name of the service, as in health checks.
 pub(crate) const SEQUENCES: &str = "sequent.v1.Sequences";
 
-/// The one method that may go the short way.
+/// The only method with a fast path.
 const NEXT: &str = "/sequent.v1.Sequences/Next";
 
 const LEASE: &str = "/sequent.v1.Sequences/Lease";
 
-/// What an unknown method is told.
+/// Error text for an unknown method.
 const METHODS: &str = "no such method: Next and Lease of sequent.v1.Sequences, Define, List, Show, Preview and Parse of \
                        sequent.v1.Definitions, grpc.health.v1 and grpc.reflection.v1 are served";
 
-/// A service beside the numbers: its types are too long to be spelled.
-type Side = Arc<dyn Fn(Request<Begun>) -> Whole + Send + Sync>;
+/// Health or reflection service behind a closure, since its own type can't be named in reasonable length.
+type AuxiliaryService = Arc<dyn Fn(Request<RequestBody>) -> BoxedResponse + Send + Sync>;
 
-/// The gRPC door.
-pub(crate) struct GrpcDoor(Arc<Inner>);
+/// gRPC server: makes a service per connection.
+pub(crate) struct GrpcServer(Arc<Inner>);
 
-/// The door as one connection has it. Cheap to clone.
+/// gRPC service of one connection. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct GrpcLine(Arc<Line>);
+pub(crate) struct GrpcService(Arc<ConnectionContext>);
 
-struct Line {
-    door: Arc<Inner>,
-    share: Arc<Share>,
+struct ConnectionContext {
+    server: Arc<Inner>,
+    share: Arc<ConnectionShare>,
 }
 
 struct Inner {
-    teller: Teller,
-    next: Meter,
-    defined: Meter,
-    phases: Phases,
+    service: NumberService,
+    next_metrics: RequestMetrics,
+    definitions_metrics: RequestMetrics,
+    phases: PhaseWatch,
     sequences: SequencesServer<Sequences>,
     definitions: DefinitionsServer<Definitions>,
-    health: Side,
-    reflection: Side,
-    reflection_alpha: Side,
+    health: AuxiliaryService,
+    reflection: AuxiliaryService,
+    reflection_alpha: AuxiliaryService,
 }
 
-impl GrpcDoor {
+impl GrpcServer {
     pub(crate) fn new(
-        teller: Teller,
+        service: NumberService,
         health: &HealthReporter,
-        phases: Phases,
+        phases: PhaseWatch,
     ) -> Result<Self, ReflectionError> {
         let described = || {
             Reflection::configure()
                 .register_encoded_file_descriptor_set(FILE_DESCRIPTOR_SET)
                 .register_encoded_file_descriptor_set(HEALTH_DESCRIPTORS)
         };
-        let next = Meter::new(DOOR, "next");
-        let defined = Meter::numberless(DOOR, METHOD);
-        let sequences = SequencesServer::new(Sequences::new(teller.clone(), next.clone()));
-        let definitions = DefinitionsServer::new(Definitions::new(teller.clone(), defined.clone()));
+        let next_metrics = RequestMetrics::new(DOOR_LABEL, "next");
+        let definitions_metrics = RequestMetrics::without_numbers(DOOR_LABEL, METHOD);
+        let sequences = SequencesServer::new(Sequences::new(service.clone(), next_metrics.clone()));
+        let definitions =
+            DefinitionsServer::new(Definitions::new(service.clone(), definitions_metrics.clone()));
         Ok(Self(Arc::new(Inner {
-            teller,
-            next,
-            defined,
+            service,
+            next_metrics,
+            definitions_metrics,
             phases,
             sequences: sequences.max_decoding_message_size(BODY_MAX),
             definitions: definitions.max_decoding_message_size(BODY_MAX),
-            health: side(
+            health: auxiliary(
                 HealthServer::new(HealthService::from_health_reporter(health.clone()))
                     .max_decoding_message_size(BODY_MAX),
             ),
-            reflection: side(described().build_v1()?.max_decoding_message_size(BODY_MAX)),
-            reflection_alpha: side(described().build_v1alpha()?.max_decoding_message_size(BODY_MAX)),
+            reflection: auxiliary(described().build_v1()?.max_decoding_message_size(BODY_MAX)),
+            reflection_alpha: auxiliary(described().build_v1alpha()?.max_decoding_message_size(BODY_MAX)),
         })))
     }
 
-    /// The door for one connection.
-    pub(crate) fn line(&self, share: Arc<Share>) -> GrpcLine {
-        GrpcLine(Arc::new(Line { door: Arc::clone(&self.0), share }))
+    /// The service of a new connection.
+    pub(crate) fn connection_service(&self, share: Arc<ConnectionShare>) -> GrpcService {
+        GrpcService(Arc::new(ConnectionContext { server: Arc::clone(&self.0), share }))
     }
 }
 
-impl GrpcLine {
-    fn door(&self) -> &Inner {
-        &self.0.door
+impl GrpcService {
+    fn server(&self) -> &Inner {
+        &self.0.server
     }
 
-    /// A number that is ready.
+    /// Takes a number that is ready.
     fn next_ready(&self, name: &str) -> Option<Ready> {
-        self.door().teller.next_ready(name, &self.door().next)
+        self.server().service.next_ready(name, &self.server().next_metrics)
     }
 
-    /// A call for numbers: whole before any method sees it, and dressed.
-    fn numbers(&self, parts: Parts, body: (Option<Bytes>, Incoming)) -> Whole {
-        let (line, body) = (self.clone(), Arriving::new("message", body, Arc::clone(&self.0.share)));
-        let id = RequestId::of(&parts.headers);
+    /// Calls `Sequences` with a complete body, and adds details to errors that tonic makes.
+    fn call_sequences(&self, parts: Parts, body: (Option<Bytes>, Incoming)) -> BoxedResponse {
+        let (service, body) = (self.clone(), BodyReader::new("message", body, Arc::clone(&self.0.share)));
+        let id = RequestId::from_headers_or_generate(&parts.headers);
         let span = id.span(&parts.headers);
         let answer = async move {
-            let door = line.door();
-            let whole = body.whole(PREFIX + BODY_MAX).await;
-            let response = match whole.and_then(|body| door.checked(&parts, body)) {
+            let server = service.server();
+            let whole = body.read_all(PREFIX + BODY_MAX).await;
+            let response = match whole.and_then(|body| server.check_count(&parts, body)) {
                 Ok(body) => {
                     let request = Request::from_parts(parts, Full::new(body));
-                    dress::dressed(door.sequences.clone().call(request).await?, &door.next)
+                    error_details::with_details(
+                        server.sequences.clone().call(request).await?,
+                        &server.next_metrics,
+                    )
                 }
-                Err(fault) => door.next.refused(fault).into_status().into_http(),
+                Err(error) => server.next_metrics.refused(error).into_status().into_http(),
             };
-            Ok::<_, Infallible>(response.map(Said::Whole))
+            Ok::<_, Infallible>(response.map(ResponseBody::Tonic))
         };
-        signed(id, span, answer)
+        with_request_id(id, span, answer)
     }
 
-    /// A call for a definition, in the same way.
-    fn defined(&self, parts: Parts, body: Incoming) -> Whole {
-        let (line, body) = (self.clone(), Arriving::new("message", (None, body), Arc::clone(&self.0.share)));
-        let id = RequestId::of(&parts.headers);
+    /// Calls `Definitions` in the same way.
+    fn call_definitions(&self, parts: Parts, body: Incoming) -> BoxedResponse {
+        let (service, body) =
+            (self.clone(), BodyReader::new("message", (None, body), Arc::clone(&self.0.share)));
+        let id = RequestId::from_headers_or_generate(&parts.headers);
         let span = id.span(&parts.headers);
         let answer = async move {
-            let door = line.door();
-            let response = match body.whole(PREFIX + BODY_MAX).await {
+            let server = service.server();
+            let response = match body.read_all(PREFIX + BODY_MAX).await {
                 Ok(body) => {
                     let request = Request::from_parts(parts, Full::new(body));
-                    dress::dressed(door.definitions.clone().call(request).await?, &door.defined)
+                    error_details::with_details(
+                        server.definitions.clone().call(request).await?,
+                        &server.definitions_metrics,
+                    )
                 }
-                Err(fault) => door.defined.refused(fault).into_status().into_http(),
+                Err(error) => server.definitions_metrics.refused(error).into_status().into_http(),
             };
-            Ok::<_, Infallible>(response.map(Said::Whole))
+            Ok::<_, Infallible>(response.map(ResponseBody::Tonic))
         };
-        signed(id, span, answer)
+        with_request_id(id, span, answer)
     }
 
-    /// A service beside the numbers, whose streams would otherwise keep a closing server waiting.
-    fn beside(&self, service: &Side, request: Request<Incoming>) -> Answer {
+    /// Calls the health or reflection service. Its streams end when the server closes; otherwise a health watch would
+    /// delay the shutdown.
+    fn call_auxiliary(&self, service: &AuxiliaryService, request: Request<Incoming>) -> ResponseFuture {
         let share = &self.0.share;
-        let place = match share.take() {
-            Ok(place) => place,
-            Err(fault) => return Answer::at_once(fault.into_status().into_http()),
+        let permit = match share.acquire() {
+            Ok(permit) => permit,
+            Err(error) => return ResponseFuture::ready(error.into_status().into_http()),
         };
         let request =
-            request.map(|body| Begun::new(Arriving::new("message", (None, body), Arc::clone(share))));
-        let (answer, phases) = (service(request), self.door().phases.clone());
-        Answer::Whole(Box::pin(async move {
+            request.map(|body| RequestBody::new(BodyReader::new("message", (None, body), Arc::clone(share))));
+        let (answer, phases) = (service(request), self.server().phases.clone());
+        ResponseFuture::Boxed(Box::pin(async move {
             let (parts, body) = answer.await?.into_parts();
             Ok(match body {
-                Said::Whole(body) => dress::dressed_aside(Response::from_parts(parts, body))
-                    .map(|body| Said::Whole(Body::new(Ending::new(body, phases, place)))),
+                ResponseBody::Tonic(body) => {
+                    error_details::auxiliary_with_details(Response::from_parts(parts, body))
+                        .map(|body| ResponseBody::Tonic(Body::new(ClosableBody::new(body, phases, permit))))
+                }
                 ready => Response::from_parts(parts, ready),
             })
         }))
@@ -188,82 +202,82 @@ impl GrpcLine {
 }
 
 impl Inner {
-    /// The body of a call for numbers, unless the library would misread its count.
-    fn checked(&self, parts: &Parts, body: Bytes) -> Result<Bytes, Fault> {
-        let Some(count) = wire::count_beyond(&body) else { return Ok(body) };
+    /// The body of a call of `Sequences`, unless the Protobuf library would misread its count.
+    fn check_count(&self, parts: &Parts, body: Bytes) -> Result<Bytes, ApiError> {
+        let Some(count) = fast_path::next_codec::count_beyond_u32(&body) else { return Ok(body) };
         let is_lease = parts.uri.path() == LEASE;
-        let bound = if is_lease { self.teller.lease_bound() } else { self.teller.next_bound() };
-        Err(Fault::field("count", &count.to_string(), bound))
+        let bound = if is_lease { self.service.lease_bound() } else { self.service.next_bound() };
+        Err(ApiError::field("count", &count.to_string(), bound))
     }
 }
 
-impl hyper::service::Service<Request<Incoming>> for GrpcLine {
-    type Response = Response<Said>;
+impl hyper::service::Service<Request<Incoming>> for GrpcService {
+    type Response = Response<ResponseBody>;
     type Error = Infallible;
-    type Future = Answer;
+    type Future = ResponseFuture;
 
-    fn call(&self, request: Request<Incoming>) -> Answer {
-        let door = self.door();
-        if let Some((status, fault)) = no_call(&request) {
-            let mut response = door.next.refused(fault).into_status().into_http();
+    fn call(&self, request: Request<Incoming>) -> ResponseFuture {
+        let server = self.server();
+        if let Some((status, error)) = reject(&request) {
+            let mut response = server.next_metrics.refused(error).into_status().into_http();
             *response.status_mut() = status;
             if status == StatusCode::METHOD_NOT_ALLOWED {
                 response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
             }
-            return Answer::at_once(response);
+            return ResponseFuture::ready(response);
         }
         match request.uri().path() {
             NEXT => {
-                let ((parts, body), line) = (request.into_parts(), self.clone());
-                Answer::Next(Some(Asked { line, parts, body }))
+                let ((parts, body), service) = (request.into_parts(), self.clone());
+                ResponseFuture::Next(Some(NextCall { service, parts, body }))
             }
             LEASE => {
                 let (parts, body) = request.into_parts();
-                Answer::Whole(self.numbers(parts, (None, body)))
+                ResponseFuture::Boxed(self.call_sequences(parts, (None, body)))
             }
             "/grpc.health.v1.Health/Check" | "/grpc.health.v1.Health/Watch" => {
-                self.beside(&door.health, request)
+                self.call_auxiliary(&server.health, request)
             }
             "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo" => {
-                self.beside(&door.reflection, request)
+                self.call_auxiliary(&server.reflection, request)
             }
             "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo" => {
-                self.beside(&door.reflection_alpha, request)
+                self.call_auxiliary(&server.reflection_alpha, request)
             }
             path if Definitions::has(path) => {
                 let (parts, body) = request.into_parts();
-                Answer::Whole(self.defined(parts, body))
+                ResponseFuture::Boxed(self.call_definitions(parts, body))
             }
             path => {
-                let fault = door.next.refused(Fault::field("path", path, METHODS));
-                Answer::at_once(fault.into_status_of(Code::Unimplemented).into_http())
+                let error = server.next_metrics.refused(ApiError::field("path", path, METHODS));
+                ResponseFuture::ready(error.into_status_of(Code::Unimplemented).into_http())
             }
         }
     }
 }
 
-/// An answer that bears the call's name.
-fn signed(
+/// Runs a call in the span of its request, and adds the request id to its response.
+fn with_request_id(
     id: RequestId,
     span: tracing::Span,
-    answer: impl Future<Output = Result<Response<Said>, Infallible>> + Send + 'static,
-) -> Whole {
+    answer: impl Future<Output = Result<Response<ResponseBody>, Infallible>> + Send + 'static,
+) -> BoxedResponse {
     Box::pin(async move {
         let mut response = answer.instrument(span).await?;
         let failed = response.headers().contains_key(Status::GRPC_STATUS);
-        id.sign(response.headers_mut(), failed);
+        id.add_to(response.headers_mut(), failed);
         Ok(response)
     })
 }
 
-fn side<S>(service: S) -> Side
+fn auxiliary<S>(service: S) -> AuxiliaryService
 where
-    S: Service<Request<Begun>, Response = Response<Body>, Error = Infallible>,
+    S: Service<Request<RequestBody>, Response = Response<Body>, Error = Infallible>,
     S: Clone + Send + Sync + 'static,
     S::Future: Send + 'static,
 {
     Arc::new(move |request| {
         let answer = service.clone().call(request);
-        Box::pin(async move { Ok(answer.await?.map(Said::Whole)) })
+        Box::pin(async move { Ok(answer.await?.map(ResponseBody::Tonic)) })
     })
 }

@@ -1,4 +1,4 @@
-//! `sequent.v1.Sequences`: wire types in, wire types out.
+//! gRPC service `sequent.v1.Sequences`: converts messages to and from the types of `service`.
 
 use std::collections::HashMap;
 
@@ -7,67 +7,66 @@ use sequent_engine::{Issued, Reason, Texts, Values};
 use sequent_proto::v1;
 use tonic::{Request, Response, Status};
 
-use super::timeout;
 use crate::{
-    fault::Fault,
-    meter::Meter,
-    teller::{Ask, Teller},
+    grpc::timeout,
+    service::{NumberRequest, NumberService, api_error::ApiError},
+    telemetry::request_metrics::RequestMetrics,
 };
 
-pub(crate) const DOOR: &str = "grpc";
+pub(crate) const DOOR_LABEL: &str = "grpc";
 
-/// The service's methods over the teller.
+/// Implementation of the generated service trait.
 pub(crate) struct Sequences {
-    teller: Teller,
-    next: Meter,
-    lease: Meter,
+    service: NumberService,
+    next_metrics: RequestMetrics,
+    lease_metrics: RequestMetrics,
 }
 
 impl Sequences {
-    pub(crate) fn new(teller: Teller, next: Meter) -> Self {
-        Self { teller, next, lease: Meter::new(DOOR, "lease") }
+    pub(crate) fn new(service: NumberService, next_metrics: RequestMetrics) -> Self {
+        Self { service, next_metrics, lease_metrics: RequestMetrics::new(DOOR_LABEL, "lease") }
     }
 }
 
 #[tonic::async_trait]
 impl v1::sequences_server::Sequences for Sequences {
     async fn next(&self, request: Request<v1::NextRequest>) -> Result<Response<v1::NextResponse>, Status> {
-        let within =
-            timeout::of(request.metadata()).map_err(|fault| self.next.refused(fault).into_status())?;
+        let timeout = timeout::from_metadata(request.metadata())
+            .map_err(|error| self.next_metrics.refused(error).into_status())?;
         let mut message = request.into_inner();
-        let with = values(&mut message.values);
-        let ask = Ask {
+        let values = values(&mut message.values);
+        let request = NumberRequest {
             name: ("sequence", &message.sequence),
             count: message.count.unwrap_or(1).into(),
-            within,
-            with: &with,
+            timeout,
+            values: &values,
             at: &message.at,
             above: message.above,
         };
-        let given = self.teller.next(ask, &self.next).await.map_err(Fault::into_status)?;
-        let blocks = blocks(&given).map_err(Fault::into_status)?;
+        let given = self.service.next(request, &self.next_metrics).await.map_err(ApiError::into_status)?;
+        let blocks = blocks(&given).map_err(ApiError::into_status)?;
         let (sequence, version) = (message.sequence, given.version);
         let (texts, period, at) = given.dated.map(|it| (it.texts, it.period, it.at)).unwrap_or_default();
         Ok(Response::new(v1::NextResponse { sequence, blocks, texts, period, at, version }))
     }
 
     async fn lease(&self, request: Request<v1::LeaseRequest>) -> Result<Response<v1::LeaseResponse>, Status> {
-        let within =
-            timeout::of(request.metadata()).map_err(|fault| self.lease.refused(fault).into_status())?;
+        let timeout = timeout::from_metadata(request.metadata())
+            .map_err(|error| self.lease_metrics.refused(error).into_status())?;
         let mut message = request.into_inner();
-        let with = values(&mut message.values);
-        let ask = Ask {
+        let values = values(&mut message.values);
+        let request = NumberRequest {
             name: ("sequence", &message.sequence),
             count: message.count.into(),
-            within,
-            with: &with,
+            timeout,
+            values: &values,
             at: &message.at,
             above: message.above,
         };
-        let given = self.teller.lease(ask, &self.lease).await.map_err(Fault::into_status)?;
-        let blocks = blocks(&given).map_err(Fault::into_status)?;
+        let given = self.service.lease(request, &self.lease_metrics).await.map_err(ApiError::into_status)?;
+        let blocks = blocks(&given).map_err(ApiError::into_status)?;
         let max_age_ms =
-            u64::try_from(self.teller.lease_age(&given, &message.at).as_millis()).unwrap_or(u64::MAX);
+            u64::try_from(self.service.lease_age(&given, &message.at).as_millis()).unwrap_or(u64::MAX);
         let (sequence, version) = (message.sequence, given.version);
         let version_end = given.version_end.map(|end| end.to_string()).unwrap_or_default();
         let (period, end, by) = given.dated.map(|it| (it.period, it.period_end, it.by)).unwrap_or_default();
@@ -86,7 +85,7 @@ impl v1::sequences_server::Sequences for Sequences {
     }
 }
 
-/// What renders texts, for the holder of a lease.
+/// Template and settings with which the holder of a lease renders texts.
 fn rendering(texts: &Texts) -> v1::Texts {
     v1::Texts {
         template: texts.template().to_owned(),
@@ -97,21 +96,22 @@ fn rendering(texts: &Texts) -> v1::Texts {
     }
 }
 
-/// The values of a message, taken out of it.
+/// Takes the values out of a message.
 pub(super) fn values(with: &mut HashMap<String, String>) -> Values {
     std::mem::take(with).into_iter().collect()
 }
 
-fn blocks(given: &Issued) -> Result<Vec<v1::Block>, Fault> {
+fn blocks(given: &Issued) -> Result<Vec<v1::Block>, ApiError> {
     let narrow = |found: &Block| block(found.first(), found.step(), found.count());
     given.numbers.as_slice().iter().map(narrow).collect()
 }
 
-/// Numbers are at most `i64::MAX`, and no request has more than `u32::MAX`: else nothing is given.
-fn block(first: u64, step: u64, count: u64) -> Result<v1::Block, Fault> {
+/// Converts a block. Numbers are at most `i64::MAX` and counts at most `u32::MAX`; otherwise the call fails.
+fn block(first: u64, step: u64, count: u64) -> Result<v1::Block, ApiError> {
     let narrow = |number: u64| i64::try_from(number).ok();
     let block = narrow(first).zip(narrow(step)).zip(u32::try_from(count).ok());
-    let ((first, step), count) = block
-        .ok_or_else(|| Fault::new(Reason::SequenceExhausted, "numbers beyond what this door can express"))?;
+    let ((first, step), count) = block.ok_or_else(|| {
+        ApiError::new(Reason::SequenceExhausted, "numbers beyond the range of this protocol")
+    })?;
     Ok(v1::Block { first, step, count })
 }

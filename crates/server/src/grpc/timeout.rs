@@ -1,27 +1,27 @@
-//! `grpc-timeout`: how long the caller waits.
+//! The header `grpc-timeout`: how long the caller waits.
 
 use std::time::Duration;
 
 use http::HeaderMap;
 use tonic::metadata::MetadataMap;
 
-use crate::fault::Fault;
+use crate::service::api_error::ApiError;
 
 const FIELD: &str = "grpc-timeout";
 
-/// The protocol's bound on the digits of a timeout.
+/// The most digits that the gRPC specification allows.
 const DIGITS_MAX: usize = 8;
 
-/// How long the caller waits, if it says.
-pub(crate) fn of(metadata: &MetadataMap) -> Result<Option<Duration>, Fault> {
+/// The caller's timeout, if there is one.
+pub(crate) fn from_metadata(metadata: &MetadataMap) -> Result<Option<Duration>, ApiError> {
     let Some(value) = metadata.get(FIELD) else { return Ok(None) };
     let text = value.to_str().unwrap_or("not a text");
     parse(text)
         .map(Some)
-        .ok_or_else(|| Fault::field(FIELD, text, "1 to 8 digits and one of H M S m u n are expected"))
+        .ok_or_else(|| ApiError::field(FIELD, text, "1 to 8 digits and one of H M S m u n are expected"))
 }
 
-/// Whether the caller says nothing, or what it says can be understood.
+/// Whether the timeout is absent or valid.
 pub(crate) fn is_well_formed(headers: &HeaderMap) -> bool {
     headers.get(FIELD).is_none_or(|value| value.to_str().is_ok_and(|text| parse(text).is_some()))
 }

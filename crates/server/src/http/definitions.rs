@@ -1,4 +1,4 @@
-//! Definitions by HTTP, in JSON.
+//! HTTP handlers of definitions, previews and parsing.
 
 use bytes::Bytes;
 use http::Response;
@@ -9,20 +9,22 @@ use sequent_engine::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::{
-    answer, ask,
-    fields::{Object, Written},
-    path::decoded,
-};
 use crate::{
-    definitions::{self, Named, Number, Trial, Wanted},
-    fault::Fault,
-    teller::Teller,
+    http::{
+        json_object::{ParsedValue, StrictObject},
+        params, responses,
+        routes::decoded,
+    },
+    service::{
+        NumberService,
+        api_error::ApiError,
+        definitions::{self, DefinitionInput, NumberInput, PreviewInput, Target},
+    },
 };
 
-/// A sequence as it is shown.
+/// A sequence in a response.
 #[derive(Serialize)]
-struct Shown<'a> {
+struct SequenceJson<'a> {
     sequence: &'a str,
     version: u32,
     placement: &'a str,
@@ -39,9 +41,9 @@ struct Shown<'a> {
     definition: Option<&'a str>,
 }
 
-/// What became of a definition.
+/// Response to a definition.
 #[derive(Serialize)]
-struct Defined<'a> {
+struct DefineJson<'a> {
     sequence: &'a str,
     version: u32,
     already: bool,
@@ -52,89 +54,94 @@ struct Defined<'a> {
     warnings: &'a [String],
 }
 
-/// `POST /v1/preview` as a caller writes it.
+/// Body of `POST /v1/preview`.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Previewed {
+struct PreviewBody {
     sequence: Option<String>,
-    definition: Option<Object<Wanted>>,
-    number: Option<Number>,
-    values: Option<Written>,
+    definition: Option<StrictObject<DefinitionInput>>,
+    number: Option<NumberInput>,
+    values: Option<ParsedValue>,
     at: Option<String>,
 }
 
-/// `POST /v1/parse` as a caller writes it.
+/// Body of `POST /v1/parse`.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Parsed {
+struct ParseBody {
     sequence: Option<String>,
-    definition: Option<Object<Wanted>>,
+    definition: Option<StrictObject<DefinitionInput>>,
     text: Option<String>,
 }
 
 /// `GET /v1/sequences?after=NAME`.
-pub(super) async fn list(teller: &Teller, query: &str) -> Result<Response<Full<Bytes>>, Fault> {
-    let (sequences, more) = definitions::list(teller, &after(query)?).await?;
-    let listed: Vec<Shown<'_>> = sequences.iter().map(|summary| shown(summary, None)).collect();
+pub(super) async fn list(service: &NumberService, query: &str) -> Result<Response<Full<Bytes>>, ApiError> {
+    let (sequences, more) = definitions::list(service, &after(query)?).await?;
+    let listed: Vec<SequenceJson<'_>> = sequences.iter().map(|summary| shown(summary, None)).collect();
     Ok(json(&serde_json::json!({ "sequences": listed, "more": more })))
 }
 
 /// `GET /v1/sequences/{name}`.
-pub(super) async fn show(teller: &Teller, name: &str) -> Result<Response<Full<Bytes>>, Fault> {
-    let report = definitions::show(teller, ("name", name)).await?;
+pub(super) async fn show(service: &NumberService, name: &str) -> Result<Response<Full<Bytes>>, ApiError> {
+    let report = definitions::show(service, ("name", name)).await?;
     Ok(json(&shown(&report.summary, Some(&report.definition))))
 }
 
-/// `PUT /v1/sequences/{name}`: its next version, or the one that the body names.
-pub(super) async fn define(teller: &Teller, name: &str, body: &[u8]) -> Result<Response<Full<Bytes>>, Fault> {
-    let wanted = || read(body, "a JSON object with a definition is expected");
-    let defined = definitions::define(teller, ("name", name), wanted).await?;
+/// `PUT /v1/sequences/{name}`: defines the next version, or the version in the body.
+pub(super) async fn define(
+    service: &NumberService,
+    name: &str,
+    body: &[u8],
+) -> Result<Response<Full<Bytes>>, ApiError> {
+    let input = || read(body, "a JSON object with a definition is expected");
+    let defined = definitions::define(service, ("name", name), input).await?;
     let (sequence, definition) = (&*defined.sequence, &*defined.definition);
     let (version, already, capacity) = (defined.version, defined.already, defined.capacity);
     let (effective, warnings) = (defined.effective.as_deref(), &*defined.warnings);
-    Ok(json(&Defined { sequence, version, already, effective, definition, capacity, warnings }))
+    Ok(json(&DefineJson { sequence, version, already, effective, definition, capacity, warnings }))
 }
 
 /// `POST /v1/preview`.
-pub(super) async fn preview(teller: &Teller, body: &[u8]) -> Result<Response<Full<Bytes>>, Fault> {
-    let asked: Previewed = read(body, "a JSON object with a sequence or a definition is expected")?;
-    let with = asked.values.as_ref().map_or_else(|| Ok(Values::new()), ask::values)?;
-    let by = Named::one_of(asked.sequence, asked.definition.map(|Object(wanted)| wanted))?;
+pub(super) async fn preview(service: &NumberService, body: &[u8]) -> Result<Response<Full<Bytes>>, ApiError> {
+    let asked: PreviewBody = read(body, "a JSON object with a sequence or a definition is expected")?;
+    let with = asked.values.as_ref().map_or_else(|| Ok(Values::new()), params::values)?;
+    let by = Target::from_parts(asked.sequence, asked.definition.map(|StrictObject(input)| input))?;
     if asked.at.as_deref() == Some("") {
-        return Err(ask::no_instant(""));
+        return Err(params::no_instant(""));
     }
-    let trial = Trial { by, number: asked.number, with, at: asked.at.unwrap_or_default() };
-    let preview = definitions::preview(teller, trial).await?;
+    let input = PreviewInput { by, number: asked.number, with, at: asked.at.unwrap_or_default() };
+    let preview = definitions::preview(service, input).await?;
     Ok(json(&preview))
 }
 
 /// `POST /v1/parse`.
-pub(super) async fn parse(teller: &Teller, body: &[u8]) -> Result<Response<Full<Bytes>>, Fault> {
-    let asked: Parsed = read(body, "a JSON object with a text, and a sequence or a definition is expected")?;
-    let by = Named::one_of(asked.sequence, asked.definition.map(|Object(wanted)| wanted))?;
-    let text = asked.text.ok_or_else(|| Fault::field("text", "missing", "a text is expected"))?;
-    Ok(json(&definitions::parse(teller, by, &text).await?))
+pub(super) async fn parse(service: &NumberService, body: &[u8]) -> Result<Response<Full<Bytes>>, ApiError> {
+    let asked: ParseBody =
+        read(body, "a JSON object with a text, and a sequence or a definition is expected")?;
+    let by = Target::from_parts(asked.sequence, asked.definition.map(|StrictObject(input)| input))?;
+    let text = asked.text.ok_or_else(|| ApiError::field("text", "missing", "a text is expected"))?;
+    Ok(json(&definitions::parse(service, by, &text).await?))
 }
 
-/// The name after which a list goes on.
-fn after(query: &str) -> Result<String, Fault> {
+/// The query parameter `after`: the list continues behind this name.
+fn after(query: &str) -> Result<String, ApiError> {
     let mut after = String::new();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         match pair.split_once('=').map(|(key, value)| (key, decoded(value))) {
             Some(("after", Some(name))) => after = name,
-            _ => return Err(Fault::field("query", pair, "after=NAME is known")),
+            _ => return Err(ApiError::field("query", pair, "after=NAME is known")),
         }
     }
     Ok(after)
 }
 
-fn read<'a, T: Deserialize<'a>>(body: &'a [u8], bound: &'static str) -> Result<T, Fault> {
-    let read = serde_json::from_slice(body).map(|Object(read)| read);
-    read.map_err(|error| Fault::field("body", &error.to_string(), bound))
+fn read<'a, T: Deserialize<'a>>(body: &'a [u8], bound: &'static str) -> Result<T, ApiError> {
+    let read = serde_json::from_slice(body).map(|StrictObject(read)| read);
+    read.map_err(|error| ApiError::field("body", &error.to_string(), bound))
 }
 
-fn shown<'a>(summary: &'a SequenceSummary, definition: Option<&'a str>) -> Shown<'a> {
-    Shown {
+fn shown<'a>(summary: &'a SequenceSummary, definition: Option<&'a str>) -> SequenceJson<'a> {
+    SequenceJson {
         sequence: &summary.sequence,
         version: summary.version,
         placement: summary.placement,
@@ -149,5 +156,5 @@ fn shown<'a>(summary: &'a SequenceSummary, definition: Option<&'a str>) -> Shown
 }
 
 fn json(value: &impl Serialize) -> Response<Full<Bytes>> {
-    answer::json(Bytes::from(serde_json::to_vec(value).unwrap_or_default()))
+    responses::json(Bytes::from(serde_json::to_vec(value).unwrap_or_default()))
 }

@@ -1,15 +1,15 @@
-//! What `/metrics` shows. Alone in its process, which has one recorder: no other test's requests are counted here.
+//! Output of `/metrics`. The process has one recorder, so these tests have a process of their own.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail as tests do")]
 
-mod described;
+mod descriptions;
 mod promtool;
-#[path = "../doors/server.rs"]
+#[path = "../api/raw_http.rs"]
+#[allow(dead_code, reason = "shared with the other tests of this room")]
+mod raw_http;
+#[path = "../api/server.rs"]
 #[allow(dead_code, reason = "shared with the other tests of this room")]
 mod server;
-#[path = "../doors/wire.rs"]
-#[allow(dead_code, reason = "shared with the other tests of this room")]
-mod wire;
 
 use sequent_core::{Event, Events, ledger::WordVerb};
 use sequent_engine::Saying;
@@ -18,7 +18,7 @@ use server::Server;
 use tokio::sync::mpsc;
 
 async fn shows(server: &Server, lines: &[&str]) {
-    let said = wire::get(server.admin, "/metrics").await;
+    let said = raw_http::get(server.admin, "/metrics").await;
     assert_eq!(said.status, 200, "{said:?}");
     for line in lines {
         let found = said.body.lines().any(|shown| shown.starts_with(line));
@@ -27,7 +27,7 @@ async fn shows(server: &Server, lines: &[&str]) {
 }
 
 async fn value(server: &Server, series: &str) -> f64 {
-    let said = wire::get(server.admin, "/metrics").await.body;
+    let said = raw_http::get(server.admin, "/metrics").await.body;
     let found = said.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
     found.unwrap_or_else(|| panic!("{series} is missing in\n{said}")).parse().unwrap()
 }
@@ -36,12 +36,12 @@ fn ask(count: u32) -> NextRequest {
     NextRequest { sequence: "order".to_owned(), count: Some(count), ..NextRequest::default() }
 }
 
-/// A server, and its slots' evictions and rescues as they happen.
+/// A server, and the evictions and rescues of its slots as they happen.
 async fn watched() -> (Server, mpsc::UnboundedReceiver<Event>) {
     let (tell, flips) = mpsc::unbounded_channel();
     let events = Events::to(move |event| {
         if matches!(event, Event::Evicted { .. } | Event::Rescued { .. }) {
-            // Nobody listens any more once the test is over.
+            // After the test nobody receives.
             drop(tell.send(event));
         }
     });
@@ -56,12 +56,12 @@ async fn say(server: &Server, verb: WordVerb) {
 #[tokio::test]
 async fn what_somebody_on_call_needs_first() {
     let (server, mut flips) = watched().await;
-    promtool::is_content(&wire::get(server.admin, "/metrics").await.body);
-    let first = described::everything_is(&server).await;
+    promtool::is_content(&raw_http::get(server.admin, "/metrics").await.body);
+    let first = descriptions::everything_is(&server).await;
     shows(
         &server,
         &[
-            // At zero before anything has happened, so that the first event is an increase.
+            // Zero before the first event, so that it is an increase.
             r#"sequent_requests_total{door="grpc",method="next",reason="OK"} 0"#,
             r#"sequent_requests_total{door="grpc",method="lease",reason="NO_SHARD_AVAILABLE"} 0"#,
             r#"sequent_requests_total{door="http",method="next",reason="QUOTA_EXCEEDED"} 0"#,
@@ -79,7 +79,7 @@ async fn what_somebody_on_call_needs_first() {
     let mut client = server.client().await;
     client.next(ask(30)).await.unwrap();
     client.next(ask(0)).await.unwrap_err();
-    // The first by the ordinary way, until some are kept ready; then by the short one.
+    // The first requests take the slow path until numbers are ready, the later ones the fast path.
     for _ in 0..5 {
         server.number().await;
     }
@@ -129,7 +129,7 @@ async fn what_somebody_on_call_needs_first() {
     for series in one_or_more {
         assert!(value(&server, series).await >= 1.0, "{series}");
     }
-    // The first scrape after an event has it, and the state that it led to: nothing waits for a tick.
+    // The first scrape after an event shows it and its new state. Nothing waits for a tick.
     say(&server, WordVerb::Evict).await;
     assert!(matches!(flips.recv().await, Some(Event::Evicted { slot: 1, .. })));
     let evicted = [
@@ -147,13 +147,13 @@ async fn what_somebody_on_call_needs_first() {
     ];
     shows(&server, &rescued).await;
     for what in ["unheard-of/next", "order/next?count=0", "short/next?count=1001", "order/elsewhere"] {
-        let said = wire::post(server.http, &format!("/v1/sequences/{what}"), "").await;
+        let said = raw_http::post(server.http, &format!("/v1/sequences/{what}"), "").await;
         assert!(said.status >= 400, "{what}: {said:?}");
     }
-    described::nothing_is_new(&server, &first, &["order", "short"]).await;
-    promtool::is_content(&wire::get(server.admin, "/metrics").await.body);
-    // A reload ends the series of what the configuration no longer names, though it is in use.
+    descriptions::nothing_is_new(&server, &first, &["order", "short"]).await;
+    promtool::is_content(&raw_http::get(server.admin, "/metrics").await.body);
+    // A reload ends the series of a sequence that the configuration no longer names, even if it is used.
     server.reload_without(r#"{ name = "order", version = 1 },"#).await;
     server.number().await;
-    described::nothing_is_new(&server, &first, &["short"]).await;
+    descriptions::nothing_is_new(&server, &first, &["short"]).await;
 }

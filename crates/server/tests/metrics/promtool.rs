@@ -1,4 +1,4 @@
-//! What promtool says of a scrape.
+//! `promtool check metrics` over a scrape.
 
 use std::{
     io::Write,
@@ -9,7 +9,7 @@ use sequent_testkit::servers::Program;
 
 const PROMTOOL: Program = Program { name: "promtool", package: "prometheus", folders: &[] };
 
-/// That it is well formed, and that no name or help is one that promtool would have otherwise.
+/// Checks that the scrape is well formed, and that promtool has no remark on names and help texts.
 pub(crate) fn is_content(shown: &str) {
     let mut command = Command::new(PROMTOOL.path());
     command.args(["check", "metrics"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -1,5 +1,5 @@
-//! A server's day: asked at all doors for what there is and what there is not, put out, rescued, and left alone, while its
-//! clockwork goes on. Time stands still but for the pauses between: they pass as fast as the clockwork can be run.
+//! A day of a server: requests of every kind, evictions and rescues, and pauses in which only its timers run. Time is
+//! paused between the requests.
 
 use std::{fmt::Write, sync::Arc, time::Duration};
 
@@ -13,22 +13,22 @@ use tokio::{
 };
 use tonic::transport::Channel;
 
-use crate::{server::Server, wire};
+use crate::{raw_http, server::Server};
 
-/// How long a server is left alone between two rounds of requests.
+/// How long the server is left alone between two rounds of requests.
 const STEP_S: u64 = 60;
 
-/// Sequences that are asked one a step: more than have series of their own, and each is idle for long enough to be dropped
-/// before it is asked again.
+/// Sequences asked one per step. There are more than have series of their own, and each is idle long enough to be
+/// dropped.
 const NAMED: u64 = 60;
 
-/// From one look to the next as long, everything is as it was.
+/// After this time everything is as before.
 pub(crate) const CYCLE_S: u64 = NAMED * STEP_S;
 
-/// How long words need until they are obeyed.
+/// How long a command of an operator takes to be obeyed.
 const OBEYED_S: u64 = 5;
 
-/// Each of them has a request here, by HTTP and by gRPC; `{n}` is another number each time.
+/// Requests by HTTP and gRPC; `{n}` is a different number each time.
 const ASKED: [(&str, &str); 9] = [
     ("order/next", ""),
     ("order/next?count=50", ""),
@@ -41,7 +41,7 @@ const ASKED: [(&str, &str); 9] = [
     ("order/next", r#"{"above": "9000000000000000000"}"#),
 ];
 
-/// Rounds of the same requests a step: more by `SEQUENT_DAY_ROUNDS`.
+/// Rounds of requests per step. `SEQUENT_DAY_ROUNDS` raises it.
 fn rounds() -> u64 {
     std::env::var("SEQUENT_DAY_ROUNDS").map_or(1, |said| said.parse().expect("a number"))
 }
@@ -62,12 +62,12 @@ impl Day {
         Self { server, grpc, step: 0, asked: 0 }
     }
 
-    /// So many requests were made.
+    /// How many requests were made.
     pub(crate) fn asked(&self) -> u64 {
         self.asked
     }
 
-    /// So many seconds, with requests all along.
+    /// Lets seconds pass with requests.
     pub(crate) async fn pass(&mut self, seconds: u64) {
         for _ in 0..seconds / STEP_S {
             if self.step.is_multiple_of(NAMED) {
@@ -81,7 +81,7 @@ impl Day {
         }
     }
 
-    /// By HTTP on one connection, which idles until it is ended; by gRPC on one that lasts.
+    /// Sends requests by HTTP on one connection, which idles until it is closed, and by gRPC on one that lasts.
     async fn ask(&mut self) {
         let mut asks = String::new();
         let mine = [(format!("n{}/next", self.step % NAMED), "")];
@@ -107,7 +107,7 @@ impl Day {
         self.asked += asked.len() as u64 + 7;
     }
 
-    /// No slot serves for a while; then all do again.
+    /// Evicts all slots for a while, then rescues them.
     async fn put_out_and_in(&mut self) {
         for verb in [WordVerb::Evict, WordVerb::Rescue] {
             for slot in 0..2 {
@@ -122,9 +122,9 @@ impl Day {
         }
     }
 
-    /// That the clockwork went all the time, and that what is said here was met.
+    /// Checks that all timers ran, and that the events listed here happened.
     pub(crate) async fn was_a_day(&self, seconds: u64) {
-        let shown = wire::get(self.server.admin, "/metrics").await.body;
+        let shown = raw_http::get(self.server.admin, "/metrics").await.body;
         let sum = |series: &str| -> f64 {
             let lines = shown.lines().filter_map(|line| line.strip_prefix(series)?.rsplit(' ').next());
             lines.map(|value| value.parse::<f64>().unwrap()).sum()
@@ -135,7 +135,7 @@ impl Day {
             let least = least as f64;
             assert!(sum(series) >= least, "{series} {}, and not {least}\n{shown}", sum(series));
         };
-        // Each two seconds, and those that found the machine busy a little later.
+        // Every two seconds, or a little later if the machine is busy.
         at_least(r#"sequent_ledger_calls_total{call="heartbeat",outcome="ok"}"#, seconds * 9 / 20);
         for door in ["http", "grpc"] {
             for reason in ["OK", "INVALID_ARGUMENT", "SEQUENCE_NOT_FOUND", "SEQUENCE_EXHAUSTED"] {
@@ -157,7 +157,7 @@ impl Day {
     }
 }
 
-/// Sends what is asked in one piece, and reads that many answers.
+/// Sends requests in one write, and reads as many responses.
 async fn answered(server: &Server, asks: &str, count: usize) {
     const ANSWER: &[u8] = b"HTTP/1.1 ";
     let mut line = TcpStream::connect(server.http).await.unwrap();
@@ -170,7 +170,7 @@ async fn answered(server: &Server, asks: &str, count: usize) {
     }
 }
 
-/// So many seconds pass in which nobody asks: at once, but for what the clockwork does in them.
+/// Lets seconds pass without requests, at once except for what the timers do.
 async fn alone(seconds: u64) {
     tokio::time::pause();
     tokio::time::sleep(Duration::from_secs(seconds)).await;

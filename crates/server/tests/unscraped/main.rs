@@ -1,15 +1,14 @@
-//! That a server which nobody scrapes stays as small as it was, over a day of everything that it goes through. Alone in its
-//! process: the whole heap is counted.
+//! Memory of a server that nobody scrapes: it does not grow over a day. The whole heap of the process is counted.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail as tests do")]
 
 mod day;
-#[path = "../doors/server.rs"]
+#[path = "../api/raw_http.rs"]
+#[allow(dead_code, reason = "shared with the other tests of this room")]
+mod raw_http;
+#[path = "../api/server.rs"]
 #[allow(dead_code, reason = "shared with the other tests of this room")]
 mod server;
-#[path = "../doors/wire.rs"]
-#[allow(dead_code, reason = "shared with the other tests of this room")]
-mod wire;
 
 use std::alloc::System;
 
@@ -19,12 +18,12 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 #[global_allocator]
 static HEAP: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// Before the heap is looked at: each key has come and gone, every word and error was met, short memories are full.
+/// Before the first measurement every key, command and error has occurred, and bounded histories are full.
 const WARM_UP_S: u64 = 4 * CYCLE_S;
 
 const DAY_S: u64 = 24 * 60 * 60;
 
-/// How much larger the heap may be.
+/// How much the heap may grow.
 const GROWTH_MAX: f64 = 1.05;
 
 /// Bytes of the heap in use.
@@ -42,7 +41,7 @@ async fn a_day_that_nobody_looks_costs_no_memory() {
     day.pass(DAY_S).await;
     let after = held();
     println!("{before} bytes after {WARM_UP_S} s, {after} after {DAY_S} s more, of {} requests", day.asked());
-    // The first look: it says whether the day was one.
+    // The first measurement also checks the day.
     day.was_a_day(WARM_UP_S + DAY_S).await;
     assert!(after <= before * GROWTH_MAX, "{before} bytes, and {after} a day later");
 }

@@ -1,36 +1,36 @@
 //! How many connections a server has room for: file descriptors, as far as the system gives them.
 
 use sequent_engine::{Engine, config::LimitsPart};
-use sequent_server::{Descriptors, Dials};
+use sequent_server::{FdBudget, RuntimeLimits};
 
 /// Where this process has room for connections, and for whose stores.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Room {
-    descriptors: Descriptors,
+    descriptors: FdBudget,
     stores: u64,
 }
 
 impl Room {
     /// The room beside the stores of `engine`.
-    pub(super) fn beside(engine: &Engine, descriptors: Descriptors) -> Self {
+    pub(super) fn beside(engine: &Engine, descriptors: FdBudget) -> Self {
         let shards = engine.slots().into_iter().filter(|slot| slot.state != "empty");
         // And the ledger.
         Self { descriptors, stores: shards.fold(1, |stores, _| stores + 1) }
     }
 
     /// The limits that a server starts with, its connections within this room.
-    pub(super) fn dials(self, limits: &LimitsPart) -> Dials {
-        let dials = Dials::new(limits).within(self.descriptors.connections(self.stores));
+    pub(super) fn dials(self, limits: &LimitsPart) -> RuntimeLimits {
+        let dials = RuntimeLimits::new(limits).within(self.descriptors.connections(self.stores));
         say(&dials, limits, self.descriptors);
         dials
     }
 }
 
 /// Says once where fewer connections are taken than are configured.
-fn say(dials: &Dials, limits: &LimitsPart, descriptors: Descriptors) {
+fn say(dials: &RuntimeLimits, limits: &LimitsPart, descriptors: FdBudget) {
     let ((most, of_one), configured) = (dials.connections_max(), limits.connections_max);
     if most < configured {
-        let files = descriptors.most();
+        let files = descriptors.limit();
         tracing::warn!(
             configured,
             in_force = most,

@@ -1,0 +1,4 @@
+//! Metrics of the client, through the `metrics` facade.
+
+pub(crate) mod client_metrics;
+pub(crate) mod gauge_share;

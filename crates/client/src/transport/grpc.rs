@@ -1,0 +1,249 @@
+//! Transport over gRPC to one server.
+
+use std::{sync::Arc, time::Duration};
+
+use sequent_core::{Block, BoxFuture, Clock, ErrorKind, SourceError, SystemClock};
+use sequent_proto::v1::{self, definitions_client::DefinitionsClient, sequences_client::SequencesClient};
+use tonic::Request;
+
+use crate::{
+    client::{
+        address::Address,
+        definitions::{DefinitionsRequest, DefinitionsResponse},
+    },
+    error::{Error, PROTOCOL},
+    transport::{
+        GrantResponse, NumberRequest, Refusal, TemplateData, TemplateSettings, Transport, Verb,
+        channel::{Channel, SERVICE, ServerConnection, is_serving},
+        foreign,
+        status::{is_graceful_goaway, refusal},
+    },
+};
+
+/// Limit on a response in bytes: ten thousand of the longest texts, and far more than the longest list of blocks.
+const ANSWER_MAX: usize = 12 * 1024 * 1024;
+
+/// Limit on attempts on one server, if each time a connection that had served was closed.
+const TRIES_MAX: usize = 4;
+
+/// Transport to one server.
+pub(crate) struct GrpcTransport {
+    connection: Arc<ServerConnection>,
+}
+
+impl GrpcTransport {
+    pub(crate) fn new(address: Address, connect_timeout: Duration, identity: Option<Arc<str>>) -> Arc<Self> {
+        Arc::new(Self { connection: ServerConnection::new(address, connect_timeout, identity) })
+    }
+
+    /// Runs work on the current connection, and on a new one if the server closes that meanwhile. A graceful close is
+    /// no failure of the endpoint.
+    async fn with_channel<T, F>(&self, work: impl Fn(Channel) -> F) -> Result<T, Refusal>
+    where
+        F: Future<Output = Result<T, Refusal>>,
+    {
+        let mut tries = 0;
+        loop {
+            let channel = self.connection.channel().await.map_err(Refusal::Fault)?;
+            let outcome = tokio::select! {
+                outcome = work(channel.clone()) => outcome,
+                () = channel.wait_closed() => {
+                    channel.end();
+                    let text = "the connection ended, and the answer did not come";
+                    Err(Refusal::Fault(SourceError::new(ErrorKind::Unavailable, text)))
+                }
+            };
+            tries += 1;
+            match outcome {
+                Err(Refusal::Fault(_))
+                    if channel.was_closed() && channel.has_answered() && tries < TRIES_MAX => {}
+                outcome => return outcome,
+            }
+        }
+    }
+
+    async fn send_numbers(&self, channel: Channel, ask: &NumberRequest) -> Result<GrantResponse, Refusal> {
+        let guard = channel.track_request();
+        let mut client = SequencesClient::with_origin(channel.clone(), self.connection.origin())
+            .max_decoding_message_size(ANSWER_MAX);
+        let (sequence, count) = (ask.scope.name().as_str().to_owned(), ask.count);
+        let input = ask.scope.template_input();
+        let (values, at) = (input.with.clone().into_iter().collect(), input.instant(SystemClock.wall_ms()));
+        let outcome = match ask.verb {
+            Verb::Next => {
+                let message = v1::NextRequest { sequence, count: Some(count), values, at, above: ask.above };
+                client.next(timed(message, ask.within)).await.map(|answer| {
+                    let answer = answer.into_inner();
+                    let v1::NextResponse { blocks, texts, period, at, version, .. } = answer;
+                    (blocks, None, version, TemplateData { texts, period, at, ..TemplateData::default() })
+                })
+            }
+            Verb::Lease => {
+                let message = v1::LeaseRequest { sequence, count, values, at, above: ask.above };
+                client.lease(timed(message, ask.within)).await.map(|answer| {
+                    let answer = answer.into_inner();
+                    let age = Some(Duration::from_millis(answer.max_age_ms));
+                    let rendering = answer.texts.map(template_settings);
+                    // An end that can't be parsed is ignored, since the age of the lease is limited anyway.
+                    let version_end = answer.version_end.parse().ok();
+                    let template_data = TemplateData {
+                        period: answer.period,
+                        rendering,
+                        version_end,
+                        ..TemplateData::default()
+                    };
+                    (answer.blocks, age, answer.version, template_data)
+                })
+            }
+        };
+        guard.done(outcome.is_ok());
+        if outcome.as_ref().is_err_and(is_graceful_goaway) {
+            channel.end();
+        }
+        let (blocks, max_age, version, template_data) = outcome.map_err(|status| refusal(&status))?;
+        let blocks = blocks.iter().map(block).collect::<Result<_, _>>().map_err(Refusal::foreign)?;
+        Ok(GrantResponse { blocks, max_age, version, template_data })
+    }
+
+    async fn send_definitions(
+        &self,
+        channel: Channel,
+        request: DefinitionsRequest,
+        within: Duration,
+    ) -> Result<DefinitionsResponse, Refusal> {
+        let guard = channel.track_request();
+        let mut client = DefinitionsClient::with_origin(channel.clone(), self.connection.origin())
+            .max_decoding_message_size(ANSWER_MAX);
+        let outcome = match request {
+            DefinitionsRequest::Define(asked) => client
+                .define(timed(*asked, within))
+                .await
+                .map(|response| DefinitionsResponse::Define(Box::new(response.into_inner()))),
+            DefinitionsRequest::List(asked) => client
+                .list(timed(asked, within))
+                .await
+                .map(|response| DefinitionsResponse::List(response.into_inner())),
+            DefinitionsRequest::Show(asked) => client
+                .show(timed(asked, within))
+                .await
+                .map(|response| DefinitionsResponse::Show(Box::new(response.into_inner()))),
+            DefinitionsRequest::Preview(asked) => client
+                .preview(timed(*asked, within))
+                .await
+                .map(|response| DefinitionsResponse::Preview(Box::new(response.into_inner()))),
+            DefinitionsRequest::Parse(asked) => client
+                .parse(timed(*asked, within))
+                .await
+                .map(|response| DefinitionsResponse::Parse(response.into_inner())),
+        };
+        guard.done(outcome.is_ok());
+        if outcome.as_ref().is_err_and(is_graceful_goaway) {
+            channel.end();
+        }
+        outcome.map_err(|status| refusal(&status))
+    }
+
+    async fn check_health(&self) -> Result<(), SourceError> {
+        let found = self.with_channel(|channel| async {
+            let served = is_serving(channel, self.connection.origin(), SERVICE.to_owned());
+            served.await.map_err(Refusal::Fault)
+        });
+        match found.await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(SourceError::new(ErrorKind::Unavailable, "it is stopping, or not ready")),
+            Err(Refusal::Fault(error)) => Err(error),
+            Err(Refusal::Elsewhere(error) | Refusal::Final(error)) => Err(foreign(error)),
+        }
+    }
+}
+
+impl Transport for GrpcTransport {
+    fn address(&self) -> String {
+        self.connection.address()
+    }
+
+    fn ask(self: Arc<Self>, ask: NumberRequest) -> BoxFuture<'static, Result<GrantResponse, Refusal>> {
+        Box::pin(async move { self.with_channel(|channel| self.send_numbers(channel, &ask)).await })
+    }
+
+    fn call_definitions(
+        self: Arc<Self>,
+        request: DefinitionsRequest,
+        within: Duration,
+    ) -> BoxFuture<'static, Result<DefinitionsResponse, Refusal>> {
+        Box::pin(async move {
+            self.with_channel(|channel| self.send_definitions(channel, request.clone(), within)).await
+        })
+    }
+
+    fn check(self: Arc<Self>) -> BoxFuture<'static, Result<(), SourceError>> {
+        Box::pin(async move { self.check_health().await })
+    }
+}
+
+fn timed<T>(message: T, within: Duration) -> Request<T> {
+    let mut request = Request::new(message);
+    request.set_timeout(within);
+    request
+}
+
+fn template_settings(texts: v1::Texts) -> TemplateSettings {
+    let v1::Texts { template, zone, maxlen, charset, unique } = texts;
+    TemplateSettings {
+        template,
+        zone,
+        maxlen: usize::try_from(maxlen).unwrap_or(usize::MAX),
+        charset,
+        unique,
+    }
+}
+
+/// Validates a block, as any input from a network.
+fn block(block: &v1::Block) -> Result<Block, Error> {
+    let whole = u64::try_from(block.first).ok().zip(u64::try_from(block.step).ok());
+    let found = whole.and_then(|(first, step)| Block::new(first, step, u64::from(block.count)).ok());
+    found.ok_or_else(|| Error::new(PROTOCOL, format!("an answer with a block that is none: {block:?}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    /// Simulates for every first request what a race does to one in thousands: the connection ends without a
+    /// response.
+    #[tokio::test]
+    async fn what_waits_on_a_connection_that_has_ended_is_asked_on_another_in_good_time() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let ended = tokio::spawn(async move {
+            let first = listener.accept().await.unwrap();
+            drop(first);
+            let second = listener.accept().await.unwrap();
+            (second, listener)
+        });
+        let transport = GrpcTransport::new(
+            crate::client::address::parse(&address).unwrap().remove(0),
+            Duration::from_secs(1),
+            None,
+        );
+        let (started, tries) = (SystemClock.now(), AtomicU32::new(0));
+        let answer = transport.with_channel(|channel| {
+            let attempt = tries.fetch_add(1, Ordering::Relaxed);
+            async move {
+                if attempt == 0 {
+                    channel.track_request().done(true);
+                    std::future::pending::<()>().await;
+                }
+                Ok(attempt)
+            }
+        });
+        assert_eq!(answer.await.unwrap(), 1, "on the second connection, and no fault");
+        let took = SystemClock.now() - started;
+        assert!(took < Duration::from_millis(900), "{took:?}: far less than an attempt has");
+        drop(ended.await.unwrap());
+    }
+}

@@ -1,0 +1,182 @@
+//! Listeners and their accept loop.
+
+use std::{convert::Infallible, error::Error, time::Duration};
+
+use http::{Request, Response};
+use http_body::Body;
+use hyper::{body::Incoming, service::Service};
+use tokio::{net::TcpListener, task::JoinSet, time::sleep};
+
+use crate::{
+    connection::{
+        Protocol,
+        accept_backoff::AcceptBackoff,
+        connection_quota::{ConnectionQuota, QuotaFull},
+        serve,
+    },
+    limits::{ACCEPT_PAUSE, response_budget::ResponseBudget, runtime_limits::RuntimeLimits},
+    shutdown::phase::{Phase, PhaseWatch},
+    telemetry::request_metrics::ConnectionMetrics,
+};
+
+/// Bound sockets of a server. The caller binds them, so it knows their addresses.
+#[derive(Debug)]
+pub struct Listeners {
+    /// gRPC.
+    pub grpc: TcpListener,
+    /// HTTP/JSON.
+    pub http: TcpListener,
+    /// Admin: health, metrics, status. Read-only.
+    pub admin: TcpListener,
+}
+
+/// Name, protocol and limits of a listener. In the phase `closes_at` it stops accepting. In `drops_at` its remaining
+/// connections are dropped.
+pub(crate) struct ListenerOptions {
+    pub(crate) name: &'static str,
+    pub(crate) protocol: Protocol,
+    pub(crate) closes_at: Phase,
+    pub(crate) drops_at: Phase,
+    pub(crate) limits: RuntimeLimits,
+    /// Limits on connections: in total, and per address.
+    pub(crate) connections_max: fn(&RuntimeLimits) -> (u64, u64),
+    pub(crate) phases: PhaseWatch,
+}
+
+/// Accepts connections until the server closes, then waits for the open ones. In the phase `drops_at` the rest is
+/// dropped. Returns how many were dropped.
+///
+/// `make_service` makes the service of one connection.
+pub(crate) async fn accept<S, B>(
+    listener: TcpListener,
+    make_service: impl Fn() -> S,
+    options: ListenerOptions,
+) -> usize
+where
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send + Sync + 'static,
+    S::Future: Send + Unpin + 'static,
+    B: Body + Send + Unpin + 'static,
+    B::Data: Send,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    let metrics = ConnectionMetrics::new(options.name);
+    let (quota, budget) = (ConnectionQuota::default(), ResponseBudget::default());
+    let (mut connections, mut backoff) = (JoinSet::new(), AcceptBackoff::new(options.name));
+    let mut closing = std::pin::pin!(options.phases.clone().wait_until(options.closes_at));
+    loop {
+        let accepted = tokio::select! {
+            biased;
+            () = closing.as_mut() => break,
+            Some(_) = connections.join_next() => continue,
+            () = backoff.recovered() => continue,
+            accepted = listener.accept() => accepted,
+        };
+        let (socket, peer) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                metrics.failed();
+                backoff.failed(&error);
+                sleep(ACCEPT_PAUSE).await;
+                continue;
+            }
+        };
+        let permit = match quota.acquire(peer.ip(), (options.connections_max)(&options.limits)) {
+            Ok(permit) => permit,
+            Err(full) => {
+                metrics.refused(full == QuotaFull::Address);
+                continue;
+            }
+        };
+        let (service, metrics) = (make_service(), metrics.clone());
+        let watches = ((options.phases.clone(), options.closes_at), budget.connection());
+        connections.spawn(async move {
+            let open_connection = OpenConnection::open(metrics);
+            serve(options.protocol, socket, service, watches).await;
+            drop((open_connection, permit));
+        });
+    }
+    // A dropped listener refuses new connections at once. A listener that is kept would leave them waiting.
+    drop(listener);
+    tokio::select! {
+        biased;
+        () = async { while connections.join_next().await.is_some() {} } => {}
+        () = options.phases.clone().wait_until(options.drops_at) => {}
+    }
+    let left = connections.len();
+    connections.shutdown().await;
+    left
+}
+
+/// Guard of an open connection: counts it in the gauge until it is dropped.
+struct OpenConnection(ConnectionMetrics);
+
+impl OpenConnection {
+    fn open(metrics: ConnectionMetrics) -> Self {
+        metrics.opened();
+        Self(metrics)
+    }
+}
+
+impl Drop for OpenConnection {
+    fn drop(&mut self) {
+        self.0.closed();
+    }
+}
+
+/// How long the admin listener's connections may stay open after all listeners are closed.
+pub(crate) const ADMIN_GRACE: Duration = Duration::from_secs(1);
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use http_body_util::Full;
+    use sequent_engine::config::{Config, Sources};
+    use tokio::{
+        io::{AsyncReadExt, AsyncWriteExt},
+        net::TcpStream,
+    };
+
+    use super::*;
+    use crate::limits::ADMIN_HEAD_TIMEOUT;
+
+    async fn ask(socket: &mut TcpStream) -> String {
+        socket.write_all(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+        let mut answer = [0; 512];
+        let read = socket.read(&mut answer).await.unwrap();
+        String::from_utf8_lossy(&answer[..read]).into_owned()
+    }
+
+    #[tokio::test]
+    async fn whoever_looks_is_answered_until_the_engine_is_shut_down() {
+        let folder = tempfile::tempdir().unwrap();
+        let limits = RuntimeLimits::new(&Config::load(&Sources::embedded(folder.path())).unwrap().limits);
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (phase, phases) = PhaseWatch::new();
+        let options = ListenerOptions {
+            name: "test",
+            protocol: Protocol::Http1(ADMIN_HEAD_TIMEOUT),
+            closes_at: Phase::Ended,
+            drops_at: Phase::Ended,
+            limits,
+            connections_max: RuntimeLimits::admin_connections_max,
+            phases,
+        };
+        let answer = |_| std::future::ready(Ok(Response::new(Full::new(Bytes::from_static(b"here")))));
+        let accepting = tokio::spawn(accept(listener, move || hyper::service::service_fn(answer), options));
+        let mut kept = TcpStream::connect(address).await.unwrap();
+        for now in [Phase::Serving, Phase::Draining, Phase::Closing, Phase::Ending] {
+            phase.send_replace(now);
+            assert!(ask(&mut kept).await.ends_with("here"), "{now:?}");
+            // A new connection that sends its request a moment later.
+            let mut fresh = TcpStream::connect(address).await.unwrap();
+            for _ in 0..20 {
+                tokio::task::yield_now().await;
+            }
+            assert!(ask(&mut fresh).await.ends_with("here"), "{now:?}, a new connection");
+        }
+        phase.send_replace(Phase::Ended);
+        accepting.await.unwrap();
+        assert!(TcpStream::connect(address).await.is_err());
+    }
+}

@@ -1,0 +1,106 @@
+//! Socket with time limits: the peer must send the HTTP/2 preface in time, and must read what is sent.
+
+use std::{
+    io,
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    net::TcpStream,
+    time::{Sleep, sleep},
+};
+
+use crate::limits::{PREFACE_BYTES, PREFACE_TIMEOUT, WRITE_STALL};
+
+/// Socket that fails a call if the peer sends no preface within [`PREFACE_TIMEOUT`], or reads nothing for
+/// [`WRITE_STALL`].
+pub(crate) struct IdleTimeoutIo {
+    socket: TcpStream,
+    preface: Option<PrefaceDeadline>,
+    stall: Option<Pin<Box<Sleep>>>,
+}
+
+struct PrefaceDeadline {
+    missing: usize,
+    until: Pin<Box<Sleep>>,
+}
+
+impl IdleTimeoutIo {
+    /// `expects_preface`: whether the peer must send [`PREFACE_BYTES`] in time.
+    pub(crate) fn new(socket: TcpStream, expects_preface: bool) -> Self {
+        let preface = expects_preface
+            .then(|| PrefaceDeadline { missing: PREFACE_BYTES, until: Box::pin(sleep(PREFACE_TIMEOUT)) });
+        Self { socket, preface, stall: None }
+    }
+
+    /// Maps the outcome of a write. A write that is pending for [`WRITE_STALL`] fails.
+    fn written<T>(&mut self, cx: &mut Context<'_>, outcome: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        if outcome.is_ready() {
+            self.stall = None;
+            return outcome;
+        }
+        let stall = self.stall.get_or_insert_with(|| Box::pin(sleep(WRITE_STALL)));
+        stall.as_mut().poll(cx).map(|()| Err(timed_out("read what it was sent", WRITE_STALL)))
+    }
+}
+
+fn timed_out(what: &str, limit: Duration) -> io::Error {
+    io::Error::new(io::ErrorKind::TimedOut, format!("the peer did not {what} within {limit:?}"))
+}
+
+impl AsyncRead for IdleTimeoutIo {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let outcome = Pin::new(&mut self.socket).poll_read(cx, buffer);
+        let Some(preface) = &mut self.preface else { return outcome };
+        if outcome.is_pending() {
+            return preface
+                .until
+                .as_mut()
+                .poll(cx)
+                .map(|()| Err(timed_out("send the HTTP/2 preface", PREFACE_TIMEOUT)));
+        }
+        preface.missing = preface.missing.saturating_sub(buffer.filled().len() - before);
+        if preface.missing == 0 {
+            self.preface = None;
+        }
+        outcome
+    }
+}
+
+impl AsyncWrite for IdleTimeoutIo {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let outcome = Pin::new(&mut self.socket).poll_write(cx, bytes);
+        self.written(cx, outcome)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let outcome = Pin::new(&mut self.socket).poll_write_vectored(cx, parts);
+        self.written(cx, outcome)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.socket.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let outcome = Pin::new(&mut self.socket).poll_flush(cx);
+        self.written(cx, outcome)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let outcome = Pin::new(&mut self.socket).poll_shutdown(cx);
+        self.written(cx, outcome)
+    }
+}

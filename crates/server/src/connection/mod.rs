@@ -1,0 +1,239 @@
+//! Serving one connection: HTTP/1.1 or HTTP/2 with every limit set.
+
+pub(crate) mod accept;
+mod accept_backoff;
+mod connection_quota;
+mod goaway;
+mod graceful_close;
+mod idle_timeout_io;
+mod inline_executor;
+mod poll_on_wake;
+
+use std::{convert::Infallible, error::Error, time::Duration};
+
+use http::{Request, Response};
+use http_body::Body;
+use hyper::{
+    body::Incoming,
+    server::conn::{http1, http2},
+    service::Service,
+};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::TcpStream,
+};
+
+use crate::{
+    connection::{
+        goaway::{ConnectionClose, goaway_phase},
+        graceful_close::serve_until_closed,
+        idle_timeout_io::IdleTimeoutIo,
+        inline_executor::InlineExecutor,
+    },
+    limits::{
+        BUFFER_MAX, CONNECTION_WINDOW, HEADER_LINES_MAX, HEADERS_MAX, LOCAL_RESETS_MAX, PENDING_RESETS_MAX,
+        PING_EVERY, PING_TIMEOUT, SEND_BUFFER_MAX, STREAM_WINDOW, STREAMS_MAX,
+        response_budget::{tracked_response::TrackUnread, unread::ConnectionUnread},
+    },
+    shutdown::phase::{Phase, PhaseWatch},
+};
+
+/// Protocol of a listener.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Protocol {
+    /// HTTP/1.1 with one request at a time. The duration limits the head of a request and an idle connection.
+    Http1(Duration),
+    /// HTTP/2 without TLS, with prior knowledge.
+    Http2,
+}
+
+/// Serves one connection until its peer leaves, it reaches its maximal age, or the server closes and its requests are
+/// answered.
+pub(crate) async fn serve<S, B>(
+    protocol: Protocol,
+    socket: TcpStream,
+    service: S,
+    (phases, unread): ((PhaseWatch, Phase), ConnectionUnread),
+) where
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send,
+    S::Future: Send + Unpin + 'static,
+    B: Body + Send + Unpin + 'static,
+    B::Data: Send,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    // Responses are small and complete. Nagle's algorithm would only delay them.
+    if let Err(error) = socket.set_nodelay(true) {
+        tracing::debug!(%error, "connection was gone before it began");
+        return;
+    }
+    let socket = IdleTimeoutIo::new(socket, protocol == Protocol::Http2);
+    serve_io(protocol, socket, service, (phases, unread)).await;
+}
+
+async fn serve_io<I, S, B>(
+    protocol: Protocol,
+    socket: I,
+    service: S,
+    ((phases, closes), unread): ((PhaseWatch, Phase), ConnectionUnread),
+) where
+    I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send,
+    S::Future: Send + Unpin + 'static,
+    B: Body + Send + Unpin + 'static,
+    B::Data: Send,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    let io = TokioIo::new(socket);
+    let service = TrackUnread::new(service, unread.clone());
+    let ended = match protocol {
+        Protocol::Http1(head) => {
+            let service = ConnectionClose::new(service, phases.clone(), goaway_phase(closes));
+            serve_until_closed(http1_builder(head).serve_connection(io, service), (phases, closes), unread)
+                .await
+        }
+        Protocol::Http2 => {
+            // A connection that is accepted during the drain is served. With an immediate GOAWAY its peer would only
+            // reconnect.
+            let is_late = phases.has_reached(goaway_phase(closes));
+            let ends = if is_late { closes } else { goaway_phase(closes) };
+            serve_until_closed(http2_builder().serve_connection(io, service), (phases, ends), unread).await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "connection ended");
+    }
+}
+
+fn http1_builder(head: Duration) -> http1::Builder {
+    let mut builder = http1::Builder::new();
+    builder
+        .timer(TokioTimer::new())
+        .header_read_timeout(head)
+        .max_header_size(HEADERS_MAX as usize)
+        .max_buf_size(BUFFER_MAX);
+    debug_assert_eq!(HEADER_LINES_MAX, 100, "the parser's own bound, which setting it would put on the heap");
+    builder
+}
+
+fn http2_builder() -> http2::Builder<InlineExecutor> {
+    let mut builder = http2::Builder::new(InlineExecutor);
+    builder
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(STREAMS_MAX)
+        .max_local_error_reset_streams(LOCAL_RESETS_MAX)
+        .max_pending_accept_reset_streams(PENDING_RESETS_MAX)
+        .max_header_list_size(HEADERS_MAX)
+        .initial_stream_window_size(STREAM_WINDOW)
+        .initial_connection_window_size(CONNECTION_WINDOW)
+        .max_send_buf_size(SEND_BUFFER_MAX)
+        .keep_alive_interval(PING_EVERY)
+        .keep_alive_timeout(PING_TIMEOUT)
+        .auto_date_header(false);
+    builder
+}
+
+#[cfg(test)]
+#[path = "../../tests/api/http2_frames.rs"]
+mod frames;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::{
+        ADMIN_HEAD_TIMEOUT, HEAD_TIMEOUT, UNREAD_INTERVAL, UNREAD_INTERVALS, response_budget::ResponseBudget,
+    };
+    use bytes::Bytes;
+    use http_body_util::Full;
+    use tokio::{
+        io::{AsyncReadExt, AsyncWriteExt, copy, duplex, sink, split},
+        time::{Instant, timeout},
+    };
+
+    #[allow(clippy::cast_possible_truncation, reason = "a few")]
+    const INTERVALS: u32 = UNREAD_INTERVALS as u32;
+
+    const ANSWER: &[u8] = &[b'7'; 100];
+
+    /// How long a connection lasts whose peer reads everything from its socket, grants each stream `window` bytes,
+    /// and sends one request. `None` if it lasts longer than any response may stay unread.
+    #[allow(clippy::disallowed_methods, reason = "paused time, in a test")]
+    async fn connection_lifetime(window: u32, phase: Phase) -> Option<Duration> {
+        let (here, there) = duplex(1 << 16);
+        let (mut reader, mut writer) = split(there);
+        let reads = tokio::spawn(async move { copy(&mut reader, &mut sink()).await });
+        let ask = [frames::PREFACE, &frames::settings(window), &frames::head(1, "/", true)].concat();
+        writer.write_all(&ask).await.unwrap();
+        let answer = |_| std::future::ready(Ok(Response::new(Full::new(Bytes::from_static(ANSWER)))));
+        let (sender, phases) = PhaseWatch::new();
+        let began = Instant::now();
+        let served = serve_io(
+            Protocol::Http2,
+            here,
+            hyper::service::service_fn(answer),
+            ((phases, Phase::Closing), ResponseBudget::default().connection()),
+        );
+        let phase_change = async {
+            // By now the request has been read.
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            sender.send_replace(phase);
+            std::future::pending::<()>().await;
+        };
+        let limit = UNREAD_INTERVAL * (INTERVALS + 1) + UNREAD_INTERVAL / 2;
+        let served = async {
+            tokio::select! { () = served => {}, () = phase_change => {} }
+        };
+        let ended = timeout(limit, served).await.ok().map(|()| began.elapsed());
+        reads.abort();
+        ended
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_peer_that_grants_no_room_for_its_answer_is_hung_up_on() {
+        let least = UNREAD_INTERVAL * INTERVALS;
+        for window in [0, 1, 99] {
+            let lasted = connection_lifetime(window, Phase::Serving).await;
+            assert!(lasted.is_some_and(|lasted| lasted >= least), "window {window}: {lasted:?}");
+            let lasted = connection_lifetime(window, Phase::Closing).await;
+            assert!(lasted.is_some_and(|lasted| lasted >= least), "window {window}, closing: {lasted:?}");
+        }
+        assert_eq!(connection_lifetime(100, Phase::Serving).await, None, "it has taken its answer");
+    }
+    /// How long a connection lasts whose peer sends `said` and nothing more.
+    #[allow(clippy::disallowed_methods, reason = "paused time, in a test")]
+    async fn idle_lifetime(head: Duration, sent: &str) -> Duration {
+        let (here, there) = duplex(1 << 16);
+        let (mut reader, mut writer) = split(there);
+        let answer = |_| std::future::ready(Ok(Response::new(Full::new(Bytes::from_static(ANSWER)))));
+        let (_sender, phases) = PhaseWatch::new();
+        let served = serve_io(
+            Protocol::Http1(head),
+            here,
+            hyper::service::service_fn(answer),
+            ((phases, Phase::Closing), ResponseBudget::default().connection()),
+        );
+        let served = tokio::spawn(served);
+        writer.write_all(sent.as_bytes()).await.unwrap();
+        let began = Instant::now();
+        let mut answers = Vec::new();
+        reader.read_to_end(&mut answers).await.unwrap();
+        served.await.unwrap();
+        let whole = sent.matches("\r\n\r\n").count();
+        let given = answers.windows(ANSWER.len()).filter(|window| *window == ANSWER).count();
+        assert_eq!(given, whole, "{}", String::from_utf8_lossy(&answers));
+        began.elapsed()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_idle_connection_ends_soon_and_one_of_the_admin_listener_sooner() {
+        const WHOLE: &str = "GET / HTTP/1.1\r\nhost: x\r\n\r\n";
+        const A_MOMENT: Duration = Duration::from_millis(100);
+        assert!(ADMIN_HEAD_TIMEOUT * 2 < HEAD_TIMEOUT);
+        for head in [ADMIN_HEAD_TIMEOUT, HEAD_TIMEOUT] {
+            for sent in ["", "GET / HT", WHOLE, &WHOLE.repeat(2)] {
+                let lasted = idle_lifetime(head, sent).await;
+                assert!(lasted >= head && lasted < head + A_MOMENT, "{sent:?}: {lasted:?}, and not {head:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! JSON of the response to `next`, written by hand into one buffer.
+//!
+//! Numbers are strings: many JSON readers round integers above 2^53. A sequence name needs no escaping.
+
+/// Size of a response without its numbers, in bytes. Only an estimate for the first allocation.
+pub(in crate::http) const ENVELOPE_BYTES: usize = 200;
+
+/// Size of one number with its quotes, in bytes. Only an estimate for the first allocation.
+pub(in crate::http) const NUMBER_BYTES: usize = 12;
+
+/// The most digits of a `u64`.
+const DIGITS_MAX: usize = 20;
+
+/// Writes everything before the first number.
+pub(in crate::http) fn push_head(text: &mut String, name: &str) {
+    text.push_str("{\"sequence\":\"");
+    text.push_str(name);
+    text.push_str("\",\"numbers\":[");
+}
+
+/// Writes the version and the end of the object.
+pub(in crate::http) fn push_tail(text: &mut String, version: u32) {
+    text.push_str(",\"version\":");
+    push_number(text, version.into());
+    text.push('}');
+}
+
+/// Writes the decimal digits of a number.
+pub(in crate::http) fn push_number(text: &mut String, number: u64) {
+    let (mut digits, mut rest, mut at) = ([0; DIGITS_MAX], number, DIGITS_MAX);
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    text.extend(digits[at..].iter().map(|digit| char::from(*digit)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_those_of_the_number() {
+        for number in [0, 9, 10, 1_000_000, u64::MAX] {
+            let mut text = String::new();
+            push_number(&mut text, number);
+            assert_eq!(text, number.to_string());
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Reader of request bodies, within the limits on size and time.
+
+use std::{
+    fmt::Display,
+    future::poll_fn,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use bytes::{Bytes, BytesMut};
+use http::StatusCode;
+use http_body::Body;
+use hyper::body::Incoming;
+use sequent_engine::Reason;
+use tokio::time::{Sleep, sleep};
+
+use crate::{
+    limits::{
+        BODY_TIMEOUT,
+        pending_quota::{ConnectionShare, PendingPermit},
+    },
+    service::api_error::ApiError,
+};
+
+/// Request body whose first chunk may have been read already. A body that is complete at its first poll costs nothing
+/// here. Any other has [`BODY_TIMEOUT`] to arrive, and needs a permit of the pending quota.
+pub(crate) struct BodyReader<B = Incoming> {
+    /// Name of the body in errors.
+    what: &'static str,
+    first: Option<Bytes>,
+    rest: B,
+    /// Bytes held in memory: everything that was received, unless [`BodyReader::retain`] lowered it.
+    held: usize,
+    share: Arc<ConnectionShare>,
+    wait: Option<PendingRead>,
+}
+
+struct PendingRead {
+    until: Pin<Box<Sleep>>,
+    permit: PendingPermit,
+}
+
+impl<B> BodyReader<B>
+where
+    B: Body<Data = Bytes, Error: Display> + Unpin,
+{
+    pub(crate) fn new(
+        what: &'static str,
+        (first, rest): (Option<Bytes>, B),
+        share: Arc<ConnectionShare>,
+    ) -> Self {
+        Self { what, first, rest, held: 0, share, wait: None }
+    }
+
+    /// Polls the next chunk.
+    pub(crate) fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, ApiError>>> {
+        if let Some(first) = self.first.take() {
+            return Poll::Ready(Some(self.count_chunk(first)));
+        }
+        loop {
+            let frame = match Pin::new(&mut self.rest).poll_frame(cx) {
+                Poll::Ready(Some(Ok(frame))) => frame,
+                Poll::Ready(Some(Err(error))) => {
+                    let bound = format!("a whole {} is expected", self.what);
+                    return Poll::Ready(Some(Err(ApiError::field(self.what, &error.to_string(), bound))));
+                }
+                Poll::Ready(None) => {
+                    self.wait = None;
+                    return Poll::Ready(None);
+                }
+                Poll::Pending => return self.poll_timeout(cx).map(|error| Some(Err(error))),
+            };
+            // Trailers carry nothing that a handler reads.
+            if let Ok(chunk) = frame.into_data() {
+                return Poll::Ready(Some(self.count_chunk(chunk)));
+            }
+        }
+    }
+
+    /// Reads the whole body, at most `most` bytes.
+    pub(crate) async fn read_all(mut self, most: usize) -> Result<Bytes, ApiError> {
+        let mut whole = BytesMut::new();
+        while let Some(chunk) = poll_fn(|cx| self.poll_chunk(cx)).await {
+            whole.extend_from_slice(&chunk?);
+            if whole.len() > most {
+                return Err(self.too_large(&format!("over {most} bytes"), most));
+            }
+        }
+        Ok(whole.freeze())
+    }
+
+    /// Error of a body that is too large.
+    pub(crate) fn too_large(&self, found: &str, most: usize) -> ApiError {
+        let error = ApiError::field(self.what, found, format!("at most {most} bytes are allowed"));
+        error.with_status(StatusCode::PAYLOAD_TOO_LARGE)
+    }
+
+    fn count_chunk(&mut self, chunk: Bytes) -> Result<Bytes, ApiError> {
+        self.held += chunk.len();
+        if let Some(wait) = &mut self.wait {
+            wait.permit.reserve(self.held)?;
+        }
+        Ok(chunk)
+    }
+
+    /// Lowers the number of bytes held, after the rest was consumed.
+    pub(crate) fn retain(&mut self, held: usize) {
+        self.held = self.held.min(held);
+        if let Some(wait) = &mut self.wait {
+            wait.permit.shrink_to(self.held);
+        }
+    }
+
+    /// Polls the time limit. It starts with the first poll that finds nothing.
+    fn poll_timeout(&mut self, cx: &mut Context<'_>) -> Poll<ApiError> {
+        let wait = match &mut self.wait {
+            Some(wait) => wait,
+            none => {
+                let pending =
+                    self.share.acquire().and_then(|mut permit| permit.reserve(self.held).map(|()| permit));
+                match pending {
+                    Ok(permit) => none.insert(PendingRead { until: Box::pin(sleep(BODY_TIMEOUT)), permit }),
+                    Err(error) => return Poll::Ready(error),
+                }
+            }
+        };
+        wait.until.as_mut().poll(cx).map(|()| {
+            let text = format!("the {} did not arrive within {BODY_TIMEOUT:?}", self.what);
+            ApiError::new(Reason::DeadlineExceeded, text).with_status(StatusCode::REQUEST_TIMEOUT)
+        })
+    }
+}

@@ -1,0 +1,158 @@
+//! Limits of the server that are not configurable, and the quotas that enforce limits.
+//!
+//! Libraries leave several of these open or high by default. Bounds on concurrent streams, and on resets that a
+//! server sends, keep a flood of resets from exhausting memory.
+
+pub(crate) mod body_reader;
+pub(crate) mod fd_budget;
+pub(crate) mod pending_quota;
+pub(crate) mod response_budget;
+pub(crate) mod runtime_limits;
+
+use std::time::Duration;
+
+/// Limit on requests in flight, over gRPC and HTTP. More are refused with `QUOTA_EXCEEDED`.
+pub(crate) const IN_FLIGHT_MAX: usize = 20_000;
+
+/// Limit on slots in one error. The error counts the rest. gRPC sends them in a header, and many peers accept at most
+/// 8 KiB of headers.
+pub(crate) const SLOTS_SHOWN_MAX: usize = 32;
+
+/// Pending requests that each connection may always have: unfinished bodies and long calls.
+pub(crate) const PENDING_FREE: usize = 8;
+
+/// Limit on further pending requests, over all connections. More are refused with `QUOTA_EXCEEDED`.
+pub(crate) const PENDING_MAX: usize = 20_000;
+
+/// Bytes of an unfinished body that count as zero. An ordinary request has no more.
+pub(crate) const BODY_FREE: usize = 1024;
+
+/// Limit on further bytes of all unfinished bodies together: 1024 bodies of the largest size.
+pub(crate) const BODIES_MAX: usize = 1024 * BODY_MAX;
+
+/// Limit on the body of a request, and on a gRPC message, in bytes.
+pub(crate) const BODY_MAX: usize = STREAM_WINDOW as usize;
+
+/// Limit on all headers of a request together, in bytes.
+pub(crate) const HEADERS_MAX: u32 = 16 * 1024;
+
+/// Limit on the number of headers of an HTTP/1 request. It is the parser's own, which needs no heap.
+pub(crate) const HEADER_LINES_MAX: usize = 100;
+
+/// Read buffer of an HTTP/1 connection: a head of [`HEADERS_MAX`] and the first part of a body.
+pub(crate) const BUFFER_MAX: usize = 64 * 1024;
+
+/// Limit on concurrent streams of one HTTP/2 connection.
+pub(crate) const STREAMS_MAX: u32 = 256;
+
+/// Limit on streams that the peer reset before they were accepted (rapid reset). Beyond it the connection is closed.
+pub(crate) const PENDING_RESETS_MAX: usize = 20;
+
+/// Limit on resets that this server sent because of the peer's errors. Beyond it the connection is closed.
+pub(crate) const LOCAL_RESETS_MAX: usize = 128;
+
+/// Flow-control window of one HTTP/2 stream: one whole body.
+pub(crate) const STREAM_WINDOW: u32 = 64 * 1024;
+
+/// Flow-control window of one HTTP/2 connection: 16 whole bodies.
+pub(crate) const CONNECTION_WINDOW: u32 = 16 * STREAM_WINDOW;
+
+/// Send buffer of one HTTP/2 stream, for a peer that reads slowly.
+pub(crate) const SEND_BUFFER_MAX: usize = 64 * 1024;
+
+/// How long a peer has for the first [`PREFACE_BYTES`] of an HTTP/2 connection.
+pub(crate) const PREFACE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Length of the HTTP/2 preface.
+pub(crate) const PREFACE_BYTES: usize = 24;
+
+/// How long an HTTP/1 peer has for the head of a request, and how long its connection may be idle.
+pub(crate) const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// The same for the admin listener, which has few connections. It is shorter than the interval between two scrapes,
+/// so that no scrape arrives while its connection is being closed.
+pub(crate) const ADMIN_HEAD_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Interval of HTTP/2 pings on a silent connection.
+pub(crate) const PING_EVERY: Duration = Duration::from_secs(20);
+
+/// How long the peer has to answer a ping.
+pub(crate) const PING_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long the peer may leave what is written to its socket unread.
+pub(crate) const WRITE_STALL: Duration = Duration::from_secs(10);
+
+/// How many whole intervals a response may stay unread because the peer grants no flow-control window. Then the peer
+/// is disconnected.
+pub(crate) const UNREAD_INTERVALS: usize = 2;
+
+/// Length of such an interval. With two of them, a response has 10 to 15 seconds, at least as long as
+/// [`WRITE_STALL`].
+pub(crate) const UNREAD_INTERVAL: Duration = Duration::from_secs(5);
+
+/// Unread responses that each connection may always have. A large response counts once per [`UNREAD_UNIT_BYTES`].
+pub(crate) const UNREAD_FREE: usize = 8;
+
+/// Soft limit on further unread responses, over all connections of a listener. Above it, peers are disconnected one
+/// at a time: first the one that has read nothing for longest, and of several the one with most.
+pub(crate) const UNREAD_SOFT_MAX: usize = 20_000;
+
+/// Hard limit on unread responses. Above it, a peer that adds one is disconnected immediately.
+pub(crate) const UNREAD_HARD_MAX: usize = 2 * UNREAD_SOFT_MAX;
+
+/// Bytes of a response that count as one more. A waiting stream costs about as much memory.
+pub(crate) const UNREAD_UNIT_BYTES: usize = 4096;
+
+/// How long the body of a request may take to arrive.
+pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Age at which a connection is closed gracefully, so that clients spread over servers again. Up to a tenth more is
+/// added at random.
+pub(crate) const CONNECTION_AGE: Duration = Duration::from_secs(30 * 60);
+
+/// How long a connection of that age has for its requests.
+pub(crate) const AGE_GRACE: Duration = Duration::from_secs(30);
+
+/// Pause after a failed `accept`, for example without file descriptors.
+pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// How long no `accept` may fail before the listener counts as recovered. Meanwhile, closed connections let single
+/// ones in.
+pub(crate) const ACCEPT_QUIET: Duration = Duration::from_secs(10);
+
+/// Limit on connections of the admin listener; half of them from one address. It has few clients, and must answer
+/// while the other listeners are overloaded.
+pub(crate) const ADMIN_CONNECTIONS_MAX: u64 = 32;
+
+/// Listeners that share the remaining file descriptors: gRPC and HTTP.
+pub(crate) const API_LISTENERS: u64 = 2;
+
+/// Connections per listener, however few file descriptors there are.
+pub(crate) const LISTENER_CONNECTIONS_MIN: u64 = 8;
+
+/// File descriptors of the process itself: output, runtime, listeners, and the configuration and data files that it
+/// watches. One connection per listener is included, which is accepted and then refused.
+pub(crate) const FDS_OF_PROCESS: u64 = 32;
+
+/// File descriptors per store. A file needs 3 with its log and twice as many while it is reopened; a connection pool
+/// has 16 by default.
+pub(crate) const FDS_PER_STORE: u64 = 16;
+
+/// How long a client is told to wait before a retry.
+pub(crate) const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// Limit on the bytes of a caller's value in an error.
+pub(crate) const VALUE_SHOWN_MAX: usize = 128;
+
+/// Limit on the text of a gRPC status, and on its description of fields, in bytes. A status travels in headers, once
+/// percent-encoded and once in base64, and clients close a *connection* whose headers exceed 8 KiB.
+pub(crate) const STATUS_SHOWN_MAX: usize = 1024;
+
+/// Limit on fields in a status.
+pub(crate) const STATUS_FIELDS_MAX: usize = 8;
+
+/// Interval at which histograms are drained, scraped or not. Each sample is kept until then.
+pub(crate) const UPKEEP_EVERY: Duration = Duration::from_secs(1);
+
+/// How old the status of the stores may be before it is read again. The state of the slots is always current.
+pub(crate) const STATUS_MAX_AGE: Duration = Duration::from_secs(5);

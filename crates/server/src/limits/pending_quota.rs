@@ -1,0 +1,140 @@
+//! Quota of pending requests over all listeners: bodies that have not arrived, and long calls.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use sequent_engine::Reason;
+
+use crate::{
+    limits::{BODIES_MAX, BODY_FREE, PENDING_FREE, PENDING_MAX},
+    service::api_error::ApiError,
+};
+
+/// Pending requests of all connections. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct PendingQuota(Arc<Totals>);
+
+#[derive(Debug, Default)]
+struct Totals {
+    permits: AtomicUsize,
+    bytes: AtomicUsize,
+}
+
+/// Pending requests of one connection. The first ones are always allowed, so that other connections can't take them
+/// away.
+#[derive(Debug)]
+pub(crate) struct ConnectionShare {
+    all: PendingQuota,
+    permits: AtomicUsize,
+}
+
+/// Permit of one pending request, returned when it is dropped.
+#[derive(Debug)]
+pub(crate) struct PendingPermit {
+    share: Arc<ConnectionShare>,
+    /// Whether it counts against the limit of all connections.
+    is_shared: bool,
+    /// Bytes that it has reserved.
+    bytes: usize,
+}
+
+impl PendingQuota {
+    /// The share of a new connection.
+    pub(crate) fn connection_share(&self) -> Arc<ConnectionShare> {
+        Arc::new(ConnectionShare { all: self.clone(), permits: AtomicUsize::new(0) })
+    }
+}
+
+impl ConnectionShare {
+    /// Takes a permit, unless the limit is reached.
+    pub(crate) fn acquire(self: &Arc<Self>) -> Result<PendingPermit, ApiError> {
+        let own = self.permits.fetch_add(1, Ordering::Relaxed);
+        let permit = PendingPermit { share: Arc::clone(self), is_shared: own >= PENDING_FREE, bytes: 0 };
+        if permit.is_shared && self.all.0.permits.fetch_add(1, Ordering::Relaxed) >= PENDING_MAX {
+            let text = format!(
+                "this server waits for the rest of {PENDING_MAX} requests: at most {PENDING_MAX} are allowed"
+            );
+            return Err(ApiError::new(Reason::QuotaExceeded, text));
+        }
+        Ok(permit)
+    }
+}
+
+impl PendingPermit {
+    /// Reserves memory for a body of which `size` bytes are held. Fails if all bodies together hold too much. The
+    /// first [`BODY_FREE`] bytes are free.
+    pub(crate) fn reserve(&mut self, size: usize) -> Result<(), ApiError> {
+        let more = size.saturating_sub(BODY_FREE + self.bytes);
+        if more == 0 {
+            return Ok(());
+        }
+        self.bytes += more;
+        if self.share.all.0.bytes.fetch_add(more, Ordering::Relaxed) + more > BODIES_MAX {
+            let text = format!(
+                "unfinished requests fill {BODIES_MAX} bytes of this server: at most {BODIES_MAX} are allowed"
+            );
+            return Err(ApiError::new(Reason::QuotaExceeded, text));
+        }
+        Ok(())
+    }
+
+    /// Lowers the reservation, after part of the body was consumed.
+    pub(crate) fn shrink_to(&mut self, size: usize) {
+        let less = self.bytes.saturating_sub(size.saturating_sub(BODY_FREE));
+        if less > 0 {
+            self.bytes -= less;
+            self.share.all.0.bytes.fetch_sub(less, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for PendingPermit {
+    fn drop(&mut self) {
+        let all = &self.share.all.0;
+        self.share.permits.fetch_sub(1, Ordering::Relaxed);
+        if self.is_shared {
+            all.permits.fetch_sub(1, Ordering::Relaxed);
+        }
+        all.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_crowd_is_bounded_and_takes_no_connections_own_places() {
+        let all = PendingQuota::default();
+        let (busy, other) = (all.connection_share(), all.connection_share());
+        let held: Vec<PendingPermit> =
+            (0..PENDING_FREE + PENDING_MAX).map(|_| busy.acquire().expect("within the bound")).collect();
+        assert_eq!(busy.acquire().unwrap_err().reason(), Reason::QuotaExceeded);
+        let own: Vec<PendingPermit> = (0..PENDING_FREE).map(|_| other.acquire().expect("its own")).collect();
+        assert_eq!(other.acquire().unwrap_err().reason(), Reason::QuotaExceeded);
+        drop((held, own));
+        assert_eq!((all.0.permits.load(Ordering::Relaxed), busy.permits.load(Ordering::Relaxed)), (0, 0));
+    }
+
+    #[test]
+    fn large_bodies_fill_the_room_and_small_ones_need_none() {
+        let all = PendingQuota::default();
+        let share = all.connection_share();
+        let mut large = share.acquire().unwrap();
+        large.reserve(BODY_FREE + 1).unwrap();
+        large.reserve(BODY_FREE + BODIES_MAX).unwrap();
+        let mut other = share.acquire().unwrap();
+        assert_eq!(other.reserve(BODY_FREE + 1).unwrap_err().reason(), Reason::QuotaExceeded);
+        share.acquire().unwrap().reserve(BODY_FREE).unwrap();
+        drop(other);
+        large.shrink_to(BODY_FREE + 7);
+        assert_eq!(all.0.bytes.load(Ordering::Relaxed), 7);
+        large.shrink_to(BODY_FREE + 9);
+        assert_eq!(all.0.bytes.load(Ordering::Relaxed), 7, "what was used does not come back");
+        share.acquire().unwrap().reserve(BODY_FREE + BODIES_MAX - 7).unwrap();
+        drop(large);
+        assert_eq!(all.0.bytes.load(Ordering::Relaxed), 0);
+    }
+}

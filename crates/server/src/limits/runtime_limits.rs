@@ -1,0 +1,168 @@
+//! Limits of the configuration that can change while a server runs.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
+
+use arc_swap::ArcSwap;
+use sequent_engine::config::{Config, LimitsPart};
+
+use crate::limits::ADMIN_CONNECTIONS_MAX;
+
+/// Keys that a reload changes: `limits.` here, the others in the engine. Any other key needs a restart, and the
+/// reload reports that.
+const RELOADED: [&str; 4] = ["limits.", "sequence[", "auto_create", "reservoir.servers"];
+
+/// Limits in force, read without a lock. Cheap to clone; all clones share them.
+#[derive(Debug, Clone)]
+pub struct RuntimeLimits {
+    limits: Arc<ArcSwap<LimitsPart>>,
+    /// Connections per listener that the file descriptors allow, whatever is configured.
+    fit: u64,
+}
+
+/// What a reload did about one changed key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigChange {
+    /// Path of the key.
+    pub key: String,
+    /// Old value.
+    pub was: String,
+    /// New value.
+    pub is: String,
+    /// Whether the new value is in force. Otherwise it needs a restart.
+    pub in_force: bool,
+}
+
+impl RuntimeLimits {
+    /// The limits at the start of a server.
+    pub fn new(limits: &LimitsPart) -> Self {
+        Self { limits: Arc::new(ArcSwap::from_pointee(limits.clone())), fit: u64::MAX }
+    }
+
+    /// The same limits with at most `fit` connections per listener.
+    #[must_use]
+    pub fn within(self, fit: u64) -> Self {
+        Self { fit, ..self }
+    }
+
+    /// Puts the new limits in force. Returns every changed key, and whether a reload changes it or a restart is
+    /// needed.
+    ///
+    /// Call [`Engine::reload`](sequent_engine::Engine::reload) first: the result covers the keys of the engine, too.
+    pub fn reload(&self, was: &Config, is: &Config) -> Vec<ConfigChange> {
+        self.limits.store(Arc::new(is.limits.clone()));
+        changes(&values(was), &values(is))
+    }
+
+    /// How long a request may wait: the default, and the maximum.
+    pub(crate) fn deadline(&self) -> Duration {
+        self.limits.load().deadline
+    }
+
+    /// Limit on numbers per request.
+    pub(crate) fn max_count(&self) -> u64 {
+        self.limits.load().max_count
+    }
+
+    /// Limit on numbers per lease.
+    pub(crate) fn lease_max_count(&self) -> u64 {
+        self.limits.load().lease_max_count
+    }
+
+    /// Whether callers may define sequences.
+    pub(crate) fn may_define(&self) -> bool {
+        self.limits.load().define
+    }
+
+    /// How long the numbers of a lease may be handed out.
+    pub(crate) fn lease_max_age(&self) -> Duration {
+        self.limits.load().lease_max_age
+    }
+
+    /// Limits on connections of a listener: in total, and per address. If the total is lowered to what fits, the
+    /// limit per address is lowered in proportion.
+    pub fn connections_max(&self) -> (u64, u64) {
+        let limits = self.limits.load();
+        lowered((limits.connections_max, limits.connections_per_address_max), self.fit)
+    }
+
+    /// The same for the admin listener, which has at most [`ADMIN_CONNECTIONS_MAX`].
+    pub(crate) fn admin_connections_max(&self) -> (u64, u64) {
+        lowered(self.connections_max(), ADMIN_CONNECTIONS_MAX)
+    }
+
+    /// How long a draining server still accepts requests.
+    pub(crate) fn drain_delay(&self) -> Duration {
+        self.limits.load().drain_delay
+    }
+
+    /// How long it then waits for requests in flight.
+    pub(crate) fn drain_timeout(&self) -> Duration {
+        self.limits.load().drain_timeout
+    }
+}
+
+/// Limits on connections in total and per address, lowered to what fits.
+fn lowered((most, most_of_one): (u64, u64), fit: u64) -> (u64, u64) {
+    if most <= fit {
+        return (most, most_of_one);
+    }
+    // Both factors are at most a million, so the product fits.
+    (fit, (most_of_one.saturating_mul(fit) / most.max(1)).max(1))
+}
+
+fn values(config: &Config) -> BTreeMap<&str, &str> {
+    config.shown().iter().map(|shown| (shown.key.as_str(), shown.value.as_str())).collect()
+}
+
+fn changes(was: &BTreeMap<&str, &str>, is: &BTreeMap<&str, &str>) -> Vec<ConfigChange> {
+    let keys: BTreeSet<&str> = was.keys().chain(is.keys()).copied().collect();
+    let value = |of: &BTreeMap<&str, &str>, key: &str| of.get(key).map_or("none", |found| *found).to_owned();
+    keys.into_iter()
+        .map(|key| ConfigChange {
+            key: key.to_owned(),
+            was: value(was, key),
+            is: value(is, key),
+            in_force: RELOADED.iter().any(|reloaded| key.starts_with(reloaded)),
+        })
+        .filter(|change| change.was != change.is)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sequent_engine::config::Sources;
+
+    #[test]
+    fn deadlines_change_and_the_ring_does_not() {
+        let load = |sources: Sources| Config::load(&sources).unwrap();
+        let was = load(Sources::embedded("nowhere"));
+        let flags = [("limits.deadline_ms", "70"), ("ring.slow_limit", "9"), ("reservoir.servers", "2")];
+        let flagged = |sources: Sources, (key, value): (&str, &str)| sources.flag(key, value);
+        let is = load(flags.into_iter().fold(Sources::embedded("nowhere"), flagged));
+        let limits = RuntimeLimits::new(&was.limits);
+        let found = limits.reload(&was, &is);
+        let found: Vec<_> = found.iter().map(|change| (change.key.as_str(), change.in_force)).collect();
+        let expected =
+            [("limits.deadline_ms", true), ("reservoir.servers", true), ("ring.slow_limit", false)];
+        assert_eq!(found, expected);
+        assert_eq!(limits.deadline(), Duration::from_millis(70));
+    }
+
+    #[test]
+    fn connections_are_lowered_to_what_fits_and_an_address_keeps_its_share() {
+        assert_eq!(lowered((10_000, 5000), u64::MAX), (10_000, 5000));
+        assert_eq!(lowered((10_000, 5000), 400), (400, 200));
+        assert_eq!(lowered((10_000, 10_000), 400), (400, 400), "behind a balancer");
+        assert_eq!(lowered((1_000_000, 1), 400), (400, 1));
+        let config = Config::load(&Sources::embedded("nowhere")).unwrap();
+        let limits = RuntimeLimits::new(&config.limits).within(400);
+        limits.reload(&config, &config);
+        assert_eq!(limits.connections_max(), (400, 200), "after a reload too");
+        assert_eq!(limits.admin_connections_max(), (ADMIN_CONNECTIONS_MAX, ADMIN_CONNECTIONS_MAX / 2));
+    }
+}

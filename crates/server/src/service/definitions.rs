@@ -1,0 +1,302 @@
+//! Definitions of sequences: define, list, show, preview and parse. `limits.define` decides whether callers may
+//! define.
+
+use sequent_core::SequenceName;
+use sequent_engine::{
+    Body, BodyFault, By, Capacity, DefineReport, Effective, OpenError, ParseReport, PreviewAsk,
+    PreviewReport, Reason, Texts, Values,
+    report::{SequenceReport, SequenceSummary},
+};
+use serde::Deserialize;
+use serde_json::Value;
+use tokio::{runtime::Handle, sync::Semaphore};
+use tracing::Instrument;
+
+use crate::{
+    limits::IN_FLIGHT_MAX,
+    service::{NumberService, api_error::ApiError},
+    telemetry::request_metrics::InFlightGuard,
+};
+
+/// Metric label of these calls.
+pub(crate) const METHOD: &str = "definitions";
+
+/// Error text if callers may not define.
+const NOT_ALLOWED: &str =
+    "definitions are made by `sequent define`, or by this server where limits.define = true";
+
+/// Limit on calls that analyze a template at once. Each occupies a thread; the others wait.
+const PROVING_MAX: usize = 2;
+
+static PROVING: Semaphore = Semaphore::const_new(PROVING_MAX);
+
+/// Limit on sequences of one list. `more` tells whether there are further ones.
+const LISTED_MAX: usize = 1000;
+
+/// A definition as a caller writes it. An absent field has its default.
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct DefinitionInput {
+    pub(crate) version: Option<u64>,
+    pub(crate) placement: Option<String>,
+    pub(crate) start: Option<NumberInput>,
+    pub(crate) step: Option<NumberInput>,
+    pub(crate) end: Option<NumberInput>,
+    pub(crate) fits: Option<String>,
+    pub(crate) template: Option<String>,
+    pub(crate) zone: Option<String>,
+    pub(crate) maxlen: Option<u64>,
+    pub(crate) charset: Option<String>,
+    pub(crate) unique: Option<String>,
+    pub(crate) window_s: Option<u64>,
+    pub(crate) retain_periods: Option<u64>,
+    pub(crate) effective: Option<String>,
+}
+
+/// A number as a string, or as an integer if its reader has not rounded it.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum NumberInput {
+    Integer(u64),
+    Text(String),
+}
+
+/// What a preview refers to: a sequence, or a definition that is not stored.
+#[derive(Debug)]
+pub(crate) enum Target {
+    Sequence(String),
+    Definition(Box<DefinitionInput>),
+}
+
+/// Input of a preview.
+#[derive(Debug)]
+pub(crate) struct PreviewInput {
+    pub(crate) by: Target,
+    pub(crate) number: Option<NumberInput>,
+    pub(crate) with: Values,
+    pub(crate) at: String,
+}
+
+/// Sequences after a name, and whether there are further ones.
+pub(crate) async fn list(
+    service: &NumberService,
+    after: &str,
+) -> Result<(Vec<SequenceSummary>, bool), ApiError> {
+    let _in_flight = begin_call(service)?;
+    let mut sequences = service.engine().desk().list().await?;
+    let first = sequences.partition_point(|held| !after.is_empty() && held.sequence.as_str() <= after);
+    sequences.drain(..first);
+    let more = sequences.len() > LISTED_MAX;
+    sequences.truncate(LISTED_MAX);
+    Ok((sequences, more))
+}
+
+/// One sequence. `field` is the name of the parameter in errors.
+pub(crate) async fn show(
+    service: &NumberService,
+    (field, name): (&'static str, &str),
+) -> Result<SequenceReport, ApiError> {
+    let _in_flight = begin_call(service)?;
+    Ok(service.engine().desk().show(&named(field, name)?).await?)
+}
+
+/// Defines the next version of a sequence, or the version that is given.
+pub(crate) async fn define(
+    service: &NumberService,
+    (field, name): (&'static str, &str),
+    input: impl FnOnce() -> Result<DefinitionInput, ApiError>,
+) -> Result<DefineReport, ApiError> {
+    let name = named(field, name)?;
+    if !service.may_define() {
+        return Err(ApiError::new(Reason::PermissionDenied, NOT_ALLOWED));
+    }
+    let _in_flight = begin_call(service)?;
+    let input = input()?;
+    let version = input.version.map(|version| {
+        let narrow = u32::try_from(version).ok().filter(|version| *version > 0);
+        narrow.ok_or_else(|| version_error(version))
+    });
+    let (version, effective) = (version.transpose()?, input.effective.clone());
+    let engine = service.engine().clone();
+    run_blocking(Box::pin(async move {
+        let body = input.body()?;
+        let effective = effective.map(|text| Effective::read(&text, &body)).transpose();
+        let effective = effective.map_err(|error| body_error(&error))?;
+        let defined = engine.define_from(&name, (version, effective), body).await;
+        defined.map_err(|error| open_error(&error))
+    }))
+    .await
+}
+
+/// The text that a number would have. No number is issued.
+pub(crate) async fn preview(service: &NumberService, input: PreviewInput) -> Result<PreviewReport, ApiError> {
+    let _in_flight = begin_call(service)?;
+    let number = number("number", input.number)?;
+    if let Some(number) = number.filter(|number| !(1..=i64::MAX as u64).contains(number)) {
+        return Err(ApiError::field("number", &number.to_string(), format!("1 to {} are allowed", i64::MAX)));
+    }
+    let engine = service.engine().clone();
+    run_blocking(Box::pin(async move {
+        let (by, at) = (input.by.resolve()?, Some(input.at).filter(|at| !at.is_empty()));
+        Ok(engine.preview(&PreviewAsk { by, number, at, with: input.with }).await?)
+    }))
+    .await
+}
+
+/// How many numbers a key has, and warnings.
+pub(crate) async fn capacity(
+    service: &NumberService,
+    by: Target,
+    at: String,
+) -> Result<(Capacity, Vec<String>), ApiError> {
+    let _in_flight = begin_call(service)?;
+    let engine = service.engine().clone();
+    run_blocking(Box::pin(async move {
+        let at = Some(at).filter(|at| !at.is_empty());
+        Ok(engine.capacity_of(&by.resolve()?, at.as_deref()).await?)
+    }))
+    .await
+}
+
+/// Parses a text into its number and values.
+pub(crate) async fn parse(service: &NumberService, by: Target, text: &str) -> Result<ParseReport, ApiError> {
+    let _in_flight = begin_call(service)?;
+    let (engine, text) = (service.engine().clone(), text.to_owned());
+    run_blocking(Box::pin(async move { Ok(engine.parse(&by.resolve()?, &text).await?) })).await
+}
+
+impl Target {
+    /// Exactly one of both must be present.
+    pub(crate) fn from_parts(
+        sequence: Option<String>,
+        definition: Option<DefinitionInput>,
+    ) -> Result<Self, ApiError> {
+        match (sequence, definition) {
+            (Some(sequence), None) => Ok(Self::Sequence(sequence)),
+            (None, Some(definition)) => Ok(Self::Definition(Box::new(definition))),
+            (None, None) => {
+                Err(ApiError::field("sequence", "missing", "a sequence or a definition is expected"))
+            }
+            (Some(sequence), Some(_)) => {
+                let bound = "a sequence or a definition is expected: say one of them";
+                Err(ApiError::field("sequence", &sequence, bound))
+            }
+        }
+    }
+
+    fn resolve(self) -> Result<By, ApiError> {
+        match self {
+            Self::Sequence(name) => Ok(By::Sequence(named("sequence", &name)?)),
+            // Nothing is stored, so the version is ignored, and a placement that does not suit the ring is no error.
+            Self::Definition(input) => {
+                if let Some(effective) = &input.effective {
+                    let bound = "nothing is defined here: leave it out";
+                    return Err(ApiError::field("effective", effective, bound));
+                }
+                let placement = input.placement.clone().or_else(|| Some("spread".to_owned()));
+                Ok(By::Body(Box::new(DefinitionInput { placement, ..*input }.body()?)))
+            }
+        }
+    }
+}
+
+impl DefinitionInput {
+    fn body(self) -> Result<Body, ApiError> {
+        let start = number("start", self.start)?.unwrap_or(1);
+        let step = number("step", self.step)?.unwrap_or(1);
+        let end = number("end", self.end)?;
+        let around = self.zone.is_some() || self.maxlen.is_some() || self.charset.is_some();
+        let texts = match self.template {
+            Some(template) => {
+                // A value that does not fit into memory is above the limit, and is refused later.
+                let maxlen = self.maxlen.map(|maxlen| usize::try_from(maxlen).unwrap_or(usize::MAX));
+                let texts = Texts::new(template).maxlen(maxlen).charset(self.charset);
+                let retained = self.retain_periods.map(|periods| u32::try_from(periods).unwrap_or(u32::MAX));
+                let texts = texts.window_s(self.window_s).retain_periods(retained);
+                let texts = texts.unique(self.unique.as_deref()).map_err(|error| body_error(&error))?;
+                Some(self.zone.into_iter().fold(texts, Texts::zone))
+            }
+            None if around
+                || self.unique.is_some()
+                || self.window_s.is_some()
+                || self.retain_periods.is_some() =>
+            {
+                let bound = "zone, maxlen, charset, unique, window_s and retain_periods belong to one";
+                return Err(ApiError::field("template", "missing", bound));
+            }
+            None => None,
+        };
+        let body = Body::check(self.placement.as_deref(), start, step, end, self.fits.as_deref(), texts);
+        body.map_err(|error| body_error(&error))
+    }
+}
+
+/// Runs work that may take long, above all the analysis of a template, on a blocking thread. Requests for numbers
+/// thus do not wait for it.
+async fn run_blocking<T: Send + 'static>(
+    work: impl Future<Output = Result<T, ApiError>> + Send + 'static,
+) -> Result<T, ApiError> {
+    let lost = || ApiError::new(Reason::Draining, "this server is stopping");
+    let permit = PROVING.acquire().await.map_err(|_| lost())?;
+    let (work, runtime) = (work.in_current_span(), Handle::current());
+    let done = tokio::task::spawn_blocking(move || {
+        let _permit = permit;
+        runtime.block_on(work)
+    });
+    done.await.map_err(|_| lost())?
+}
+
+/// Counts a call as in flight, together with those for numbers.
+fn begin_call(service: &NumberService) -> Result<InFlightGuard, ApiError> {
+    service.in_flight().begin().ok_or_else(|| {
+        let text =
+            format!("this server has {IN_FLIGHT_MAX} requests in work: at most {IN_FLIGHT_MAX} are allowed");
+        ApiError::new(Reason::QuotaExceeded, text)
+    })
+}
+
+fn named(field: &'static str, name: &str) -> Result<SequenceName, ApiError> {
+    name.parse().map_err(|_| ApiError::name(field, name))
+}
+
+fn number(field: &'static str, number: Option<NumberInput>) -> Result<Option<u64>, ApiError> {
+    match number {
+        None => Ok(None),
+        Some(NumberInput::Integer(number)) => Ok(Some(number)),
+        Some(NumberInput::Text(text)) => {
+            let bound = || format!("a whole number is expected: 1 to {}", i64::MAX);
+            // `parse` accepts a sign, which is no digit.
+            let number = text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()));
+            number.map(Some).ok_or_else(|| ApiError::field(field, &text, bound()))
+        }
+    }
+}
+
+fn version_error(version: u64) -> ApiError {
+    let bound = if version == 0 {
+        "at least 1 is allowed".to_owned()
+    } else {
+        format!("at most {} is allowed", u32::MAX)
+    };
+    ApiError::field("version", &version.to_string(), bound)
+}
+
+fn body_error(error: &BodyFault) -> ApiError {
+    let value = serde_json::from_str::<Value>(&error.value).ok();
+    let value = value.as_ref().and_then(Value::as_str).unwrap_or(&error.value);
+    ApiError::field(error.field, value, error.bound.clone())
+}
+
+fn open_error(error: &OpenError) -> ApiError {
+    let reason = match error {
+        OpenError::Unavailable(_) => Reason::LedgerUnavailable,
+        OpenError::Recovery(_) => Reason::RecoveryRequired,
+        _ => Reason::DefinitionConflict,
+    };
+    // The cause may contain addresses, which belong into the log only.
+    let text = match error {
+        OpenError::Refused(text) => text.clone(),
+        _ => "the ledger is needed, and can't be used".to_owned(),
+    };
+    ApiError::new(reason, text)
+}

@@ -1,0 +1,329 @@
+//! Number service behind gRPC and HTTP: validates a request, takes numbers from the engine, and counts the outcome.
+
+pub(crate) mod api_error;
+pub(crate) mod definitions;
+pub(crate) mod request_id;
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use sequent_core::SequenceName;
+use sequent_engine::{Engine, Issued, NextRequest, Ready, Reason, Timestamp, Values, Way};
+use tokio::time::timeout_at;
+
+use crate::{
+    limits::{IN_FLIGHT_MAX, runtime_limits::RuntimeLimits},
+    service::api_error::ApiError,
+    telemetry::request_metrics::{InFlight, RequestMetrics},
+};
+
+/// A request for numbers, independent of the protocol.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NumberRequest<'a> {
+    /// Name of the parameter in errors, and the name of the sequence, not yet validated.
+    pub(crate) name: (&'static str, &'a str),
+    /// How many numbers.
+    pub(crate) count: u64,
+    /// How long the caller waits, if it says so.
+    pub(crate) timeout: Option<Duration>,
+    /// Values for the template.
+    pub(crate) values: &'a Values,
+    /// Instant that selects the period. Empty means now.
+    pub(crate) at: &'a str,
+    /// The highest number that the caller was given; 0 if it does not say.
+    pub(crate) above: i64,
+}
+
+/// Whether numbers are for immediate use or leased.
+#[derive(Debug, Clone, Copy)]
+enum Operation {
+    Next,
+    Lease,
+}
+
+/// The service behind gRPC and HTTP. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct NumberService(Arc<Inner>);
+
+struct Inner {
+    engine: Engine,
+    limits: RuntimeLimits,
+    in_flight: InFlight,
+}
+
+impl NumberService {
+    pub(crate) fn new(engine: Engine, limits: RuntimeLimits) -> Self {
+        Self(Arc::new(Inner { engine, limits, in_flight: InFlight::default() }))
+    }
+
+    pub(crate) fn engine(&self) -> &Engine {
+        &self.0.engine
+    }
+
+    pub(crate) fn in_flight(&self) -> &InFlight {
+        &self.0.in_flight
+    }
+
+    pub(crate) fn now(&self) -> Instant {
+        self.0.engine.clock().now()
+    }
+
+    /// How long the numbers of a lease may be handed out: until the end of their period, and until another version
+    /// takes effect. The end of the period does not count if the holder named an instant.
+    pub(crate) fn lease_age(&self, issued: &Issued, at: &str) -> Duration {
+        let most = self.0.limits.lease_max_age();
+        let end = issued.dated.as_ref().filter(|_| at.is_empty()).and_then(|dated| dated.period_end);
+        let left = |end: Timestamp| {
+            let end_ms = u64::try_from(end.as_millisecond()).unwrap_or(0);
+            Duration::from_millis(end_ms.saturating_sub(self.0.engine.clock().wall_ms()))
+        };
+        // The clock of a holder that names an instant may be behind this one. It gets the end of the version besides.
+        let version = issued.version_end.map(left).filter(|left| at.is_empty() || !left.is_zero());
+        let version = version.map(|left| left.max(Duration::from_millis(1)));
+        end.map(left).into_iter().chain(version).fold(most, Duration::min)
+    }
+
+    /// Whether callers may define sequences.
+    pub(crate) fn may_define(&self) -> bool {
+        self.0.limits.may_define()
+    }
+
+    /// Text of the allowed counts of `Next`.
+    pub(crate) fn next_bound(&self) -> String {
+        bound(self.0.limits.max_count(), Operation::Next)
+    }
+
+    /// Text of the allowed counts of `Lease`.
+    pub(crate) fn lease_bound(&self) -> String {
+        bound(self.0.limits.lease_max_count(), Operation::Lease)
+    }
+
+    /// Takes one number that is ready, without a task, a lock or an allocation. `None` if the request must take the
+    /// slow path; then nothing was counted.
+    pub(crate) fn next_ready(&self, name: &str, metrics: &RequestMetrics) -> Option<Ready> {
+        let began = self.now();
+        let ready = self.0.engine.try_next(name)?;
+        metrics.done((1, Way::Reservoir), self.now().saturating_duration_since(began));
+        Some(ready)
+    }
+
+    /// Takes numbers for immediate use: all of them or none.
+    pub(crate) async fn next(
+        &self,
+        request: NumberRequest<'_>,
+        metrics: &RequestMetrics,
+    ) -> Result<Issued, ApiError> {
+        let most = self.0.limits.max_count();
+        self.issue_metered(request, (most, Operation::Next), metrics).await
+    }
+
+    /// Leases numbers: as many as requested, or as many as one lease may have.
+    pub(crate) async fn lease(
+        &self,
+        request: NumberRequest<'_>,
+        metrics: &RequestMetrics,
+    ) -> Result<Issued, ApiError> {
+        let most = self.0.limits.lease_max_count();
+        // A count of 0 stays 0, and is refused.
+        let request = NumberRequest { count: request.count.min(most), ..request };
+        self.issue_metered(request, (most, Operation::Lease), metrics).await
+    }
+
+    async fn issue_metered(
+        &self,
+        request: NumberRequest<'_>,
+        limit_and_operation: (u64, Operation),
+        metrics: &RequestMetrics,
+    ) -> Result<Issued, ApiError> {
+        let began = self.now();
+        let cancel_guard = CancelGuard { service: self, metrics, began, is_answered: false };
+        let outcome = self.issue(request, limit_and_operation, began).await;
+        cancel_guard.disarm();
+        let took = self.now().saturating_duration_since(began);
+        match &outcome {
+            Ok(issued) => {
+                metrics.done((issued.numbers.count(), issued.way), took);
+                let (sequence, numbers) = (&issued.sequence, issued.numbers.count());
+                tracing::debug!(%sequence, numbers, way = issued.way.as_str(), took_us = micros(took), "request answered");
+            }
+            Err(error) => {
+                metrics.failed(error.reason(), took);
+                let (sequence, reason) = (request.name.1, error.reason());
+                tracing::debug!(sequence, %reason, took_us = micros(took), "request refused");
+            }
+        }
+        outcome
+    }
+
+    async fn issue(
+        &self,
+        request: NumberRequest<'_>,
+        (most, operation): (u64, Operation),
+        began: Instant,
+    ) -> Result<Issued, ApiError> {
+        let Some(_in_flight) = self.0.in_flight.begin() else {
+            let text = format!(
+                "this server has {IN_FLIGHT_MAX} requests in work: at most {IN_FLIGHT_MAX} are allowed"
+            );
+            return Err(ApiError::new(Reason::QuotaExceeded, text));
+        };
+        let name = check(&request, most, operation)?;
+        let deadline = self.0.limits.deadline();
+        let deadline = began + request.timeout.map_or(deadline, |timeout| timeout.min(deadline));
+        // The timer is set only if the first poll is pending.
+        match timeout_at(deadline.into(), self.issue_by(&name, &request, (operation, deadline))).await {
+            Ok(taken) => taken,
+            Err(_) => Err(ApiError::late(name.as_str())),
+        }
+    }
+
+    async fn issue_by(
+        &self,
+        name: &SequenceName,
+        request: &NumberRequest<'_>,
+        (operation, deadline): (Operation, Instant),
+    ) -> Result<Issued, ApiError> {
+        let engine = &self.0.engine;
+        let at = (!request.at.is_empty()).then(|| request.at.to_owned());
+        let above = u64::try_from(request.above).unwrap_or(0);
+        let request = NextRequest {
+            count: request.count,
+            with: request.values.clone(),
+            above,
+            at,
+            ..NextRequest::of(name.clone())
+        };
+        let issued = match operation {
+            Operation::Next => engine.give(&request, deadline).await,
+            Operation::Lease => engine.lend(&request, deadline).await,
+        };
+        Ok(issued?)
+    }
+}
+
+/// Guard of a waiting caller. If the caller disconnects, the request is dropped, and this guard counts it as
+/// cancelled.
+struct CancelGuard<'a> {
+    service: &'a NumberService,
+    metrics: &'a RequestMetrics,
+    began: Instant,
+    is_answered: bool,
+}
+
+impl CancelGuard<'_> {
+    /// The request was answered.
+    fn disarm(mut self) {
+        self.is_answered = true;
+    }
+}
+
+impl Drop for CancelGuard<'_> {
+    fn drop(&mut self) {
+        if !self.is_answered {
+            self.metrics.cancelled(self.service.now().saturating_duration_since(self.began));
+        }
+    }
+}
+
+/// Microseconds for a log line.
+fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}
+
+/// Text of the allowed counts.
+fn bound(most: u64, operation: Operation) -> String {
+    match operation {
+        Operation::Next => format!("1 to {most} are allowed"),
+        // The caller need not know the limit of this server.
+        Operation::Lease => format!("1 to {} are allowed; one lease has at most {most}", u32::MAX),
+    }
+}
+
+/// Validates a request. Returns the name of its sequence.
+fn check(request: &NumberRequest<'_>, most: u64, operation: Operation) -> Result<SequenceName, ApiError> {
+    let (field, text) = request.name;
+    let name = text.parse().map_err(|_| ApiError::name(field, text))?;
+    if request.count == 0 || request.count > most {
+        return Err(ApiError::field("count", &request.count.to_string(), bound(most, operation)));
+    }
+    if request.above < 0 {
+        let bound = format!("0 (not told) to {} are allowed", i64::MAX);
+        return Err(ApiError::field("above", &request.above.to_string(), bound));
+    }
+    Ok(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sequent_engine::{
+        Options,
+        config::{Config, Sources},
+    };
+
+    #[tokio::test]
+    async fn the_shorter_of_the_callers_and_the_servers_time_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = Config::load(&Sources::embedded(folder.path())).unwrap();
+        let limits = RuntimeLimits::new(&config.limits);
+        let service = NumberService::new(Engine::open(config, Options::default()).await.unwrap(), limits);
+        let metrics = RequestMetrics::new("test", "next");
+        let none = Values::new();
+        let request = |timeout| NumberRequest {
+            name: ("name", "order"),
+            count: 2,
+            timeout,
+            values: &none,
+            at: "",
+            above: 0,
+        };
+        // The first numbers of a sequence are never ready at once.
+        let error = service.next(request(Some(Duration::ZERO)), &metrics).await.unwrap_err();
+        assert_eq!(error.reason(), Reason::DeadlineExceeded);
+        assert_eq!(service.next(request(Some(Duration::MAX)), &metrics).await.unwrap().numbers.count(), 2);
+        assert_eq!(service.in_flight().count(), 0);
+        service.engine().shutdown().await;
+    }
+
+    #[tokio::test]
+    async fn a_caller_that_hangs_up_is_counted_and_one_that_is_answered_is_not() {
+        let recorder = metrics_exporter_prometheus::PrometheusBuilder::new().build_recorder();
+        let shown = recorder.handle();
+        let metrics = metrics::with_local_recorder(&recorder, || RequestMetrics::new("test", "next"));
+        let folder = tempfile::tempdir().unwrap();
+        let config = Config::load(&Sources::embedded(folder.path())).unwrap();
+        let limits = RuntimeLimits::new(&config.limits);
+        let service = NumberService::new(Engine::open(config, Options::default()).await.unwrap(), limits);
+        let none = Values::new();
+        let request = NumberRequest {
+            name: ("name", "order"),
+            count: 2,
+            timeout: None,
+            values: &none,
+            at: "",
+            above: 0,
+        };
+        let count = |reason: &str| {
+            let series = format!("reason=\"{reason}\"");
+            let text = shown.render();
+            let line = text.lines().find(|line| line.contains(&series)).unwrap();
+            line.rsplit(' ').next().unwrap().to_owned()
+        };
+        // The first numbers of a sequence are never ready at once, so the future is polled once and dropped.
+        let mut first = Box::pin(service.next(request, &metrics));
+        let is_waiting =
+            std::future::poll_fn(|cx| std::task::Poll::Ready(first.as_mut().poll(cx).is_pending()));
+        assert!(is_waiting.await);
+        assert_eq!(count("CANCELLED"), "0");
+        drop(first);
+        assert_eq!(
+            (count("CANCELLED"), count("OK"), service.in_flight().count()),
+            ("1".into(), "0".into(), 0)
+        );
+        service.next(request, &metrics).await.unwrap();
+        assert_eq!((count("CANCELLED"), count("OK")), ("1".to_owned(), "1".to_owned()));
+        service.engine().shutdown().await;
+    }
+}

@@ -1,0 +1,11 @@
+//! Metrics of the server and of its runtime, the recorder that renders them, and request traces.
+
+pub(crate) mod metric_names;
+pub(crate) mod recorder;
+pub(crate) mod request_metrics;
+mod runtime_metrics;
+#[cfg(feature = "otel")]
+pub(crate) mod traces;
+#[cfg(not(feature = "otel"))]
+#[path = "traces_off.rs"]
+pub(crate) mod traces;

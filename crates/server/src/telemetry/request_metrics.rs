@@ -1,0 +1,245 @@
+//! Metrics of requests and connections. Handles are made once, and nothing is counted per number.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use metrics::{Counter, Histogram};
+use sequent_engine::{Engine, Reason, Way};
+
+use crate::{
+    limits::IN_FLIGHT_MAX,
+    service::api_error::ApiError,
+    telemetry::metric_names::{
+        BUILD, CONNECTIONS, DRAIN_LIMIT, DRAINING, IN_FLIGHT, ISSUED, METRICS, READY, REFUSED, RELOADED_AT,
+        RELOADS, REQUESTS, SECONDS, SIZES, SLOT_STATE, SLOW_EVENTS,
+    },
+};
+
+/// States of a slot, one gauge each.
+const SLOT_STATES: [&str; 7] = ["live", "evicted", "probation", "quarantined", "draining", "drained", EMPTY];
+
+/// State of a slot without a store.
+const EMPTY: &str = "empty";
+
+/// Method whose numbers are leased.
+const LEASE: &str = "lease";
+
+/// Sources of numbers, in the order of their declaration.
+const WAYS: [Way; 4] = [Way::Reservoir, Way::Direct, Way::Lease, Way::Dense];
+
+/// Reason of a request whose caller disconnected before its response. It is not in the table of errors, since nobody
+/// receives it.
+const CANCELLED: &str = "CANCELLED";
+
+/// Metrics of one method of one protocol.
+#[derive(Clone)]
+pub(crate) struct RequestMetrics {
+    done: Counter,
+    failed: [Counter; Reason::ALL.len()],
+    cancelled: Counter,
+    seconds: Histogram,
+    /// Indexed by source. Sources that the method never uses have no-op counters.
+    issued: [Counter; WAYS.len()],
+    sizes: Histogram,
+}
+
+impl RequestMetrics {
+    /// Metrics of a method that yields numbers. All series start at zero, so that the first event is an increase.
+    pub(crate) fn new(door: &'static str, method: &'static str) -> Self {
+        Self {
+            issued: WAYS.map(|way| {
+                if (way == Way::Lease) != (method == LEASE) {
+                    return Counter::noop();
+                }
+                let counter =
+                    metrics::counter!(ISSUED, "door" => door, "method" => method, "path" => way.as_str());
+                counter.increment(0);
+                counter
+            }),
+            sizes: metrics::histogram!(SIZES, "door" => door, "method" => method),
+            ..Self::without_numbers(door, method)
+        }
+    }
+
+    /// Metrics of a method that yields no numbers.
+    pub(crate) fn without_numbers(door: &'static str, method: &'static str) -> Self {
+        let requests = |reason: &'static str| {
+            let counter = metrics::counter!(REQUESTS, "door" => door, "method" => method, "reason" => reason);
+            counter.increment(0);
+            counter
+        };
+        Self {
+            done: requests("OK"),
+            failed: Reason::ALL.map(|reason| requests(reason.as_str())),
+            cancelled: requests(CANCELLED),
+            seconds: metrics::histogram!(SECONDS, "door" => door, "method" => method),
+            issued: WAYS.map(|_| Counter::noop()),
+            sizes: Histogram::noop(),
+        }
+    }
+
+    /// Counts a request that got `count` numbers.
+    pub(crate) fn done(&self, (count, way): (u64, Way), took: Duration) {
+        self.done.increment(1);
+        self.issued[way as usize].increment(count);
+        self.seconds.record(took.as_secs_f64());
+        #[allow(clippy::cast_precision_loss, reason = "counts of a request are far below 2^53")]
+        self.sizes.record(count as f64);
+    }
+
+    /// Counts a request whose caller disconnected after `took`.
+    pub(crate) fn cancelled(&self, took: Duration) {
+        self.cancelled.increment(1);
+        self.seconds.record(took.as_secs_f64());
+    }
+
+    /// Counts a failed request.
+    pub(crate) fn failed(&self, reason: Reason, took: Duration) {
+        if let Some(at) = Reason::ALL.iter().position(|known| *known == reason) {
+            self.failed[at].increment(1);
+        }
+        self.seconds.record(took.as_secs_f64());
+    }
+}
+
+impl RequestMetrics {
+    /// Counts a request without numbers by its outcome.
+    pub(crate) fn answered<T>(&self, outcome: &Result<T, ApiError>, took: Duration) {
+        match outcome {
+            Ok(_) => {
+                self.done.increment(1);
+                self.seconds.record(took.as_secs_f64());
+            }
+            Err(error) => self.failed(error.reason(), took),
+        }
+    }
+
+    /// Counts a request that could not be read. Returns its error.
+    pub(crate) fn refused(&self, error: ApiError) -> ApiError {
+        self.failed(error.reason(), Duration::ZERO);
+        error
+    }
+}
+
+/// Requests in flight. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct InFlight(Arc<AtomicUsize>);
+
+/// Guard of a request in flight.
+pub(crate) struct InFlightGuard(Arc<AtomicUsize>);
+
+impl InFlight {
+    /// Adds a request, unless the limit is reached.
+    pub(crate) fn begin(&self) -> Option<InFlightGuard> {
+        let guard = InFlightGuard(Arc::clone(&self.0));
+        let before = self.0.fetch_add(1, Ordering::Relaxed);
+        (before < IN_FLIGHT_MAX).then_some(guard)
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for InFlightGuard {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Metrics of the connections of one listener.
+#[derive(Clone)]
+pub(crate) struct ConnectionMetrics {
+    open: metrics::Gauge,
+    refused: [Counter; 2],
+    failed: Counter,
+}
+
+impl ConnectionMetrics {
+    pub(crate) fn new(listener: &'static str) -> Self {
+        let refused = |why: &'static str| {
+            let counter = metrics::counter!(REFUSED, "listener" => listener, "reason" => why);
+            counter.increment(0);
+            counter
+        };
+        let open = metrics::gauge!(CONNECTIONS, "listener" => listener);
+        open.set(0.0);
+        let full = [refused("too_many"), refused("too_many_of_one_address")];
+        Self { open, refused: full, failed: refused("accept_failed") }
+    }
+
+    pub(crate) fn opened(&self) {
+        self.open.increment(1.0);
+    }
+
+    pub(crate) fn closed(&self) {
+        self.open.decrement(1.0);
+    }
+
+    /// Counts a connection that was refused because of the limit in total or per address.
+    pub(crate) fn refused(&self, of_one_address: bool) {
+        self.refused[usize::from(of_one_address)].increment(1);
+    }
+
+    pub(crate) fn failed(&self) {
+        self.failed.increment(1);
+    }
+}
+
+/// Sets the gauges of the drain: its age, and how long it may take until the engine is shut down.
+pub(crate) fn set_drain(since: Duration, limit: Duration) {
+    metrics::gauge!(DRAINING).set(since.as_secs_f64());
+    metrics::gauge!(DRAIN_LIMIT).set(limit.as_secs_f64());
+}
+
+/// Sets the gauges that are only read on a scrape.
+pub(crate) fn set_ready(ready: bool, in_flight: usize) {
+    metrics::gauge!(READY).set(if ready { 1.0 } else { 0.0 });
+    #[allow(clippy::cast_precision_loss, reason = "bounded by IN_FLIGHT_MAX")]
+    metrics::gauge!(IN_FLIGHT).set(in_flight as f64);
+    metrics::gauge!(BUILD, "version" => env!("CARGO_PKG_VERSION")).set(1.0);
+}
+
+/// Sets every series to zero or to its current value, so that `increase()` sees the first event.
+pub(crate) async fn begin(engine: &Engine) {
+    for outcome in ["ok", "refused"] {
+        metrics::counter!(RELOADS, "outcome" => outcome).increment(0);
+    }
+    engine.begin_metrics().await;
+    set_slots(engine);
+}
+
+/// Sets the state and the slow events of every slot.
+pub(crate) fn set_slots(engine: &Engine) {
+    // Slots without a store are skipped: a wide ring may have a thousand of them.
+    for slot in engine.slots().into_iter().filter(|slot| slot.state != EMPTY) {
+        for known in SLOT_STATES {
+            let gauge = metrics::gauge!(SLOT_STATE, "slot" => slot.slot.to_string(), "state" => known);
+            gauge.set(if known == slot.state { 1.0 } else { 0.0 });
+        }
+        metrics::counter!(SLOW_EVENTS, "slot" => slot.slot.to_string()).absolute(slot.slow_events);
+    }
+}
+
+/// Records a reload: when it took effect, in milliseconds since 1970, or that it was refused.
+pub(crate) fn reloaded(taken_up_ms: Option<u64>) {
+    let outcome = if taken_up_ms.is_some() { "ok" } else { "refused" };
+    metrics::counter!(RELOADS, "outcome" => outcome).increment(1);
+    taken_up_ms.into_iter().for_each(loaded);
+}
+
+/// Records when the configuration in force was read, in milliseconds since 1970.
+pub(crate) fn loaded(at_ms: u64) {
+    metrics::gauge!(RELOADED_AT).set(Duration::from_millis(at_ms).as_secs_f64());
+}
+
+/// Describes all metrics to the recorder.
+pub(crate) fn describe() {
+    METRICS.iter().for_each(sequent_engine::Metric::describe);
+}
