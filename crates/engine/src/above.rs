@@ -7,7 +7,12 @@ use sequent_core::{Block, Event, Key, Layout, SlotIndex, Span};
 use tokio::sync::Mutex;
 
 use crate::{
-    Engine, EngineError, Reason, dense::number_of, engine::Inner, limit::within, live::Live,
+    dense::dense_number,
+    engine::{Engine, Inner},
+    error::EngineError,
+    limit::within,
+    live::Live,
+    reason::Reason,
     report::BehindReport,
 };
 
@@ -78,7 +83,7 @@ impl Reach {
 impl Inner {
     /// The highest number that a key may have given, looked for no further than `above`; `None` where nobody can say.
     async fn permitted(&self, live: &Live, key: &Key, above: u64) -> Option<u64> {
-        let (layout, span) = (self.desk.layout(), live.entry().known().ok()?.span());
+        let (layout, span) = (self.cluster.layout(), live.entry().known().ok()?.span());
         let highest = |reach: Vec<(SlotIndex, u64)>| {
             reach.into_iter().map(|(slot, raw)| highest_of(layout, span, slot, raw)).max().unwrap_or(0)
         };
@@ -105,15 +110,15 @@ impl Inner {
     /// The highest number that any key of a sequence may have given: one that got periods or partitions counts in other
     /// keys than before, and its callers know nothing of that. `None` where nobody can say, or there are too many to look.
     pub(crate) async fn of_all_keys(&self, key: &Key, span: Span) -> Option<u64> {
-        let (ledger, limit, name) = (&self.desk.0.ledger, self.desk.0.limit, Some(key.sequence()));
+        let (ledger, limit, name) = (&self.cluster.ledger, self.cluster.limit, Some(key.sequence()));
         let rows = within(limit, "read the rows", ledger.list(name, KEYS_MAX)).await.ok()?;
         let dense = within(limit, "read the dense counters", ledger.dense(name, KEYS_MAX)).await.ok()?;
         if rows.len() == KEYS_MAX || dense.len() == KEYS_MAX {
             return None;
         }
-        let layout = self.desk.layout();
+        let layout = self.cluster.layout();
         let spread = rows.iter().map(|(counter, row)| highest_of(layout, span, counter.slot, row.ceiling));
-        let dense = dense.iter().map(|row| number_of(span, row.value));
+        let dense = dense.iter().map(|row| dense_number(span, row.value));
         Some(spread.chain(dense).max().unwrap_or(0))
     }
 }

@@ -10,7 +10,13 @@ use sequent_core::Key;
 use sequent_format::Timestamp;
 use tokio::{sync::Semaphore, task::JoinSet};
 
-use crate::{Engine, EngineError, NextRequest, aim::Aim, engine::Inner, live::Live};
+use crate::{
+    aim::Aim,
+    ask::NextRequest,
+    engine::{Engine, Inner},
+    error::EngineError,
+    live::Live,
+};
 
 /// How long before a period's end the first counters of the next one are made, where there are few.
 pub(crate) const AHEAD: Duration = Duration::from_secs(300);
@@ -169,8 +175,8 @@ impl Looked {
 mod tests {
     use super::*;
     use crate::{
-        Options,
         config::{Config, Sources},
+        options::Options,
     };
     use sequent_core::{Clock, Env, SystemClock};
     use std::{

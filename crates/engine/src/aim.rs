@@ -5,7 +5,14 @@ use std::sync::{Arc, atomic::AtomicBool};
 use sequent_core::{Key, SequenceName};
 use sequent_format::{Format, RenderContext, Timestamp, ValueError, Values};
 
-use crate::{Dated, EngineError, Issued, NextRequest, Texts, Way, catalog::Entry, engine::Inner, over};
+use crate::{
+    ask::{Dated, Issued, NextRequest, Way},
+    catalog::Entry,
+    engine::Inner,
+    error::EngineError,
+    over,
+    texts::Texts,
+};
 
 /// What is told who gives a value, or an instant, to a sequence without a template.
 const NO_VALUE: &str = "no template asks for a value: leave it out";
@@ -251,5 +258,5 @@ pub(crate) fn of_value(format: &Format, error: &ValueError) -> EngineError {
 
 fn of_render(name: &SequenceName, error: &sequent_format::RenderError) -> EngineError {
     // The counter ends where texts do; what is left is a user's own function that broke its word.
-    EngineError::new(crate::Reason::SequenceExhausted, format!("{name} has no text: {error}"))
+    EngineError::new(crate::reason::Reason::SequenceExhausted, format!("{name} has no text: {error}"))
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 use sequent_core::{Blocks, NameError, SequenceName};
 use sequent_format::{Timestamp, Values};
 
-use crate::Texts;
+use crate::texts::Texts;
 
 /// An ask for numbers.
 ///

@@ -10,9 +10,10 @@ use sequent_ha::Ring;
 use tokio::sync::watch;
 
 use crate::{
-    Pace, ahead,
+    ahead,
     engine::{Inner, SWEEP_EVERY},
     footing::{self, Alarm},
+    options::Pace,
     over,
 };
 

@@ -5,7 +5,11 @@ use sequent_core::Layout;
 use sequent_guard::ceiling_ahead_max;
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 
-use crate::{Body, SPREAD_CAPACITY_MIN, config::Config, live::lease_max_of};
+use crate::{
+    config::Config,
+    definition::{Body, SPREAD_CAPACITY_MIN},
+    live::lease_max_of,
+};
 
 /// What the servers of a cluster may have in hand of one key, beside what is left of it.
 ///

@@ -8,8 +8,12 @@ use sequent_format::Timestamp;
 use serde::Serialize;
 
 use crate::{
-    Body, Capacity, EFFECTIVE_AHEAD_MIN, Effective, Engine, OpenError, Placement, catalog::Entry,
+    capacity::Capacity,
+    catalog::Entry,
     config::SequencePart,
+    definition::{Body, EFFECTIVE_AHEAD_MIN, Effective, Placement},
+    engine::Engine,
+    error::OpenError,
 };
 
 /// A definition that is in force, or will be.
@@ -101,7 +105,7 @@ impl Engine {
                 _ => true,
             };
         let mut warnings = body.warnings(held.as_ref().and_then(|held| held.known().ok()));
-        if already && let Err(fault) = body.check_layout(self.0.desk.layout(), inner.catalog.at_risk()) {
+        if already && let Err(fault) = body.check_layout(self.0.cluster.layout(), inner.catalog.at_risk()) {
             warnings.push(format!("it stays in force, though today {}", fault.bound));
         }
         let in_force = held.map_or(0, |held| held.version);

@@ -14,14 +14,17 @@ use sequent_guard::Keeper;
 use sequent_ha::Ring;
 
 use crate::{
-    Desk, EngineError, Issued, NextRequest, OpenError, Options, Reason, Recent,
     accused::Accused,
+    ask::{Issued, NextRequest},
     catalog::Catalog,
     config::{Config, LimitsPart},
-    error::reason_of,
-    events::{Gauges, Memory, Refills, Seldom, Waits, told},
+    error::{EngineError, OpenError, reason_of},
+    events::{Gauges, Memory, Recent, Refills, Seldom, Waits, told},
     floors::Floors,
+    ground::ClusterHandle,
     live::{Keyed, Live},
+    options::Options,
+    reason::Reason,
     registry::Registry,
     report::{BehindReport, EventReport, Status},
     tasks::Tasks,
@@ -43,7 +46,7 @@ pub(crate) struct Inner {
     pub(crate) dated: AtomicBool,
     pub(crate) ring: Arc<Ring>,
     pub(crate) keeper: Arc<Keeper>,
-    pub(crate) desk: Desk,
+    pub(crate) cluster: Arc<ClusterHandle>,
     pub(crate) catalog: Catalog,
     pub(crate) floors: Floors,
     pub(crate) keys: Registry<Live>,
@@ -102,9 +105,14 @@ impl Engine {
         &self.0.env.clock
     }
 
-    /// What an operator does: lists, words, histories, and a fresh look at each store.
-    pub fn desk(&self) -> &Desk {
-        &self.0.desk
+    /// The ledger and the stores beneath, for whoever lists, or takes a fresh look at each.
+    pub fn cluster(&self) -> &Arc<ClusterHandle> {
+        &self.0.cluster
+    }
+
+    /// The counters that this engine holds.
+    pub fn keeper(&self) -> &Keeper {
+        &self.0.keeper
     }
 
     /// How slots, ledger and live keys are.
@@ -123,7 +131,7 @@ impl Engine {
         told(&self.0.memory.all())
     }
 
-    /// What happened lately, oldest first: at most [`RECENT_MAX`](crate::RECENT_MAX) events.
+    /// What happened lately, oldest first: at most [`RECENT_MAX`](crate::events::RECENT_MAX) events.
     pub fn recent(&self) -> Vec<Recent> {
         self.0.memory.all()
     }
@@ -153,7 +161,7 @@ impl Engine {
         inner.keys.remove(|_| true);
         inner.keeper.close().await;
         inner.tasks.stop().await;
-        let unleft = inner.desk.close().await;
+        let unleft = inner.cluster.close().await;
         *inner.unleft.lock().unwrap_or_else(PoisonError::into_inner) = unleft;
     }
 

@@ -4,7 +4,7 @@ use std::{borrow::Cow, fmt};
 
 use sequent_core::{Condition, ErrorKind, SequenceName, SlotFailure, SlotIndex, SourceError, Why, line_of};
 
-use crate::{Reason, config::Faults};
+use crate::{config::Faults, reason::Reason};
 
 /// One field of a request that is out of bounds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,11 +61,7 @@ impl EngineError {
     }
 
     /// A request with a text out of bounds, which is shown in quotes.
-    pub(crate) fn invalid_text(
-        field: impl Into<Cow<'static, str>>,
-        value: &str,
-        bound: impl Into<String>,
-    ) -> Self {
+    pub fn invalid_text(field: impl Into<Cow<'static, str>>, value: &str, bound: impl Into<String>) -> Self {
         let invalid = Self::invalid(field, value, bound);
         let text = invalid.fields.first();
         let text = text.map(|fault| format!("{} is {:?}: {}", fault.field, fault.value, fault.bound));
@@ -263,7 +259,7 @@ impl OpenError {
     }
 
     /// What a failure below means to whoever starts.
-    pub(crate) fn of_source(error: &SourceError) -> Self {
+    pub fn of_source(error: &SourceError) -> Self {
         match error.kind() {
             ErrorKind::LedgerBehind => Self::Recovery(error.to_string()),
             ErrorKind::Refused | ErrorKind::Leapt | ErrorKind::Regressed => Self::Refused(error.to_string()),

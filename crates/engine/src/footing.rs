@@ -141,8 +141,11 @@ mod tests {
 
     use super::Alarm;
     use crate::{
-        Engine, NextRequest, Options, Reason,
+        ask::NextRequest,
         config::{Config, Sources},
+        engine::Engine,
+        options::Options,
+        reason::Reason,
     };
 
     #[test]
@@ -175,7 +178,7 @@ mod tests {
         let held = engine.reservoir(&ask.name).await.unwrap();
         let body = r#"{"placement":"spread","start":7,"step":1,"fits":"js"}"#.to_owned();
         let other = Definition { name: ask.name.clone(), version: 2, body };
-        engine.0.desk.0.ledger.define(&other, Some(1)).await.unwrap();
+        engine.0.cluster.ledger.define(&other, Some(1)).await.unwrap();
         engine.0.follow(None).await.unwrap();
         assert_eq!(held.reservoir().stats().reserve, 0, "what was ready is burnt");
         assert!(held.reservoir().next(None).await.is_err(), "whoever holds it");

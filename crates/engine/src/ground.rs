@@ -3,50 +3,103 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use sequent_core::{
-    Durability, Env, LedgerId, SlotIndex, SourceError, Stamp,
+    Condition, Durability, Env, Layout, LedgerId, SlotIndex, SourceError, Stamp, Store,
     ledger::{LayoutRecord, Ledger, LedgerInspection},
 };
 
 use crate::{
-    OpenError,
     config::{Config, Place},
-    data::{Home, Quarantine},
+    data::{self, Found, Home, Quarantine},
+    error::OpenError,
     events::MeteredLedger,
     limit::{patiently, within},
+    options::Options,
+    orphans,
     stores::{self, Files, Shard},
     unopened::Unopened,
 };
 
 /// How much longer than one attempt a start waits for the ledger, whose first call may have to make it.
-pub(crate) const FIRST_CALL_FACTOR: u32 = 10;
+pub const FIRST_CALL_FACTOR: u32 = 10;
 
 /// A ledger, its layout, and the stores of its slots, none of them used yet.
-pub(crate) struct Ground {
-    pub(crate) ledger: Arc<dyn Ledger>,
-    pub(crate) id: LedgerId,
+pub struct ClusterHandle {
+    /// The ledger, each call counted.
+    pub ledger: Arc<dyn Ledger>,
+    /// Whose the stores are by their stamps.
+    pub id: LedgerId,
     /// What the ledger's settings make of it.
     pub(crate) durability: Durability,
     /// The layout in force; for a new cluster, the one that it will get.
-    pub(crate) record: LayoutRecord,
-    pub(crate) shards: Vec<Shard>,
+    pub record: LayoutRecord,
+    /// The stores, each in its slot; of slots without one there is none.
+    pub shards: Vec<Shard>,
     /// Where versions of the ledger are left in the data directory; not for a ledger that forgets.
-    pub(crate) home: Option<Arc<Home>>,
+    pub home: Option<Arc<Home>>,
     /// Where counters in quarantine are noted; not for a ledger that forgets.
     pub(crate) quarantine: Option<Quarantine>,
     pub(crate) files: Files,
     /// The data directory.
-    pub(crate) data: PathBuf,
+    pub data: PathBuf,
     /// Whether servers of other hosts may use the ledger, each with a data directory of its own.
-    pub(crate) is_shared: bool,
-    pub(crate) env: Env,
-    pub(crate) limit: Duration,
+    pub is_shared: bool,
+    /// Clock, randomness and events.
+    pub env: Env,
+    /// The time limit of one call to the ledger or a store.
+    pub limit: Duration,
     /// How long an ask of a slot may last.
     pub(crate) longest_ask: Duration,
     /// Whether the ledger has no layout yet.
     pub(crate) is_new: bool,
 }
 
-impl Ground {
+impl ClusterHandle {
+    /// Opens the ledger of a cluster that exists; never makes one.
+    pub async fn open(config: &Config, options: &Options) -> Result<Self, OpenError> {
+        let none =
+            |what: String| OpenError::NoCluster(format!("no cluster in {}: {what}", config.data.display()));
+        if config.ledger.place == Place::Memory {
+            return Err(none("a memory ledger lasts as long as its process".to_owned()));
+        }
+        let is_nothing = data::look(config).await? == Found::Nothing;
+        let unmade = || none("a first `sequent next NAME` makes one".to_owned());
+        if is_nothing && !orphans::may_be_elsewhere(config) {
+            return Err(unmade());
+        }
+        let existing = async || match Self::existing(config, options.env.clone()).await {
+            Ok(Some(cluster)) => Ok(Ok(cluster)),
+            Ok(None) => Ok(Err(none(format!(
+                "{NOT_STARTED}: its ledger has no layout, which a first `sequent serve` or `next NAME` writes"
+            )))),
+            Err(Unopened { error, condition }) => match (error, condition) {
+                (OpenError::Unavailable(_), Some(Condition::NeverMade)) if is_nothing => Ok(Err(unmade())),
+                (OpenError::Refused(text), Some(Condition::NeverMade)) => {
+                    Ok(Err(OpenError::Refused(format!("{NOT_STARTED}: {text}"))))
+                }
+                (error @ OpenError::Refused(_), Some(Condition::Emptied)) => Ok(Err(error)),
+                (other, _) => Err(other),
+            },
+        };
+        let not_started = match existing().await? {
+            Ok(cluster) => return Ok(cluster),
+            Err(not_started) => not_started,
+        };
+        let Some(orphans) = orphans::look(config, options).await? else { return Err(not_started) };
+        // Once more: whoever founds a cluster writes the layout before any stamp.
+        existing().await?.map_err(|_| orphans.error())
+    }
+
+    /// The layout in force.
+    pub fn layout(&self) -> Layout {
+        self.record.layout
+    }
+
+    /// Leaves the files that this handle has opened; names those that could not be left in time. A running engine
+    /// leaves its own when it ends.
+    pub async fn close(&self) -> Vec<String> {
+        self.files.leave().await
+    }
+
     /// A cluster that exists; `None` where its ledger has no layout yet. Makes nothing.
     pub(crate) async fn existing(config: &Config, env: Env) -> Result<Option<Self>, Unopened> {
         let ledger = Opened::new(config, &env, false)?;
@@ -106,6 +159,18 @@ impl Ground {
         })
     }
 
+    /// Forgets the counters in quarantine that were noted of a slot. What can't be taken away is shown once too often.
+    pub fn clear_quarantined(&self, slot: SlotIndex) {
+        if let Some(notes) = &self.quarantine {
+            drop(notes.forget(Some(slot)));
+        }
+    }
+
+    /// The stores, each with its slot.
+    pub fn stores(&self) -> Vec<(SlotIndex, Arc<dyn Store>)> {
+        self.shards.iter().map(|shard| (shard.part.slot, Arc::clone(&shard.store))).collect()
+    }
+
     /// The stamp that this cluster's store in `slot` bears.
     pub(crate) fn stamp(&self, slot: SlotIndex) -> Stamp {
         let LayoutRecord { cluster, layout, generation } = self.record.clone();
@@ -120,7 +185,7 @@ impl Ground {
 }
 
 /// What is said of a cluster whose ledger nobody has made.
-pub(crate) const NOT_STARTED: &str = "this cluster has not been started yet";
+pub const NOT_STARTED: &str = "this cluster has not been started yet";
 
 /// The layout that a new cluster gets.
 fn first(config: &Config) -> Result<LayoutRecord, OpenError> {
@@ -161,7 +226,7 @@ impl Opened {
 }
 
 /// Every slot that is configured must be in the ring.
-pub(crate) fn check_slots(config: &Config, record: &LayoutRecord) -> Result<(), OpenError> {
+pub fn check_slots(config: &Config, record: &LayoutRecord) -> Result<(), OpenError> {
     let slots = record.layout.slots();
     match config.shards_of(record.layout).iter().find(|part| part.slot >= slots) {
         None => Ok(()),
@@ -175,7 +240,7 @@ pub(crate) fn check_slots(config: &Config, record: &LayoutRecord) -> Result<(), 
 }
 
 /// What the configuration says about the layout must be what the ledger holds.
-pub(crate) fn check_layout(config: &Config, held: &LayoutRecord) -> Result<(), OpenError> {
+pub fn check_layout(config: &Config, held: &LayoutRecord) -> Result<(), OpenError> {
     let mut lines = other_layout(config, held);
     if lines.is_empty() {
         return Ok(());
@@ -200,7 +265,7 @@ fn is_other_ring(config: &Config, held: &LayoutRecord) -> bool {
 }
 
 /// Where the configuration says another layout than this one, a line each.
-pub(crate) fn other_layout(config: &Config, held: &LayoutRecord) -> Vec<String> {
+pub fn other_layout(config: &Config, held: &LayoutRecord) -> Vec<String> {
     let (n, m) = (held.layout.shard_bits(), held.layout.memory_bits());
     let mut found = Vec::new();
     if config.cluster != held.cluster {

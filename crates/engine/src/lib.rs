@@ -1,7 +1,7 @@
 //! From a configuration to running towers of sources: what every door, the command line and the benches stand on.
 //!
-//! Reading order: [`config`] (one file, all faults at once), [`Engine`] (open, take, shut down), [`Desk`] (what an
-//! operator does from the ledger alone), [`Reason`] (one error table for all doors).
+//! Reading order: [`config`] (one file, all faults at once), [`Engine`] (open, take, shut down), [`ClusterHandle`] (a
+//! cluster that exists, by its ledger), [`Reason`] (one error table for all doors).
 //!
 //! This crate knows no wire type and no socket.
 //!
@@ -21,7 +21,6 @@
 
 mod above;
 mod accused;
-mod advance;
 mod ahead;
 mod aim;
 mod ask;
@@ -29,65 +28,56 @@ mod background;
 mod capacity;
 mod catalog;
 pub mod config;
-mod data;
+pub mod data;
 mod defining;
 mod definition;
 mod dense;
-mod desk;
-pub mod doctor;
 mod engine;
 mod error;
 mod events;
 mod floors;
 mod footing;
-mod ground;
+pub mod ground;
 mod headroom;
 mod keys;
-mod limit;
+pub mod limit;
 mod live;
 mod looking;
 mod lossy;
 mod making;
 mod open;
 mod options;
-mod orphans;
+pub mod orphans;
 mod over;
 mod reason;
 mod registry;
 pub mod report;
-mod resize;
-mod shown;
+pub mod shown;
 mod slots;
-mod status;
-mod stores;
+pub mod status;
+pub mod stores;
 mod take;
 mod tasks;
 mod texts;
 mod unopened;
 mod wall;
 
-pub use advance::AdvanceReport;
 pub use ask::{Dated, Issued, NextRequest, Way};
 pub use capacity::{AtRisk, Capacity};
 pub use defining::DefineReport;
 pub use definition::{
     Body, BodyFault, EARLIER_MAX, EFFECTIVE_AHEAD_MIN, Effective, Placement, SPREAD_CAPACITY_MIN,
 };
-pub use desk::{
-    Answer, Answers, AssumedBy, AssumedRate, BUMP_MAX, BUMP_MIN, CopyMade, CounterPace, Desk, LossEstimate,
-    LossProof, LossShare, MarksReport, NamedLoss, PlannedKey, RecoveryPlan, Saying, UnreadMark,
-};
+pub use dense::{dense_number, dense_ordinal};
 pub use engine::Engine;
 pub use error::{EngineError, FieldFault, OpenError, SlotCause};
 pub use events::{METRICS, Metric, MetricKind, RECENT_MAX, Recent, describe_metrics};
+pub use ground::ClusterHandle;
 pub use live::{Keyed, Ready};
 pub use looking::{By, NamedValue, ParseReport, PreviewAsk, PreviewReport};
 pub use options::{CreatePolicy, Options, Pace};
 pub use reason::{Reason, Retry};
-pub use resize::{LayoutReport, ResizeReport, ResizedKey, Resizing, Wish};
 /// Values by name, and instants with the words for what is none: of the room that renders texts.
 pub use sequent_format::{INSTANT_EXPECTED, Timestamp, Values};
-/// How far a resize has come: of the room that does it.
-pub use sequent_guard::Progress;
 pub use slots::SlotGlance;
 pub use texts::{FORMER_TEMPLATES_MAX, Former, RETAINED_MAX, ReadFault, Texts};

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use sequent_core::{ErrorKind, SequenceName, SourceError};
 
-use crate::{EngineError, Reason};
+use crate::{error::EngineError, reason::Reason};
 
 /// `call`, given up after `limit`; the error names the step.
-pub(crate) async fn within<T>(
+pub async fn within<T>(
     limit: Duration,
     step: &str,
     call: impl Future<Output = Result<T, SourceError>>,
@@ -23,7 +23,7 @@ pub(crate) async fn within<T>(
 const CONTENDED_TRIES: usize = 4;
 
 /// Asks again while others are in the way: a start is in no hurry, and many processes may start at once.
-pub(crate) async fn patiently<T, F>(mut call: impl FnMut() -> F) -> Result<T, SourceError>
+pub async fn patiently<T, F>(mut call: impl FnMut() -> F) -> Result<T, SourceError>
 where
     F: Future<Output = Result<T, SourceError>>,
 {
@@ -37,7 +37,7 @@ where
 }
 
 /// What a failed call to the ledger means to a caller: away, unless it says that a person has to act.
-pub(crate) fn of_ledger(error: &SourceError) -> EngineError {
+pub fn of_ledger(error: &SourceError) -> EngineError {
     let (reason, text) = match error.kind() {
         ErrorKind::LedgerBehind => {
             (Reason::RecoveryRequired, "the ledger is older than what it gave, or another one")

@@ -10,12 +10,13 @@ use sequent_core::{Key, SequenceName, Source};
 use sequent_format::Timestamp;
 
 use crate::{
-    Body, EngineError, Placement,
     above::Reach,
     aim::{Aim, Period},
     catalog::Entry,
+    definition::{Body, Placement},
     dense::not_leased,
     engine::{IDLE_AFTER, Inner},
+    error::EngineError,
     events::MeteredSource,
     floors::Above,
 };
@@ -226,7 +227,7 @@ impl Inner {
             return Err(not_leased());
         }
         let (span, has_texts) = (entry.body()?.span(), entry.body()?.texts().is_some());
-        let layout = self.desk.layout();
+        let layout = self.cluster.layout();
         let counters = self.keeper.counters(key, span.raw_max(layout)).await;
         let counters = counters.map_err(|error| EngineError::of_source(name, error))?;
         let ring: Arc<dyn Source> = self.ring.source(key.clone(), counters);

@@ -5,9 +5,13 @@ use sequent_format::{Decoded, Format, PreviewError, Values, tzdb_version};
 use serde::{Serialize, Serializer};
 
 use crate::{
-    Body, Capacity, Engine, EngineError, ReadFault, Texts,
     aim::{of_issue, of_value},
+    capacity::Capacity,
+    definition::Body,
+    engine::Engine,
+    error::EngineError,
     limit::not_found,
+    texts::{ReadFault, Texts},
 };
 
 /// What is told who previews a template by itself whose numbers a key hides.
@@ -203,12 +207,12 @@ impl Engine {
     }
 
     pub(crate) fn capacity(&self, body: &Body) -> Capacity {
-        body.capacity(self.0.desk.layout(), self.0.catalog.at_risk())
+        body.capacity(self.0.cluster.layout(), self.0.catalog.at_risk())
     }
 }
 
 impl Body {
-    /// What a text says, by its templates, those of versions before among them: [`Texts::read`](crate::Texts::read).
+    /// What a text says, by its templates, those of versions before among them: [`Texts::read`](crate::texts::Texts::read).
     ///
     /// ```
     /// use sequent_engine::{Body, Texts};

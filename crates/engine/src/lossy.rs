@@ -4,11 +4,11 @@
 use sequent_core::{Durability, DurabilityClass};
 use tokio::task::JoinSet;
 
-use crate::{OpenError, Placement, config::Config, ground::Ground, limit::within};
+use crate::{config::Config, definition::Placement, error::OpenError, ground::ClusterHandle, limit::within};
 
 /// A ledger that may lose what it acknowledged repeats dense numbers after a crash; and where a ledger and all shards forget,
 /// nothing tells which numbers were given.
-pub(crate) async fn check(config: &Config, ground: &Ground) -> Result<(), OpenError> {
+pub(crate) async fn check(config: &Config, ground: &ClusterHandle) -> Result<(), OpenError> {
     check_dense(config, &ground.durability)?;
     if ground.durability.class != DurabilityClass::Volatile || config.ring.allow_volatile {
         return Ok(());
@@ -30,7 +30,7 @@ fn check_dense(config: &Config, durability: &Durability) -> Result<(), OpenError
 }
 
 /// Whether each shard says of itself that it is volatile: of one that is away nobody knows.
-async fn all_forget(ground: &Ground) -> bool {
+async fn all_forget(ground: &ClusterHandle) -> bool {
     let mut looks = JoinSet::new();
     for shard in &ground.shards {
         let (store, limit) = (std::sync::Arc::clone(&shard.store), ground.limit);

@@ -9,7 +9,13 @@ use sequent_core::{Key, SequenceName};
 use tokio::sync::watch;
 
 use crate::{
-    Engine, EngineError, Reason, aim::Period, catalog::Entry, engine::Inner, live::Live, registry::Claim,
+    aim::Period,
+    catalog::Entry,
+    engine::{Engine, Inner},
+    error::EngineError,
+    live::Live,
+    reason::Reason,
+    registry::Claim,
 };
 
 impl Engine {
@@ -99,8 +105,8 @@ impl Inner {
 mod tests {
     use super::*;
     use crate::{
-        Options,
         config::{Config, Sources},
+        options::Options,
     };
 
     async fn made(engine: &Engine, name: &SequenceName, between: impl AsyncFnOnce()) {
@@ -120,8 +126,8 @@ mod tests {
         made(&engine, &same, async || {}).await;
         assert!(engine.0.keys.get("same").is_some());
         made(&engine, &name, async || {
-            let definition = crate::Body::default().defining(&name, 2);
-            engine.0.desk.0.ledger.define(&definition, Some(1)).await.unwrap();
+            let definition = crate::definition::Body::default().defining(&name, 2);
+            engine.0.cluster.ledger.define(&definition, Some(1)).await.unwrap();
             engine.0.catalog.follow(None).await.unwrap();
         })
         .await;

@@ -11,19 +11,21 @@ use sequent_guard::{GuardConfig, Keeper, Opening};
 use sequent_ha::Ring;
 
 use crate::{
-    AtRisk, CreatePolicy, Desk, Engine, OpenError, Options, Pace,
     accused::Accused,
     background::begin,
+    capacity::AtRisk,
     catalog::{self, Catalog},
     config::{Config, Place},
     data::{self, Found, Quarantine},
-    engine::Inner,
+    engine::{Engine, Inner},
+    error::OpenError,
     events::{Gauges, Memory, MeteredStore, Refills, Seldom, Waits, watched},
     floors::Floors,
     footing::Alarm,
-    ground::{FIRST_CALL_FACTOR, Ground},
+    ground::{ClusterHandle, FIRST_CALL_FACTOR},
     limit::within,
     lossy,
+    options::{CreatePolicy, Options, Pace},
     registry::{LIVE_KEYS_MAX, Registry},
     stores,
     tasks::Tasks,
@@ -66,7 +68,7 @@ pub(crate) async fn open(config: Config, options: Options) -> Result<Engine, Ope
         // Before it is made: a process that dies in between must not have made one in silence.
         announce(&config, &options);
     }
-    let ground = Ground::any(&config, env, found != Found::Cluster).await?;
+    let ground = ClusterHandle::any(&config, env, found != Found::Cluster).await?;
     if found == Found::Elsewhere && ground.is_new {
         // The ledger's tables are there, and nobody has counted: whoever writes the first layout says so.
         forget(notes.as_ref());
@@ -95,7 +97,7 @@ fn forget(notes: Option<&Quarantine>) {
 async fn assemble(
     config: &Config,
     pace: Pace,
-    ground: Ground,
+    ground: ClusterHandle,
     (memory, notes, alarm): (Memory, Option<Quarantine>, Alarm),
 ) -> Result<Engine, OpenError> {
     let env = ground.env.clone();
@@ -136,7 +138,7 @@ async fn assemble(
         dated: AtomicBool::new(false),
         ring,
         keeper,
-        desk: Desk(Arc::new(ground)),
+        cluster: Arc::new(ground),
         catalog,
         floors,
         keys: Registry::new(LIVE_KEYS_MAX),
@@ -157,7 +159,7 @@ async fn assemble(
 
 /// A marker file that was copied tells that the directory was; one that can't be read says nothing about a ledger that
 /// went back. Neither is a reason to go on.
-async fn check_home(ground: &Ground) -> Result<(), OpenError> {
+async fn check_home(ground: &ClusterHandle) -> Result<(), OpenError> {
     match &ground.home {
         Some(home) => within(ground.limit, "read the mark", home.bear(0, None))
             .await
@@ -168,14 +170,14 @@ async fn check_home(ground: &Ground) -> Result<(), OpenError> {
 }
 
 /// The store of each slot, its takes counted.
-fn metered(ground: &Ground, slots: SlotIndex) -> Vec<Option<Arc<dyn Store>>> {
+fn metered(ground: &ClusterHandle, slots: SlotIndex) -> Vec<Option<Arc<dyn Store>>> {
     let metered = |(store, slot): (Option<Arc<dyn Store>>, SlotIndex)| {
         store.map(|store| Arc::new(MeteredStore::new(slot, store, &ground.env.clock)) as Arc<dyn Store>)
     };
     stores::by_slot(&ground.shards, slots).into_iter().zip(0..).map(metered).collect()
 }
 
-fn opening(config: &Config, ground: &Ground, ring: &Ring) -> Opening {
+fn opening(config: &Config, ground: &ClusterHandle, ring: &Ring) -> Opening {
     let timed = |shard: &stores::Shard| Some((shard.part.slot, ring.store(shard.part.slot)?));
     let shards: Vec<(SlotIndex, Arc<dyn Store>)> = ground.shards.iter().filter_map(timed).collect();
     Opening {

@@ -31,7 +31,7 @@ pub struct Options {
     pub create: CreatePolicy,
     /// How long this process means to take numbers.
     pub pace: Pace,
-    /// Clock, entropy, and where events go besides log, metrics and [`Engine::recent`](crate::Engine::recent).
+    /// Clock, entropy, and where events go besides log, metrics and [`Engine::recent`](crate::engine::Engine::recent).
     pub env: Env,
     /// Told what a person should hear, such as `new embedded cluster in ./sequent-data: its numbers start at 1`.
     pub say: Arc<dyn Fn(&str) + Send + Sync>,

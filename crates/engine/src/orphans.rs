@@ -10,16 +10,16 @@ use std::{
     sync::Arc,
 };
 
-use sequent_core::{LedgerId, SequenceName, SlotIndex, Stamp};
+use sequent_core::{Layout, LedgerId, SHARD_BITS_MAX, SequenceName, SlotIndex, Stamp};
 use tokio::task::JoinSet;
 
 use crate::{
-    OpenError, Options,
     config::{Config, Place},
     data::Home,
-    desk::widest,
+    error::OpenError,
     ground::FIRST_CALL_FACTOR,
     limit::within,
+    options::Options,
     stores::{self, Files, Shard},
 };
 
@@ -38,7 +38,7 @@ pub(crate) enum InPlace {
 type Slots = BTreeMap<(SequenceName, String), Vec<SlotIndex>>;
 
 /// What it means that there are some.
-pub(crate) const CAUSES: &str = "no server gives numbers on it: they say RECOVERY_REQUIRED, and refuse to start; counted on from it, all \
+pub const CAUSES: &str = "no server gives numbers on it: they say RECOVERY_REQUIRED, and refuse to start; counted on from it, all \
     numbers would come again";
 
 /// The way back where there is a backup.
@@ -58,7 +58,7 @@ pub(crate) fn emptied(said: &str) -> String {
 
 /// Whoever tells of a ledger that is not at hand.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Orphans {
+pub struct Orphans {
     in_place: InPlace,
     slots: Slots,
     /// The data directory, and the version that its marker names.
@@ -68,7 +68,7 @@ pub(crate) struct Orphans {
 impl Orphans {
     /// Those of a ledger without a layout, which may not even tell who it is: every stamp tells of one that had it, and so does a
     /// marker, where no store has a stamp.
-    pub(crate) fn of_nothing(
+    pub fn of_nothing(
         stamps: impl Iterator<Item = Stamp>,
         at_hand: Option<LedgerId>,
         (data, marked): (&Path, u64),
@@ -81,14 +81,14 @@ impl Orphans {
     }
 
     /// Those of a ledger with a layout: where every stamp at hand names another one.
-    pub(crate) fn of_another(stamps: impl Iterator<Item = Stamp>, at_hand: LedgerId) -> Option<Self> {
+    pub fn of_another(stamps: impl Iterator<Item = Stamp>, at_hand: LedgerId) -> Option<Self> {
         let (slots, is_own) = grouped(stamps, Some(at_hand));
         let are_orphans = !is_own && !slots.is_empty();
         are_orphans.then_some(Self { in_place: InPlace::Another(at_hand), slots, home: None })
     }
 
     /// What was found, beside what is expected.
-    pub(crate) fn found(&self) -> String {
+    pub fn found(&self) -> String {
         let tells: Vec<String> = self.slots.iter().map(told).collect();
         let tells = match &self.home {
             Some((data, version)) if tells.is_empty() => {
@@ -108,7 +108,7 @@ impl Orphans {
     }
 
     /// What a person can do, and what that does.
-    pub(crate) fn mend(&self) -> String {
+    pub fn mend(&self) -> String {
         let backup = BACKUP;
         let nothing_left = match (self.in_place, self.slots.is_empty()) {
             (InPlace::Nothing, false) => {
@@ -163,6 +163,12 @@ pub(crate) async fn look(config: &Config, options: &Options) -> Result<Option<Or
     Ok(Orphans::of_nothing(stamps?.into_iter(), at_hand, home))
 }
 
+/// The widest ring's names where the configuration has none of its own: the stamps say how wide it is.
+pub fn widest(config: &Config) -> Result<Layout, OpenError> {
+    let widest = Layout::new(SHARD_BITS_MAX, 0).or_else(|_| config.first_layout());
+    widest.map_err(|error| OpenError::Refused(error.to_string()))
+}
+
 /// The stamps of the stores that are there, asked all at once.
 async fn stamps(config: &Config, options: &Options, files: &mut Files) -> Result<Vec<Stamp>, OpenError> {
     let mut parts = config.shards_of(widest(config)?);
@@ -193,14 +199,14 @@ async fn at_hand(config: &Config, options: &Options, files: &mut Files) -> Optio
 }
 
 /// The version that the data directory's marker names, whoever copied it; 0 where there is none, or none can be read.
-pub(crate) async fn marked(config: &Config, options: &Options) -> u64 {
+pub async fn marked(config: &Config, options: &Options) -> u64 {
     let limit = config.ring.health.attempt_timeout;
     let home = Home::new(&config.data, limit, Arc::clone(&options.env.entropy));
     home.mark().await.map_or(0, |mark| mark.version)
 }
 
 /// Whether stores of this configuration may tell of a cluster though nothing of it is in the data directory.
-pub(crate) fn may_be_elsewhere(config: &Config) -> bool {
+pub fn may_be_elsewhere(config: &Config) -> bool {
     let layout = config.first_layout();
     let parts = layout.map(|layout| config.shards_of(layout)).unwrap_or_default();
     parts.iter().any(|part| matches!(part.place, Place::Server(_)))

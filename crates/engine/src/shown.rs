@@ -4,7 +4,7 @@ use sequent_core::Key;
 
 /// Sequence, period and values with spaces between them. A value that is empty, or that spaces would hide in, is in quotes; what
 /// is no key's text stays as it is.
-pub(crate) fn shown(key: &Key) -> String {
+pub fn shown(key: &Key) -> String {
     let rest = key.as_str().get(key.sequence().len()..).unwrap_or_default();
     let Some(parts) = parts(rest) else { return key.to_string() };
     let mut text = key.sequence().to_owned();

@@ -6,7 +6,7 @@ use sequent_core::{ErrorKind, SlotIndex, Why};
 use sequent_ha::SlotStatus;
 use serde::Serialize;
 
-use crate::Engine;
+use crate::engine::Engine;
 
 /// The class of a cause that is an operator's word.
 pub(crate) const WORD: &str = "word";

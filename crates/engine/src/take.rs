@@ -9,10 +9,14 @@ use sequent_buffer::TakeError;
 use sequent_core::{Blocks, Event, Key, SequenceName};
 
 use crate::{
-    AtRisk, Engine, EngineError, Issued, NextRequest, OpenError, Way,
     aim::{Aim, refuse_what_is_not_plain},
+    ask::{Issued, NextRequest, Way},
+    capacity::AtRisk,
     catalog::Entry,
     config::Config,
+    definition::Body,
+    engine::Engine,
+    error::{EngineError, OpenError},
     limit::not_found,
     live::{Live, Ready},
 };
@@ -79,6 +83,28 @@ impl Engine {
         deadline: Instant,
     ) -> Result<Issued, EngineError> {
         self.lend(&NextRequest::of(name.clone()).count(count), deadline).await
+    }
+
+    /// What the first use of a name does: defines it, where `auto_create` allows that.
+    ///
+    /// # Errors
+    ///
+    /// `SEQUENCE_NOT_FOUND` where it does not; those of the ledger.
+    pub async fn first_use(&self, name: &SequenceName) -> Result<(), EngineError> {
+        self.0.entry(name).await.map(drop)
+    }
+
+    /// The key that a request of a known sequence asks for, and the definition that counts then. Takes nothing, and
+    /// defines nothing.
+    ///
+    /// # Errors
+    ///
+    /// `SEQUENCE_NOT_FOUND` for a name that nobody has defined or used; those of the request's values.
+    pub async fn key_of(&self, request: &NextRequest) -> Result<(Key, Body), EngineError> {
+        let entry = self.0.known_entry(&request.name).await?;
+        let Aim { entry, key, .. } = self.0.aim(entry, request)?;
+        let body = entry.body()?.clone();
+        Ok((key, body))
     }
 
     async fn given(
@@ -235,7 +261,7 @@ impl Engine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Options, Reason, config::Sources};
+    use crate::{config::Sources, options::Options, reason::Reason};
     use sequent_core::{Clock, SystemClock};
     use std::time::Duration;
 
@@ -277,10 +303,10 @@ mod tests {
         let ask = NextRequest::new("order").unwrap();
         assert_eq!(engine.next(&ask).await.unwrap().version, 1);
         // Known, and nobody has let go yet of the key that was made from version 1.
-        let texts = Some(crate::Texts::new("A@{seq,w=6}"));
-        let next = crate::Body::check(Some("spread"), 1, 1, None, None, texts).unwrap();
-        let next = next.after(1, &crate::Body::default()).defining(&ask.name, 2);
-        engine.0.desk.0.ledger.define(&next, Some(1)).await.unwrap();
+        let texts = Some(crate::texts::Texts::new("A@{seq,w=6}"));
+        let next = crate::definition::Body::check(Some("spread"), 1, 1, None, None, texts).unwrap();
+        let next = next.after(1, &crate::definition::Body::default()).defining(&ask.name, 2);
+        engine.0.cluster.ledger.define(&next, Some(1)).await.unwrap();
         engine.0.catalog.follow(None).await.unwrap();
         let issued = engine.next(&ask.at("2026-04-01")).await.unwrap();
         assert_eq!((issued.version, issued.dated.unwrap().texts.len()), (2, 1));

@@ -2,7 +2,7 @@
 
 use sequent_core::{Condition, SourceError};
 
-use crate::OpenError;
+use crate::error::OpenError;
 
 /// A cluster that was not opened.
 #[derive(Debug)]

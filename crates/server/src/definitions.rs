@@ -75,7 +75,7 @@ pub(crate) struct Trial {
 /// Sequences after a name, and whether there are more.
 pub(crate) async fn list(teller: &Teller, after: &str) -> Result<(Vec<SequenceSummary>, bool), Fault> {
     let _flying = begin(teller)?;
-    let mut sequences = teller.engine().desk().list().await?;
+    let mut sequences = teller.engine().cluster().list().await?;
     let first = sequences.partition_point(|held| !after.is_empty() && held.sequence.as_str() <= after);
     sequences.drain(..first);
     let more = sequences.len() > LISTED_MAX;
@@ -89,7 +89,7 @@ pub(crate) async fn show(
     (field, name): (&'static str, &str),
 ) -> Result<SequenceReport, Fault> {
     let _flying = begin(teller)?;
-    Ok(teller.engine().desk().show(&named(field, name)?).await?)
+    Ok(teller.engine().cluster().show(&named(field, name)?).await?)
 }
 
 /// A sequence's next version, or the one that is named.

@@ -9,10 +9,12 @@ use sequent_core::{
 
 use super::Catalog;
 use crate::{
-    Body, BodyFault, OpenError, Placement, Texts,
     config::SequencePart,
+    definition::{Body, BodyFault, Placement},
+    error::OpenError,
     limit::{patiently, within},
     stores,
+    texts::Texts,
 };
 
 /// How often a definition is judged again because another process replaced what it was compared with.

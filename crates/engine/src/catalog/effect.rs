@@ -5,7 +5,10 @@ use std::sync::Arc;
 use sequent_format::Timestamp;
 
 use super::{Catalog, Entry};
-use crate::{Body, BodyFault, EARLIER_MAX, EFFECTIVE_AHEAD_MIN, Effective, config::SequencePart};
+use crate::{
+    config::SequencePart,
+    definition::{Body, BodyFault, EARLIER_MAX, EFFECTIVE_AHEAD_MIN, Effective},
+};
 
 impl Catalog {
     /// Now, as this process's clock shows it.

@@ -8,7 +8,10 @@ use sequent_format::{Format, Timestamp};
 
 use super::Catalog;
 use crate::{
-    Body, BodyFault, EFFECTIVE_AHEAD_MIN, Effective, config::SequencePart, limit::within, over::last_over,
+    config::SequencePart,
+    definition::{Body, BodyFault, EFFECTIVE_AHEAD_MIN, Effective},
+    limit::within,
+    over::last_over,
 };
 
 /// How many periods ahead an instant is looked for at which a version may begin: two days of hours, since zones are at most

@@ -6,7 +6,7 @@ use sequent_core::SequenceName;
 use sequent_format::did_you_mean;
 
 use super::{Catalog, Entry};
-use crate::{EngineError, Reason};
+use crate::{error::EngineError, reason::Reason};
 
 /// Of more names than that the nearest is not looked for.
 const NAMES_COMPARED_MAX: usize = 10_000;

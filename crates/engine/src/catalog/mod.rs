@@ -26,9 +26,12 @@ use sequent_core::{
 };
 
 use crate::{
-    AtRisk, Body, EngineError, OpenError, Reason,
+    capacity::AtRisk,
     config::SequencePart,
+    definition::Body,
+    error::{EngineError, OpenError},
     limit::{not_found, of_ledger, patiently, within},
+    reason::Reason,
     stores::{self, Shard},
 };
 

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::Catalog;
-use crate::{OpenError, config::SequencePart};
+use crate::{config::SequencePart, error::OpenError};
 
 /// What is brought when an operator has acted.
 #[derive(Default)]

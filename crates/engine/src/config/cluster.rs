@@ -18,7 +18,7 @@ use super::{
     places::{self, put_under},
 };
 use crate::{
-    Placement,
+    definition::Placement,
     stores::{self, Shard},
 };
 

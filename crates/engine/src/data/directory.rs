@@ -12,8 +12,8 @@ use super::{
     home, serving,
 };
 use crate::{
-    OpenError,
     config::{Config, Place},
+    error::OpenError,
 };
 
 /// Names that may lie in the directory of a cluster that does not exist yet.
@@ -21,7 +21,7 @@ const WELCOME: [&str; 2] = ["lost+found", "sequent.toml"];
 
 /// What a look at the places of a configuration found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Found {
+pub enum Found {
     /// The ledger is there.
     Cluster,
     /// Nothing that could be lost: a new cluster may be made.
@@ -33,7 +33,7 @@ pub(crate) enum Found {
 /// Looks, and touches nothing. What is neither a cluster nor nothing is refused, naming what was found.
 ///
 /// Where the ledger is there, nobody asks for the shards: one whose disk hangs keeps nobody from a start.
-pub(crate) async fn look(config: &Config) -> Result<Found, OpenError> {
+pub async fn look(config: &Config) -> Result<Found, OpenError> {
     let ledger = match &config.ledger.place {
         Place::Sqlite(ledger) => ledger,
         Place::Server(_) => return Ok(Found::Elsewhere),
@@ -93,7 +93,7 @@ fn of_another_place(config: &Config, ledger: &Path, asking: &Asking) -> String {
 }
 
 /// Makes the data directory.
-pub(crate) async fn prepare(config: &Config) -> Result<(), OpenError> {
+pub async fn prepare(config: &Config) -> Result<(), OpenError> {
     let (data, limit) = (config.data.clone(), config.ring.health.attempt_timeout);
     let make = move |asking: &Asking| {
         fs::create_dir_all(asking.about(&data)).map_err(|error| unusable(&data, &error))

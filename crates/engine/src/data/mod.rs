@@ -4,10 +4,12 @@ mod birth;
 mod directory;
 mod disk;
 mod home;
+mod leap_advice;
 mod quarantine;
 mod serving;
 
 pub(crate) use birth::turn_to_make;
-pub(crate) use directory::{Found, look, prepare};
-pub(crate) use home::{Home, Unjudged};
+pub use directory::{Found, look, prepare};
+pub use home::{Home, Unjudged};
+pub use leap_advice::leap_advice;
 pub(crate) use quarantine::Quarantine;

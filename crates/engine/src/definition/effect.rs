@@ -119,7 +119,7 @@ impl Body {
     }
 
     /// The version in effect at an instant, of this one, which is `version`, and of those that it knows.
-    pub(crate) fn in_effect(&self, version: u32, at: Timestamp) -> (u32, &Self) {
+    pub fn in_effect(&self, version: u32, at: Timestamp) -> (u32, &Self) {
         let own = std::iter::once((version, self));
         let mut known = own.chain(self.earlier().rev()).skip_while(|(_, body)| body.waits(at));
         known.next().or_else(|| self.earlier().next()).unwrap_or((version, self))

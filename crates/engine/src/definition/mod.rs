@@ -163,7 +163,7 @@ impl Body {
     }
 
     /// The same as it is written, not proven: to be shown, where the key of `obf` is not at hand. It renders and reads nothing.
-    pub(crate) fn unproven(text: &str) -> Result<Self, String> {
+    pub fn unproven(text: &str) -> Result<Self, String> {
         serde_json::from_str(text).map_err(|error| error.to_string())
     }
 
@@ -176,7 +176,7 @@ impl Body {
 
     /// A key that every key of `name` is like: whether it has a period, how many values partition it, and how long the
     /// shortest of them are; an error where not even that one can be held.
-    pub(crate) fn example_key(&self, name: &SequenceName) -> Result<Key, KeyError> {
+    pub fn example_key(&self, name: &SequenceName) -> Result<Key, KeyError> {
         let Some(format) = self.format() else { return Ok(Key::of(name)) };
         // All keys of a kind of period have one length.
         let period = format.period_back(Timestamp::UNIX_EPOCH, 0).unwrap_or_default();

@@ -110,7 +110,7 @@ impl Counter {
         KeyReport {
             key: key.to_string(),
             shown: crate::shown::shown(key),
-            placement: crate::Placement::Dense.as_str(),
+            placement: crate::definition::Placement::Dense.as_str(),
             ready: 0,
             given: self.given,
             rate: self.refill_policy.rates().0,

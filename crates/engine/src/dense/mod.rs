@@ -14,8 +14,14 @@ use sequent_core::{
 };
 
 use crate::{
-    Engine, EngineError, Issued, NextRequest, Placement, Reason, Way, aim::Aim, catalog::Entry,
-    error::reason_of, over::for_good,
+    aim::Aim,
+    ask::{Issued, NextRequest, Way},
+    catalog::Entry,
+    definition::Placement,
+    engine::Engine,
+    error::{EngineError, reason_of},
+    over::for_good,
+    reason::Reason,
 };
 
 use known::Answer;
@@ -53,6 +59,18 @@ impl Engine {
         entry.known().is_ok_and(|body| body.placement() == Placement::Dense).then_some(entry)
     }
 
+    /// How many numbers a dense counter of at most `capacity` has given: an ask for nothing is told, however many keys the
+    /// sequence has.
+    pub async fn dense_at(&self, name: &SequenceName, key: &Key, capacity: u64) -> Result<u64, EngineError> {
+        let ask = DenseAsk { key: key.clone(), count: 0, limit: capacity, above: 0 };
+        let told = self.0.keeper.count(ask).await;
+        match told.map_err(|error| EngineError::of_source(name, error))? {
+            DenseTaken::Last(at) | DenseTaken::Spent { at } | DenseTaken::Behind { at } => Ok(at),
+            DenseTaken::Over => Err(EngineError::of_source(name, over(key))),
+            DenseTaken::Locked => Err(held(name)),
+        }
+    }
+
     async fn count(
         &self,
         aim: &Aim,
@@ -64,7 +82,7 @@ impl Engine {
         }
         let (name, key, count) = (&request.name, &aim.key, request.count);
         let span = aim.entry.body()?.span();
-        let above = ordinal_of(span, request.above);
+        let above = dense_ordinal(span, request.above);
         let ask = DenseAsk { key: key.clone(), count, limit: span.capacity(), above };
         let asked = async {
             match self.0.keeper.count(ask.clone()).await {
@@ -96,7 +114,7 @@ impl Engine {
             }
             Ok(DenseTaken::Over) => Err(EngineError::of_source(name, over(key))),
             Ok(DenseTaken::Locked) => Err(held(name)),
-            Ok(DenseTaken::Behind { at }) => Err(self.accuse(key, request.above, number_of(span, at))),
+            Ok(DenseTaken::Behind { at }) => Err(self.accuse(key, request.above, dense_number(span, at))),
             Err(error) => Err(self.dense_failed(name, error)),
         }
     }
@@ -117,12 +135,12 @@ pub(crate) fn not_leased() -> EngineError {
 }
 
 /// What whoever asks for a key is told whose period is over; the keeper says so first.
-pub(crate) fn over(key: &Key) -> SourceError {
+fn over(key: &Key) -> SourceError {
     SourceError::new(ErrorKind::Exhausted, for_good(key))
 }
 
 /// Another client of the ledger's database keeps the counter's row to itself.
-pub(crate) fn held(name: &SequenceName) -> EngineError {
+fn held(name: &SequenceName) -> EngineError {
     let text =
         format!("another client of the ledger's database holds the row of {name}: it must commit first");
     EngineError::new(Reason::LedgerUnavailable, text)
@@ -142,12 +160,12 @@ fn numbers(span: Span, last: u64, count: u64) -> Option<Blocks> {
 }
 
 /// The last of the first `ordinal` numbers of a span, 0 for none.
-pub(crate) fn number_of(span: Span, ordinal: u64) -> u64 {
+pub fn dense_number(span: Span, ordinal: u64) -> u64 {
     numbers(span, ordinal, 1).and_then(|blocks| blocks.highest()).unwrap_or(0)
 }
 
 /// How many numbers a counter must have given at least, so that one as high as `number` can be among them; 0 for none.
-pub(crate) fn ordinal_of(span: Span, number: u64) -> u64 {
+pub fn dense_ordinal(span: Span, number: u64) -> u64 {
     match number.checked_sub(span.start()) {
         None => 0,
         Some(offset) => offset.div_ceil(span.step()).saturating_add(1),
@@ -165,7 +183,7 @@ mod tests {
         for (number, ordinal) in
             [(0, 0), (1, 0), (99, 0), (100, 1), (101, 2), (110, 2), (200, 11), (u64::MAX, 1 << 60)]
         {
-            let found = ordinal_of(span, number);
+            let found = dense_ordinal(span, number);
             assert!(found == ordinal || number == u64::MAX && found > ordinal, "{number}: {found}");
         }
         for (last, count, expected) in
@@ -173,7 +191,7 @@ mod tests {
         {
             let given = numbers(span, last, count).unwrap();
             assert_eq!(given.numbers().collect::<Vec<_>>(), expected);
-            assert_eq!(ordinal_of(span, given.highest().unwrap()), last);
+            assert_eq!(dense_ordinal(span, given.highest().unwrap()), last);
         }
         assert_eq!(numbers(span, 1, 2), None);
     }

@@ -19,7 +19,12 @@ use super::{
         OUTAGE, OUTAGE_LEFT, QUARANTINED, RESERVE, RESERVE_SECONDS, RESTING, SLOT_LAG, WAITING,
     },
 };
-use crate::{Engine, desk::resting_by_slot, engine::Inner, headroom::Headroom, live::Live};
+use crate::{
+    engine::{Engine, Inner},
+    headroom::Headroom,
+    live::Live,
+    status::resting_by_slot,
+};
 
 /// A reserve that lasts longer is shown as lasting so long.
 const RESERVE_MAX_SECONDS: f64 = 3600.0;
@@ -216,7 +221,7 @@ fn lags(held: &[&CounterStatus]) -> BTreeMap<SlotIndex, u64> {
 
 /// What does not move often: the layout, and how durable each store is.
 fn layout(inner: &Inner, keeper: &KeeperStatus) {
-    let ground = &inner.desk.0;
+    let ground = &inner.cluster;
     let record = &ground.record;
     let (shard_bits, memory_bits) = (record.layout.shard_bits(), record.layout.memory_bits());
     let labels = [

@@ -18,7 +18,7 @@ mod metric;
 mod names;
 mod quarantined;
 mod seldom;
-mod told;
+pub(crate) mod told;
 
 pub(crate) use gauges::Gauges;
 pub(crate) use measured::{MeteredLedger, MeteredSource, MeteredStore, Refills, Waits};

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::Reason;
+use crate::reason::Reason;
 
 /// Between two lines of one reason.
 const EVERY: Duration = Duration::from_secs(1);

@@ -13,7 +13,7 @@ use std::{
 use sequent_core::Key;
 use tokio::sync::watch;
 
-use crate::{EngineError, Reason};
+use crate::{error::EngineError, reason::Reason};
 
 #[cfg(test)]
 mod tests;

@@ -1,11 +1,9 @@
 //! What an operator is shown: plain data, the same for text and JSON.
 
-mod explained;
 mod sequence;
 mod shard;
 mod status;
 
-pub use explained::{DenseOrigin, EpochReport, Explained, Origin, SpreadOrigin};
 pub use sequence::{
     COUNTERS_SHOWN_MAX, CounterReport, DenseReport, SequenceReport, SequenceSummary, WaitingReport,
 };

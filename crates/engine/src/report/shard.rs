@@ -1,6 +1,6 @@
 //! A slot: what is in it, how it is, and what was said and found of it.
 
-use sequent_core::SlotIndex;
+use sequent_core::{SlotIndex, ledger::Word};
 use serde::{Deserialize, Serialize};
 
 /// A slot: what is in it, and how it is.
@@ -107,5 +107,12 @@ impl RestReport {
     /// Whether the others can hardly come up to it: a hand, or a broken disk, has set its row so far ahead.
     pub fn is_leap(&self) -> bool {
         self.raw_ids > sequent_guard::LEAP_MAX
+    }
+}
+
+impl From<&Word> for WordReport {
+    fn from(word: &Word) -> Self {
+        let Word { verb, who, why, at_ms, until_ms, .. } = word;
+        Self { verb: verb.as_str(), who: who.clone(), why: why.clone(), at_ms: *at_ms, until_ms: *until_ms }
     }
 }

@@ -12,7 +12,7 @@ pub(super) type Leave = Arc<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// What must be left: files cleanly, since whoever is the last takes their logs with it; servers by saying goodbye.
 #[derive(Clone, Default)]
-pub(crate) struct Files {
+pub struct Files {
     stores: Vec<(Place, Leave)>,
     ledger: Option<(Place, Leave)>,
 }
@@ -31,7 +31,7 @@ impl Files {
     }
 
     /// Leaves every place; the ledger last, since it knows of the others. Names the files that could not be left in time.
-    pub(crate) async fn leave(&self) -> Vec<String> {
+    pub async fn leave(&self) -> Vec<String> {
         let mut leaving = JoinSet::new();
         for (place, leave) in self.stores.clone() {
             leaving.spawn(in_time(place, leave));

@@ -20,7 +20,7 @@ pub(crate) fn quoted(template: &str, column: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Texts;
+    use crate::texts::Texts;
 
     #[test]
     fn a_long_template_is_quoted_around_what_is_wrong() {

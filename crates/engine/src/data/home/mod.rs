@@ -41,7 +41,7 @@ const LOCK_SHARE: u32 = 2;
 /// It bears its own identity beside the version, and every write makes a new file: one that names another file than
 /// itself was copied, also where it was copied over the file in place.
 #[derive(Debug, Clone)]
-pub(crate) struct Home {
+pub struct Home {
     data: PathBuf,
     patience: Duration,
     entropy: Arc<dyn Entropy>,
@@ -63,7 +63,7 @@ impl From<io::Error> for Fault {
 
 impl Home {
     /// The marker of `data`; `limit` is the time limit of an attempt.
-    pub(crate) fn new(data: &Path, limit: Duration, entropy: Arc<dyn Entropy>) -> Self {
+    pub fn new(data: &Path, limit: Duration, entropy: Arc<dyn Entropy>) -> Self {
         Self {
             data: data.to_owned(),
             patience: limit / LOCK_SHARE,
@@ -73,13 +73,13 @@ impl Home {
     }
 
     /// Makes the marker name itself, whatever it named before, and the layout in force: an operator has named the loss.
-    pub(crate) async fn renew(&self, era: Option<Era>) -> Result<(), SourceError> {
+    pub async fn renew(&self, era: Option<Era>) -> Result<(), SourceError> {
         self.leave(Mark { version: 0, era }, true).await.map(drop)
     }
 
     /// Makes the data directory where it is not there, and proves that a marker can be written into it; changes none.
     /// Whoever leaves one after a step that can't be taken back asks before that step.
-    pub(crate) async fn prepare(&self) -> Result<(), SourceError> {
+    pub async fn prepare(&self) -> Result<(), SourceError> {
         let home = self.clone();
         self.on_thread(move || Ok(home.try_directory()?)).await
     }
@@ -96,7 +96,7 @@ impl Home {
     }
 
     /// The mark held, also by a marker that was copied; as far as it can be made out in one that can't be read.
-    pub(crate) async fn mark(&self) -> Result<Mark, SourceError> {
+    pub async fn mark(&self) -> Result<Mark, SourceError> {
         let home = self.clone();
         self.on_thread(move || Ok(home.held()?.mark)).await
     }
@@ -106,13 +106,13 @@ impl Home {
     }
 
     /// What stands in the place of the marker, where it can't be read as one.
-    pub(crate) async fn unreadable(&self) -> Result<Option<String>, SourceError> {
+    pub async fn unreadable(&self) -> Result<Option<String>, SourceError> {
         let home = self.clone();
         self.on_thread(move || Ok(home.held()?.unreadable)).await
     }
 
     /// Where the file is, for people.
-    pub(crate) fn path(&self) -> PathBuf {
+    pub fn path(&self) -> PathBuf {
         self.data.join(FILE)
     }
 
@@ -231,7 +231,7 @@ impl MarkPlace for Home {
 }
 
 /// The marker as a recovery reads it: the mark counts, whoever copied it.
-pub(crate) struct Unjudged<'a>(pub(crate) &'a Home);
+pub struct Unjudged<'a>(pub &'a Home);
 
 impl MarkPlace for Unjudged<'_> {
     fn bear(&self, version: u64, era: Option<Era>) -> BoxFuture<'_, Result<Mark, SourceError>> {

@@ -8,7 +8,7 @@ use sequent_core::Entropy;
 use sequent_format::{Timestamp, Values};
 use sequent_testkit::SeededEntropy;
 
-use crate::{Body, Texts};
+use crate::{definition::Body, texts::Texts};
 
 /// Chains of the test command.
 const CHAINS: u64 = 300;
