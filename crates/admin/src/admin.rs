@@ -10,7 +10,7 @@ use sequent_core::{
 use sequent_engine::{
     ClusterHandle, Engine, EngineError, OpenError, Options,
     config::Config,
-    limit::{of_ledger, within},
+    ledger_timeout::{of_ledger, within},
     report::{QuarantineReport, WordReport},
 };
 

@@ -9,7 +9,7 @@ use sequent_core::{
 
 use super::{cell_scan::Reached, named_floor::floor};
 use crate::doctor::{fences_among, is_over};
-use sequent_engine::limit::within;
+use sequent_engine::ledger_timeout::within;
 
 /// What a ledger that has rows permits its counters.
 pub(crate) struct Permitted {

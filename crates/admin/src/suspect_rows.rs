@@ -12,7 +12,7 @@ use super::admin::Admin;
 use sequent_engine::{
     EngineError,
     data::leap_advice,
-    limit::{of_ledger, within},
+    ledger_timeout::{of_ledger, within},
 };
 
 /// Of how many rows more is asked.

@@ -14,21 +14,20 @@ use sequent_guard::Keeper;
 use sequent_ha::Ring;
 
 use crate::{
-    accused::Accused,
-    ask::{Issued, NextRequest},
     catalog::Catalog,
     config::{Config, LimitsPart},
-    error::{EngineError, OpenError, reason_of},
-    events::{Gauges, Memory, Recent, Refills, Seldom, Waits, told},
-    floors::Floors,
-    ground::ClusterHandle,
-    live::{Keyed, Live},
-    options::Options,
-    reason::Reason,
-    registry::Registry,
-    report::{BehindReport, EventReport, Status},
-    tasks::Tasks,
-    wall::Wall,
+    error::{EngineError, OpenError, reason::Reason, reason_of},
+    issue::{
+        active_key::{Keyed, Live},
+        behind_reports::Accused,
+        minimum::Floors,
+        registry::Registry,
+        request_clock::Wall,
+        request_types::{Issued, NextRequest},
+    },
+    open::{bootstrap::ClusterHandle, options::Options, tasks::Tasks},
+    status::report::{BehindReport, EventReport, Status},
+    telemetry::{Gauges, Memory, Recent, Refills, Seldom, Waits, event_reports},
 };
 
 /// A running cluster, as one process sees it. Cheap to clone; [`shutdown`](Self::shutdown) ends it for all clones.
@@ -51,7 +50,7 @@ pub(crate) struct Inner {
     pub(crate) floors: Floors,
     pub(crate) keys: Registry<Live>,
     /// Dense counters in use here.
-    pub(crate) dense: crate::dense::Known,
+    pub(crate) dense: crate::issue::dense::Known,
     pub(crate) reservoir_context: Arc<sequent_buffer::ReservoirContext>,
     pub(crate) tasks: Tasks,
     pub(crate) memory: Memory,
@@ -128,10 +127,10 @@ impl Engine {
 
     /// What happened lately, for people, newest first.
     pub fn told(&self) -> Vec<EventReport> {
-        told(&self.0.memory.all())
+        event_reports(&self.0.memory.all())
     }
 
-    /// What happened lately, oldest first: at most [`RECENT_MAX`](crate::events::RECENT_MAX) events.
+    /// What happened lately, oldest first: at most [`RECENT_MAX`](crate::telemetry::RECENT_MAX) events.
     pub fn recent(&self) -> Vec<Recent> {
         self.0.memory.all()
     }

@@ -19,65 +19,37 @@
 //! # }).unwrap();
 //! ```
 
-mod above;
-mod accused;
-mod ahead;
-mod aim;
-mod ask;
-mod background;
-mod capacity;
 mod catalog;
 pub mod config;
 pub mod data;
-mod defining;
-mod definition;
-mod dense;
 mod engine;
 mod error;
-mod events;
-mod floors;
-mod footing;
-pub mod ground;
-mod headroom;
-mod keys;
-pub mod limit;
-mod live;
-mod looking;
-mod lossy;
-mod making;
+mod issue;
+pub mod ledger_timeout;
 mod open;
-mod options;
-pub mod orphans;
-mod over;
-mod reason;
-mod registry;
-pub mod report;
-pub mod shown;
-mod slots;
 pub mod status;
 pub mod stores;
-mod take;
-mod tasks;
+mod telemetry;
 mod texts;
-mod unopened;
-mod wall;
 
-pub use ask::{Dated, Issued, NextRequest, Way};
-pub use capacity::{AtRisk, Capacity};
-pub use defining::DefineReport;
-pub use definition::{
+pub use catalog::define::DefineReport;
+pub use catalog::definition::capacity::{AtRisk, Capacity};
+pub use catalog::definition::{
     Body, BodyFault, EARLIER_MAX, EFFECTIVE_AHEAD_MIN, Effective, Placement, SPREAD_CAPACITY_MIN,
 };
-pub use dense::{dense_number, dense_ordinal};
 pub use engine::Engine;
+pub use error::reason::{Reason, Retry};
 pub use error::{EngineError, FieldFault, OpenError, SlotCause};
-pub use events::{METRICS, Metric, MetricKind, RECENT_MAX, Recent, describe_metrics};
-pub use ground::ClusterHandle;
-pub use live::{Keyed, Ready};
-pub use looking::{By, NamedValue, ParseReport, PreviewAsk, PreviewReport};
-pub use options::{CreatePolicy, Options, Pace};
-pub use reason::{Reason, Retry};
+pub use issue::active_key::{Keyed, Ready};
+pub use issue::dense::{dense_number, dense_ordinal};
+pub use issue::request_types::{Dated, Issued, NextRequest, Way};
+pub use open::bootstrap::ClusterHandle;
+pub use open::options::{CreatePolicy, Options, Pace};
+pub use open::{bootstrap, foreign_stores};
 /// Values by name, and instants with the words for what is none: of the room that renders texts.
 pub use sequent_format::{INSTANT_EXPECTED, Timestamp, Values};
-pub use slots::SlotGlance;
+pub use status::slot_summary::SlotGlance;
+pub use status::{key_display, report};
+pub use telemetry::{METRICS, Metric, MetricKind, RECENT_MAX, Recent, describe_metrics};
+pub use texts::preview_parse::{By, NamedValue, ParseReport, PreviewAsk, PreviewReport};
 pub use texts::{FORMER_TEMPLATES_MAX, Former, RETAINED_MAX, ReadFault, Texts};

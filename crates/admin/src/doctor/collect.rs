@@ -6,7 +6,7 @@ use sequent_core::{Env, Examination, Key, LedgerExamination, SlotIndex, SourceEr
 use tokio::task::JoinSet;
 
 use super::clocks::Asked;
-use sequent_engine::{limit::within, stores::Shard};
+use sequent_engine::{ledger_timeout::within, stores::Shard};
 
 /// How long the look into one place may take.
 const LOOK_LIMIT: Duration = Duration::from_secs(10);

@@ -7,15 +7,15 @@ use sequent_core::{
 use super::{
     clocks::{self, Asked},
     collect::{COUNTERS_MAX, Looked, ROWS_MAX},
-    counters::{Kind, Verdict},
-    facts, meaning,
+    counters::{Kind, Verdict, meaning},
+    facts,
     report::{Checkup, Finding, PlaceReport, Severity, Site},
     resize_in_progress, ring,
 };
 use sequent_engine::{
+    bootstrap,
     config::{Config, Place},
-    ground,
-    orphans::Orphans,
+    foreign_stores::Orphans,
     stores::Shard,
 };
 
@@ -104,14 +104,14 @@ impl<'a> Examined<'a> {
                 return;
             }
             self.is_unmade = true;
-            let found = format!("{}: it has no layout", ground::NOT_STARTED);
+            let found = format!("{}: it has no layout", bootstrap::NOT_STARTED);
             let finding = Finding::new(Severity::Info, Site::Ledger, "layout", found);
             return self.findings.push(
                 finding.mend("run `sequent serve` with this configuration: its first start writes one"),
             );
         };
-        let checked =
-            ground::check_layout(self.config, record).and_then(|()| ground::check_slots(self.config, record));
+        let checked = bootstrap::check_layout(self.config, record)
+            .and_then(|()| bootstrap::check_slots(self.config, record));
         match checked {
             Ok(()) => {
                 let (n, m) = (record.layout.shard_bits(), record.layout.memory_bits());
@@ -271,7 +271,7 @@ impl<'a> Examined<'a> {
             self.is_unmade = is_unmade;
         }
         if is_unmade && self.is_unmade {
-            let text = if place == Site::Ledger { ground::NOT_STARTED } else { "nobody has used it yet" };
+            let text = if place == Site::Ledger { bootstrap::NOT_STARTED } else { "nobody has used it yet" };
             let finding = Finding::new(Severity::Info, place, "reach", format!("{text} ({error})"));
             let mend = "run `sequent serve` with this configuration: its first start makes what is missing; if the cluster was in use, put \
                         back what is gone instead";

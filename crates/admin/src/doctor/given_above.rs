@@ -8,7 +8,7 @@ use sequent_core::{
 };
 
 use super::report::{Finding, Severity, Site};
-use sequent_engine::{limit::within, shown::shown};
+use sequent_engine::{key_display::shown, ledger_timeout::within};
 
 /// One finding for each key of which a server noted it, until a person has advanced the key.
 pub(super) async fn findings(ledger: &dyn Ledger, limit: Duration) -> Vec<Finding> {

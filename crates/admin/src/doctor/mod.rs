@@ -11,20 +11,11 @@ mod counters;
 mod examined;
 mod facts;
 mod given_above;
-mod high_water;
-mod history_bounds;
-pub(crate) mod jumps;
-pub(crate) mod keys;
-mod meaning;
-mod missing_cells;
-mod recheck;
 mod report;
 mod resize_in_progress;
 mod ring;
-mod suggested_advance;
 #[cfg(test)]
 mod tests;
-mod unlisted_cells;
 mod version;
 
 use std::{collections::BTreeSet, sync::Arc};
@@ -38,18 +29,18 @@ use sequent_engine::{
     OpenError, Options,
     config::{Config, Place},
     data::{self, Found},
-    orphans::{self, Orphans},
+    foreign_stores::{self, Orphans},
     stores::{self, Files, Shard},
 };
 
+use counters::high_water::Reaches;
+pub(crate) use counters::jumps::PER_SECOND_MAX;
+use counters::keys::{Rows, asked_of, cells_of, keys_of, rows_of};
+pub(crate) use counters::keys::{fences_among, is_over};
+use counters::recheck::judged;
+use counters::unlisted_cells::Strays;
 use examined::Examined;
-use high_water::Reaches;
-pub(crate) use jumps::PER_SECOND_MAX;
-use keys::{Rows, asked_of, cells_of, keys_of, rows_of};
-pub(crate) use keys::{fences_among, is_over};
-use recheck::judged;
 pub use report::{Checkup, Finding, PlaceReport, Severity, Site};
-use unlisted_cells::Strays;
 
 /// Looks into the ledger and every store of a cluster that exists, each within ten seconds, all at once. It takes no
 /// number, and changes nothing: no stamp is written, no table made.
@@ -86,7 +77,7 @@ async fn look_for_one(config: &Config) -> Result<bool, OpenError> {
         return Err(no_cluster(config, "a memory ledger lasts as long as its process"));
     }
     match data::look(config).await? {
-        Found::Nothing if orphans::may_be_elsewhere(config) => Ok(true),
+        Found::Nothing if foreign_stores::may_be_elsewhere(config) => Ok(true),
         Found::Nothing => Err(nothing_in(config)),
         Found::Cluster | Found::Elsewhere => Ok(false),
     }
@@ -113,7 +104,7 @@ impl Doctor<'_> {
         let shards = self.shards(None, files)?;
         let asks = shards.into_iter().map(|shard| (shard, Vec::new())).collect();
         let seen = collect::into_shards(asks, env).await;
-        let marked = orphans::marked(self.config, self.options).await;
+        let marked = foreign_stores::marked(self.config, self.options).await;
         let looked = collect::into_ledger(&*self.ledger, env).await;
         let at_hand = looked.found.as_ref().ok().map(|found| found.inspection.id);
         let orphans = Orphans::of_nothing(stamps_of(&seen), at_hand, (&self.config.data, marked));

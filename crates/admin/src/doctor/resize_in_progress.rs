@@ -12,7 +12,7 @@ use super::{
     report::{Finding, Severity, Site},
     stamp_of,
 };
-use sequent_engine::limit::within;
+use sequent_engine::ledger_timeout::within;
 
 /// What a backend calls what it could not read as a layout in force.
 pub(super) const FACT: &str = "layout";

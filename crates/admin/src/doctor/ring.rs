@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use sequent_core::{DurabilityClass, Examination, InstanceId, LedgerExamination, SlotIndex, Stamp};
 
 use super::report::{Finding, Severity, Site};
-use sequent_engine::orphans::{CAUSES, Orphans};
+use sequent_engine::foreign_stores::{CAUSES, Orphans};
 
 /// What backends call another slot's stamp that lies in the same database, where the slot's own is missing.
 pub(super) const BESIDE: &str = "beside";

@@ -5,11 +5,7 @@ use sequent_core::{
     ledger::{Counter, PeriodUnit, Periods, Row},
 };
 
-use super::{
-    counters::{Kind, Rows, Speaks, judge},
-    high_water::Reaches,
-    history_bounds::Elsewhere,
-};
+use super::counters::{Kind, Rows, Speaks, high_water::Reaches, history_bounds::Elsewhere, judge};
 
 fn row(epoch: i64, base: u64, seen: u64, ceiling: u64) -> Row {
     let (store, ledger) = (InstanceId::new("run"), InstanceId::new("ledger"));
@@ -184,7 +180,7 @@ fn of_counters_that_are_far_on_alone_more_is_asked() {
     let asked = |others: &[(Counter, Row)], sight: &Sight, most| {
         let rows: Vec<(Counter, Row)> = [&[(counter(2), far.clone())], others].concat();
         let (map, reaches) = (rows.iter().cloned().collect(), Reaches::of(&rows));
-        super::jumps::doubted([(&counter(2), sight)].into_iter(), &map, &reaches, most).len()
+        super::counters::jumps::doubted([(&counter(2), sight)].into_iter(), &map, &reaches, most).len()
     };
     assert_eq!(asked(&[], &Sight::Missing, 9), 1);
     assert_eq!(asked(&[], &Sight::Missing, 0), 0, "so many and no more");
@@ -207,7 +203,7 @@ fn what_stays_above_its_ceiling_is_an_error_whatever_the_store_is() {
     let before = [looked(4000, 400)];
     assert!(before[0].is_far_above() && !looked(500, 400).is_far_above(), "a few blocks of one that died");
     let severity = |verdict: super::counters::Verdict, class| {
-        super::meaning::findings(2, &[verdict], class)[0].severity.as_str()
+        super::counters::meaning::findings(2, &[verdict], class)[0].severity.as_str()
     };
     for (class, expected) in [
         (DurabilityClass::Volatile, "error"),
@@ -284,7 +280,7 @@ fn a_epoch_that_is_over_hides_no_cell_that_came_further_than_the_ledger_knows() 
         (DurabilityClass::Lossy, "error"),
         (DurabilityClass::Durable, "error"),
     ] {
-        assert_eq!(super::meaning::findings(2, &found, class)[0].severity.as_str(), expected);
+        assert_eq!(super::counters::meaning::findings(2, &found, class)[0].severity.as_str(), expected);
     }
 }
 
@@ -313,11 +309,11 @@ fn counters_are_grouped_and_a_few_of_them_named() {
         (&reaches, &Elsewhere::default()),
         speaks,
     );
-    let found = super::meaning::findings(2, &verdicts, DurabilityClass::Durable);
+    let found = super::counters::meaning::findings(2, &verdicts, DurabilityClass::Durable);
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!((found[0].severity.as_str(), found[0].keys.len()), ("warning", 5));
     assert!(found[0].found.starts_with("9 counters (k0, k1, k2, k3, k4, …)"), "{}", found[0].found);
-    let found = super::meaning::findings(2, &verdicts, DurabilityClass::Volatile);
+    let found = super::counters::meaning::findings(2, &verdicts, DurabilityClass::Volatile);
     assert_eq!(found[0].severity.as_str(), "info", "a volatile store forgets");
 }
 
@@ -339,7 +335,7 @@ fn a_cell_that_the_ledger_has_no_row_of_is_an_error_where_it_has_given() {
         let verdicts = judged(&sight, &other, &other);
         assert_eq!(verdicts.iter().map(|own| own.kind).collect::<Vec<_>>(), [Kind::Rowless], "{sight:?}");
         assert!(Kind::Rowless.passes(), "a server may just have begun it: it is looked at again");
-        let found = super::meaning::findings(2, &verdicts, DurabilityClass::Durable);
+        let found = super::counters::meaning::findings(2, &verdicts, DurabilityClass::Durable);
         assert_eq!(found[0].severity.as_str(), "error", "{found:?}");
     }
     let covered = |value| {
@@ -378,7 +374,7 @@ fn of_each_key_that_any_row_names_every_slot_is_asked() {
 fn a_key_behind_a_fence_is_over() {
     let periods = Periods { sequence: "order".to_owned(), unit: PeriodUnit::Day };
     let fences = [(periods, 20_170_304)].into();
-    let is_over = |key: &str| super::keys::is_over(&Key::from_stored(key), &fences);
+    let is_over = |key: &str| super::counters::keys::is_over(&Key::from_stored(key), &fences);
     assert!(is_over("order|8:20170303") && is_over("order|8:20170304|3:010"));
     assert!(!is_over("order|8:20170305") && !is_over("bill|8:20170303") && !is_over("order"));
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sequent_core::{Examination, InstanceId, LedgerExamination, MarkPlace, SlotIndex, SourceError};
 
 use super::{Doctor, collect, examined::Examined, ring};
-use sequent_engine::{config::Place, data::Home, limit::within, stores::Shard};
+use sequent_engine::{config::Place, data::Home, ledger_timeout::within, stores::Shard};
 
 impl Doctor<'_> {
     /// The highest version that was left anywhere.

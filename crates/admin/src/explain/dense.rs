@@ -11,7 +11,7 @@ use crate::{
 };
 use sequent_engine::{
     EngineError, dense_number, dense_ordinal,
-    limit::{of_ledger, within},
+    ledger_timeout::{of_ledger, within},
 };
 
 /// What moved a counter past numbers that nobody got.

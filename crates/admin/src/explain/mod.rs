@@ -11,7 +11,7 @@ use sequent_format::Values;
 use super::{admin::Admin, named_floor::floor};
 use sequent_engine::{
     Body, EngineError, Placement, Reason,
-    limit::{of_ledger, within},
+    ledger_timeout::{of_ledger, within},
 };
 
 pub use report::{DenseOrigin, EpochReport, Explained, Origin, SpreadOrigin};

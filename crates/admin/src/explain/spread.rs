@@ -12,7 +12,7 @@ use crate::{
 };
 use sequent_engine::{
     EngineError,
-    limit::{of_ledger, within},
+    ledger_timeout::{of_ledger, within},
 };
 
 impl Admin {

@@ -17,10 +17,10 @@ use crate::{
 };
 use sequent_engine::{
     OpenError, Options,
+    bootstrap::FIRST_CALL_FACTOR,
     config::{Config, Place},
-    ground::FIRST_CALL_FACTOR,
-    limit::within,
-    orphans::widest,
+    foreign_stores::widest,
+    ledger_timeout::within,
     stores::{self, Files, Shard},
 };
 

@@ -31,7 +31,7 @@ use super::{
     named_floor::note,
 };
 use crate::doctor::PER_SECOND_MAX;
-use sequent_engine::{OpenError, data::Unjudged, ground::FIRST_CALL_FACTOR, limit::within};
+use sequent_engine::{OpenError, bootstrap::FIRST_CALL_FACTOR, data::Unjudged, ledger_timeout::within};
 use unreadable_witnesses::check_named;
 
 impl Admin {

@@ -15,11 +15,11 @@ use super::{
 use crate::admin::Admin;
 use sequent_engine::{
     OpenError, Options,
+    bootstrap::{FIRST_CALL_FACTOR, check_slots, other_layout},
     config::{Config, Place},
     data::{self, Found, Home, Unjudged},
-    ground::{FIRST_CALL_FACTOR, check_slots, other_layout},
-    limit::within,
-    orphans::widest,
+    foreign_stores::widest,
+    ledger_timeout::within,
     stores::{self, Files},
 };
 

@@ -15,10 +15,10 @@ pub use report::{LayoutReport, ResizeReport, ResizedKey};
 
 use sequent_engine::{
     OpenError, Options,
+    bootstrap::FIRST_CALL_FACTOR,
     config::{Config, Place, ShardPart},
     data::{self, Home},
-    ground::FIRST_CALL_FACTOR,
-    limit::{patiently, within},
+    ledger_timeout::{patiently, within},
     stores::{self, Files},
 };
 

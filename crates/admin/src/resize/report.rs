@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::Resizing;
 use sequent_engine::{
     AtRisk, Body, OpenError,
-    limit::{patiently, within},
+    ledger_timeout::{patiently, within},
 };
 
 /// The state of a plan that changes nothing.

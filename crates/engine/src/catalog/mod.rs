@@ -1,14 +1,16 @@
 //! The definitions in force: one snapshot, read again when the ledger has another version of it, and beside it what
 //! first uses have defined since.
 
-mod bringing;
-mod effect;
-mod ended;
+mod deferred_import;
+pub(crate) mod define;
+pub(crate) mod definition;
+mod effective_from;
 mod entry;
-mod known;
-mod lost;
-mod pending;
-mod reading;
+mod expired;
+mod import;
+mod names;
+mod reload;
+mod restore;
 #[cfg(test)]
 mod tests;
 
@@ -26,20 +28,18 @@ use sequent_core::{
 };
 
 use crate::{
-    capacity::AtRisk,
+    catalog::definition::{Body, capacity::AtRisk},
     config::SequencePart,
-    definition::Body,
-    error::{EngineError, OpenError},
-    limit::{not_found, of_ledger, patiently, within},
-    reason::Reason,
+    error::{EngineError, OpenError, reason::Reason},
+    ledger_timeout::{not_found, of_ledger, patiently, within},
     stores::{self, Shard},
 };
 
+use deferred_import::Pending;
 use entry::Contents;
 pub(crate) use entry::Entry;
-use lost::Lost;
-use pending::Pending;
-use reading::Readings;
+use reload::Readings;
+use restore::Lost;
 
 /// The most sequences that are known when a first use may define one more.
 const AUTO_CREATED_MAX: usize = 1 << 20;

@@ -233,7 +233,7 @@ async fn another_definition_in_the_place_of_a_lost_one_is_not_served() {
 /// A definition whose numbers a key of this process hides.
 fn hidden(name: &str, version: u32, template: &str, maxlen: Option<usize>) -> SequencePart {
     let key = sequent_format::ObfuscationKey::new(&[7; 16]).unwrap();
-    assert!(crate::keys::hold("catalog-test", &key));
+    assert!(crate::texts::obf_keys::hold("catalog-test", &key));
     let texts = crate::texts::Texts::new(template).maxlen(maxlen);
     let body = Body::check(None, 1, 1, None, None, Some(texts)).unwrap();
     SequencePart { name: name.parse().unwrap(), version, body, effective: None }

@@ -13,12 +13,12 @@ use toml::Table;
 use super::{
     Fault, Faults, LedgerPart, LimitsPart, ListenPart, Place, ReservoirPart, RingPart, Section, SequencePart,
     ShardPart, Shown, Sources, TracesPart,
-    check::Checker,
-    obf_key,
-    places::{self, put_under},
+    collector::Checker,
+    locations::{self, put_under},
+    sections::obf_key,
 };
 use crate::{
-    definition::Placement,
+    catalog::definition::Placement,
     stores::{self, Shard},
 };
 
@@ -95,7 +95,7 @@ impl Config {
             put_under(&sources.data, &mut part.place);
         }
         put_under(&sources.data, &mut ledger.place);
-        places::check(&mut checker, &ring, shards.as_deref().unwrap_or_default(), &ledger);
+        locations::check(&mut checker, &ring, shards.as_deref().unwrap_or_default(), &ledger);
         if let Err(fault) = &cluster {
             checker.fault(fault.clone());
         }

@@ -9,7 +9,7 @@ use sequent_core::Layout;
 
 use super::{
     disk::{self, Asking},
-    home, serving,
+    owner_file, version_file,
 };
 use crate::{
     config::{Config, Place},
@@ -48,7 +48,7 @@ fn judge(config: &Config, ledger: &Path, asking: &Asking) -> Result<Found, OpenE
     if is_there(ledger)? {
         return Ok(Found::Cluster);
     }
-    let home = config.data.join(home::FILE);
+    let home = config.data.join(version_file::FILE);
     let shards = existing_shards(config, asking);
     let orphans: Vec<PathBuf> =
         shards.into_iter().chain(asking.about(&home).exists().then(|| home.clone())).collect();
@@ -79,7 +79,7 @@ fn judge(config: &Config, ledger: &Path, asking: &Asking) -> Result<Found, OpenE
 fn of_another_place(config: &Config, ledger: &Path, asking: &Asking) -> String {
     let (data, ledger) = (config.data.display(), ledger.display());
     let name_it = "name its configuration: `--config FILE`, or the environment's SEQUENT_CONFIG";
-    match serving::configured_cluster(asking.about(&config.data)) {
+    match owner_file::configured_cluster(asking.about(&config.data)) {
         Some(cluster) => format!(
             "data directory {data} belongs to cluster {cluster}, whose ledger is not {ledger}: {name_it}; nothing is lost by this"
         ),
@@ -87,7 +87,7 @@ fn of_another_place(config: &Config, ledger: &Path, asking: &Asking) -> String {
             "found {data}/{}, but no ledger {ledger}, and no shard: where the directory belongs to a cluster that has them elsewhere, \
              {name_it}; or name another data directory for a new cluster; only if the ledger was here and is lost, and no copy is \
              left: `sequent recover --bump N`, N at least the highest raw id that any one counter has reached",
-            home::FILE,
+            version_file::FILE,
         ),
     }
 }
@@ -130,8 +130,9 @@ fn refuse_foreign(data: &Path) -> Result<(), OpenError> {
         let name = entry.map_err(|error| unusable(data, &error))?.file_name();
         let text = name.to_string_lossy();
         // A process that makes the cluster at this moment may have come further than the look above.
-        let ours =
-            text.starts_with("shard-") || text.starts_with("ledger.db") || text.starts_with(home::FILE);
+        let ours = text.starts_with("shard-")
+            || text.starts_with("ledger.db")
+            || text.starts_with(version_file::FILE);
         if !ours && !text.starts_with('.') && !WELCOME.contains(&&*text) {
             return Err(OpenError::Refused(format!(
                 "data directory {} holds {text:?} and no cluster: a new one is made in an empty or absent \

@@ -10,7 +10,7 @@ use std::{
 use sequent_core::{Condition, ErrorKind, Event, Key, SlotIndex, ledger::Word, ledger::WordVerb};
 
 use super::leap_advice;
-use crate::report::QuarantineReport;
+use crate::status::report::QuarantineReport;
 
 /// The file's name in the data directory: one note a line, the latest of a counter counts.
 const FILE: &str = "home.quarantine";

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use sequent_core::{ErrorKind, LedgerId, Mark, MarkPlace, SourceError, Store};
 use tokio::task::JoinSet;
 
-use crate::ground::ClusterHandle;
+use crate::open::bootstrap::ClusterHandle;
 use crate::{
     error::EngineError,
-    limit::{of_ledger, within},
-    orphans::emptied,
+    ledger_timeout::{of_ledger, within},
+    open::foreign_stores::emptied,
 };
 
 impl ClusterHandle {
@@ -90,10 +90,10 @@ mod tests {
 
     use super::*;
     use crate::{
-        ask::NextRequest,
         config::{Config, Sources},
         engine::Engine,
-        options::Options,
+        issue::request_types::NextRequest,
+        open::options::Options,
     };
 
     /// A store that answers nothing.

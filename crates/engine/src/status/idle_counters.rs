@@ -9,10 +9,10 @@ use sequent_core::{
 };
 use sequent_guard::CounterStatus;
 
-use crate::ground::ClusterHandle;
+use crate::open::bootstrap::ClusterHandle;
 use crate::{
-    limit::within,
-    report::{COUNTERS_SHOWN_MAX, RESTING_SHOWN_MAX, RestReport, ShardReport},
+    ledger_timeout::within,
+    status::report::{COUNTERS_SHOWN_MAX, RESTING_SHOWN_MAX, RestReport, ShardReport},
 };
 
 /// Slots that take turns are apart by no more than this, in raw ids, or by a part of what their ceilings are ahead: refills on

@@ -1,10 +1,14 @@
 //! A running engine as an operator sees it.
 
+pub(crate) mod capacity_left;
 mod cluster_state;
 mod idle_counters;
+pub mod key_display;
 mod offline_slots;
 mod probe;
+pub mod report;
 mod sequences;
+pub(crate) mod slot_summary;
 
 use std::{
     sync::Arc,
@@ -20,14 +24,16 @@ pub use idle_counters::APART_MAX;
 pub use probe::OBEYED_WITHIN;
 
 use crate::{
-    definition::Placement,
+    catalog::definition::Placement,
     engine::Inner,
-    events::told,
-    live::Live,
-    reason::Reason,
-    report::{Cause, DenseBehindReport, KeyReport, ShardReport, Status, WordReport},
-    shown::shown,
-    slots::class_of,
+    error::reason::Reason,
+    issue::active_key::Live,
+    status::{
+        key_display::shown,
+        report::{Cause, DenseBehindReport, KeyReport, ShardReport, Status, WordReport},
+        slot_summary::class_of,
+    },
+    telemetry::event_reports,
 };
 
 /// The most dense counters behind that one status lists, and how many of them its trouble names beside the first.
@@ -88,7 +94,7 @@ pub(crate) async fn status(engine: &Inner) -> Status {
         dense_behind: keeper.dense_behind.iter().take(BEHIND_SHOWN_MAX).map(dense_behind).collect(),
         shards,
         keys: keys.into_iter().chain(dense).take(KEYS_SHOWN_MAX).collect(),
-        events: told(&engine.memory.all()),
+        events: event_reports(&engine.memory.all()),
     }
 }
 

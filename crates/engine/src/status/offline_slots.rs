@@ -4,12 +4,12 @@ use sequent_core::SlotIndex;
 use tokio::task::JoinSet;
 
 use super::probe::{Whose, empty, look};
-use crate::ground::ClusterHandle;
+use crate::open::bootstrap::ClusterHandle;
 use crate::{
     config::Config,
     error::OpenError,
-    options::Options,
-    report::ShardReport,
+    open::options::Options,
+    status::report::ShardReport,
     stores::{self, Files},
 };
 
@@ -49,7 +49,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::{ask::NextRequest, config::Sources, engine::Engine};
+    use crate::{config::Sources, engine::Engine, issue::request_types::NextRequest};
 
     #[tokio::test]
     async fn each_slot_is_shown_though_the_ledger_is_gone() {

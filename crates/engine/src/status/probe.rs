@@ -8,10 +8,10 @@ use sequent_core::{
 };
 use tokio::task::JoinSet;
 
-use crate::ground::ClusterHandle;
+use crate::open::bootstrap::ClusterHandle;
 use crate::{
-    limit::within,
-    report::{Cause, Found, ShardReport, WordReport},
+    ledger_timeout::within,
+    status::report::{Cause, Found, ShardReport, WordReport},
     stores::Shard,
 };
 

@@ -7,12 +7,12 @@ use sequent_core::{
 use sequent_format::Timestamp;
 
 use crate::{
-    definition::Body,
-    dense::dense_number,
+    catalog::definition::Body,
     error::EngineError,
-    ground::ClusterHandle,
-    limit::{not_found, of_ledger, within},
-    report::{
+    issue::dense::dense_number,
+    ledger_timeout::{not_found, of_ledger, within},
+    open::bootstrap::ClusterHandle,
+    status::report::{
         COUNTERS_SHOWN_MAX, CounterReport, DenseReport, QuarantineReport, SequenceReport, SequenceSummary,
         WaitingReport,
     },

@@ -1,6 +1,6 @@
 //! Stores and ledgers from their places in the configuration.
 
-mod leaving;
+mod shutdown;
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::{
     error::OpenError,
 };
 
-pub use leaving::Files;
+pub use shutdown::Files;
 
 /// A store in its slot.
 #[derive(Clone)]

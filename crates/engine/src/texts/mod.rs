@@ -6,9 +6,11 @@ use sequent_core::SequenceName;
 use sequent_format::{AnalysisError, Format, Reset, Settings, Template, Unique};
 use serde::{Deserialize, Serialize};
 
-use crate::{definition::BodyFault, keys};
+use crate::catalog::definition::BodyFault;
 
-mod quoted;
+mod excerpt;
+pub(crate) mod obf_keys;
+pub(crate) mod preview_parse;
 mod reading;
 mod succession;
 
@@ -249,7 +251,7 @@ impl Texts {
 
     /// What is wrong with the template, and where.
     fn fault(&self, column: usize, bound: &str) -> BodyFault {
-        let value = quoted::quoted(&self.template, column);
+        let value = excerpt::quoted(&self.template, column);
         BodyFault { field: "template", value, bound: bound.replace('\n', "; ") }
     }
 
@@ -306,7 +308,7 @@ impl Texts {
                 Some(UniqueWord::Period) => Unique::Period,
                 Some(UniqueWord::Partition) => Unique::Partition,
             },
-            keys: (*keys::held()).clone(),
+            keys: (*obf_keys::held()).clone(),
             ..default
         }
     }

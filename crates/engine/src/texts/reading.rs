@@ -5,7 +5,10 @@ use std::fmt;
 use sequent_format::{DecodeErrorKind, Decoded, Format, ObfuscationKey, Template};
 
 use super::{Former, Texts};
-use crate::{definition::BodyFault, error::EngineError, reason::Reason};
+use crate::{
+    catalog::definition::BodyFault,
+    error::{EngineError, reason::Reason},
+};
 
 /// Why a text says nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -140,7 +143,7 @@ mod tests {
     use sequent_format::ObfuscationKey;
 
     use super::*;
-    use crate::definition::Body;
+    use crate::catalog::definition::Body;
 
     const HIDDEN: &str = "W@{seq,w=6,obf=ff1:reading-test}";
 
@@ -150,7 +153,7 @@ mod tests {
 
     /// A definition that had hidden numbers before, as the ledger keeps it, and a text of then.
     fn stored(hidden: &str, template: &str) -> (String, String) {
-        assert!(crate::keys::hold("reading-test", &ObfuscationKey::new(&[3; 16]).unwrap()));
+        assert!(crate::texts::obf_keys::hold("reading-test", &ObfuscationKey::new(&[3; 16]).unwrap()));
         let one = body(hidden);
         let context = one
             .format()

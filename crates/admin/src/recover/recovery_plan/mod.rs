@@ -11,7 +11,7 @@ use self::key::{Stand, of_dense, of_rows, stands};
 use crate::{admin::Admin, ceiling_view::without_generation, cell_scan::Extent, named_floor::floor};
 use sequent_engine::{
     Body, OpenError, Placement,
-    limit::{of_ledger, within},
+    ledger_timeout::{of_ledger, within},
 };
 
 pub use key::PlannedKey;

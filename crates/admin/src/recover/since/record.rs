@@ -11,7 +11,7 @@ use super::shown;
 use crate::{admin::Admin, named_floor::floor};
 use sequent_engine::{
     Body, EngineError,
-    limit::{of_ledger, within},
+    ledger_timeout::{of_ledger, within},
 };
 
 /// The most counters that are looked at, of each kind: where there are more, the fastest may be among the others.

@@ -1,13 +1,13 @@
 //! Versions of one definition: which texts may follow which.
 
 #[cfg(test)]
-mod chains;
+mod version_compat;
 
 use sequent_core::SequenceName;
 use sequent_format::{Format, Reset};
 
 use super::{Former, Texts};
-use crate::definition::{Body, BodyFault};
+use crate::catalog::definition::{Body, BodyFault};
 
 /// The most templates that one definition had before, in all its versions.
 pub const FORMER_TEMPLATES_MAX: usize = 32;
@@ -183,7 +183,7 @@ fn apart(format: &Format, former: &Texts) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{definition::Body, texts::Texts};
+    use crate::{catalog::definition::Body, texts::Texts};
 
     fn body(template: &str) -> Body {
         Body::check(Some("spread"), 1, 1, None, None, Some(Texts::new(template))).unwrap()
