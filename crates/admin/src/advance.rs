@@ -1,4 +1,4 @@
-//! `advance`: for imports, a key is moved forward; no number up to the one named is given any more.
+//! `advance`: a key is moved forward for an import. No number up to the one named is given any more.
 
 use sequent_core::{
     Key, Layout, SequenceName, Span,

@@ -1,4 +1,4 @@
-//! Up to where nothing comes again by the ledger at hand, for cells as stores tell of them.
+//! The ceilings that the ledger at hand permits, for cells as stores list them.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 

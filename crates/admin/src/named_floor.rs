@@ -1,5 +1,5 @@
-//! How far a named loss reaches where the ledger has no row, for who looks and opens nothing. The ledger itself begins such a counter
-//! above its floor, the sum of all losses that were named; it tells that to nobody, so what was named last is noted beside it.
+//! The floor that a named loss left for counters without a row. The ledger starts such a counter above the sum of all named
+//! losses, but doesn't tell that sum. Therefore the last one is noted beside it, for commands that only look.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Rows of the ledger that claim more than anybody can have taken: what they say was given is left out of sums, and said.
+//! Rows of the ledger that claim more than could have been taken. They are left out of sums, and reported.
 
 use std::{collections::BTreeMap, time::Duration};
 

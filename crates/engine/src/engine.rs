@@ -18,16 +18,16 @@ use crate::{
     config::{Config, LimitsPart},
     error::{EngineError, OpenError, reason::Reason, reason_of},
     issue::{
-        active_key::{Keyed, Live},
-        behind_reports::Accused,
-        minimum::Floors,
+        active_key::{ActiveKey, Keyed},
+        behind_reports::BehindReports,
+        minimum::Minimums,
         registry::Registry,
-        request_clock::Wall,
+        request_clock::RequestClock,
         request_types::{Issued, NextRequest},
     },
     open::{bootstrap::ClusterHandle, options::Options, tasks::Tasks},
     status::report::{BehindReport, EventReport, Status},
-    telemetry::{Gauges, Memory, Recent, Refills, Seldom, Waits, event_reports},
+    telemetry::{Gauges, Memory, Recent, Refills, Throttle, Waits, event_reports},
 };
 
 /// A running cluster, as one process sees it. Cheap to clone; [`shutdown`](Self::shutdown) ends it for all clones.
@@ -40,25 +40,25 @@ pub(crate) struct Inner {
     /// For how long numbers shall go on without the ledger.
     pub(crate) outage: std::time::Duration,
     pub(crate) env: Env,
-    pub(crate) wall: Wall,
+    pub(crate) request_clock: RequestClock,
     /// Whether any key with a period has been live: else nobody looks for those that end.
     pub(crate) dated: AtomicBool,
     pub(crate) ring: Arc<Ring>,
     pub(crate) keeper: Arc<Keeper>,
     pub(crate) cluster: Arc<ClusterHandle>,
     pub(crate) catalog: Catalog,
-    pub(crate) floors: Floors,
-    pub(crate) keys: Registry<Live>,
+    pub(crate) minimums: Minimums,
+    pub(crate) keys: Registry<ActiveKey>,
     /// Dense counters in use here.
     pub(crate) dense: crate::issue::dense::Known,
     pub(crate) reservoir_context: Arc<sequent_buffer::ReservoirContext>,
     pub(crate) tasks: Tasks,
     pub(crate) memory: Memory,
-    pub(crate) accused: Accused,
+    pub(crate) behind_reports: BehindReports,
     pub(crate) gauges: Gauges,
     pub(crate) refills: Arc<Refills>,
     pub(crate) waits: Waits,
-    pub(crate) failures: Seldom,
+    pub(crate) failures: Throttle,
     pub(crate) stopping: AtomicBool,
     /// Files that could not be left at the end.
     pub(crate) unleft: Mutex<Vec<String>>,
@@ -122,7 +122,7 @@ impl Engine {
     /// The callers that were given what this cluster can't have given, one a key, and how many accusations were of keys
     /// that are not listed.
     pub fn behind(&self) -> (Vec<BehindReport>, u64) {
-        self.0.accused.all()
+        self.0.behind_reports.all()
     }
 
     /// What happened lately, for people, newest first.

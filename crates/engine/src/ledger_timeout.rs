@@ -1,4 +1,4 @@
-//! The time limit of a call to the ledger that the engine makes by itself.
+//! Time limits and retries of ledger calls that the engine makes itself, and what their failures mean to a caller.
 
 use std::time::Duration;
 

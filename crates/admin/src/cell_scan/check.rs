@@ -1,4 +1,4 @@
-//! Whether a loss that a person names covers what is seen here.
+//! The check that a named loss covers all cells that were seen.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! How far the cells at hand have come above what the ledger at hand permits them: a loss that is named below that would let
-//! numbers come again, once a store forgets, or from a slot whose store was not seen.
+//! The scan of all cells at hand, compared with the ledger's ceilings. A recovery that names less than a cell is ahead would
+//! repeat numbers.
 
 mod check;
 mod notes;

@@ -1,4 +1,4 @@
-//! What a person must know of what was seen, and of what was not.
+//! Notes for people about cells that were seen, and about stores that were not.
 
 use sequent_core::SlotIndex;
 

@@ -1,4 +1,4 @@
-//! One cell, how far it is above what the ledger permits it, and what is to be done where no bump covers that.
+//! One cell, and how far it is above its ceiling.
 
 use sequent_core::{Key, SlotIndex};
 

@@ -1,4 +1,4 @@
-//! Looking into places: all at once, each within a time limit, and nothing changed by it.
+//! Collection of facts: all places are examined at once, each within a time limit. Nothing is changed.
 
 use std::{sync::Arc, time::Duration};
 

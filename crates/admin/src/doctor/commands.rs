@@ -1,4 +1,5 @@
-//! Operators' words that keep slots out. Nothing is wrong with that; a slot that was drained and forgotten is named nowhere else.
+//! Operators' commands that keep slots out of the ring. They are no fault, but a drained slot that was forgotten is named
+//! nowhere else.
 
 use std::time::Duration;
 

@@ -15,7 +15,7 @@ use super::{
 use sequent_engine::{
     bootstrap,
     config::{Config, Place},
-    foreign_stores::Orphans,
+    foreign_stores::ForeignStores,
     stores::Shard,
 };
 
@@ -59,7 +59,7 @@ impl<'a> Examined<'a> {
         looked: &Looked<LedgerExamination>,
         marked: Option<Result<(u64, u64), SourceError>>,
         change: Option<&LayoutChange>,
-        orphans: Option<&Orphans>,
+        orphans: Option<&ForeignStores>,
     ) {
         let place = &self.config.ledger.place;
         let mut report = unreached(Site::Ledger, place);

@@ -1,8 +1,7 @@
-//! `sequent doctor`: every store and the ledger looked into, beside servers that run, and nothing changed by it.
+//! `sequent doctor`: an examination of the ledger and every store, beside running servers. Nothing is changed.
 //!
-//! Reading order: `report` (what is told), `look` (how places are looked into), `facts`, `clocks` and `ring` (what it means);
-//! of counters `keys` (which of them), `reaches`, `far`, `missing`, `elsewhere` and `counters` (what is found), `again` (whether it stays), `aims` and `meaning`;
-//! then [`examine`], which puts it together.
+//! Reading order: `report` (what is told), `collect` (how places are examined), `facts`, `clocks`, `ring`, `version` (what that
+//! means); `counters` with a file a question; then [`examine`], which puts it together.
 
 mod clocks;
 mod collect;
@@ -29,7 +28,7 @@ use sequent_engine::{
     OpenError, Options,
     config::{Config, Place},
     data::{self, Found},
-    foreign_stores::{self, Orphans},
+    foreign_stores::{self, ForeignStores},
     stores::{self, Files, Shard},
 };
 
@@ -90,7 +89,7 @@ struct Doctor<'a> {
 }
 
 /// A look into the ledger, and whoever tells that another one should be there.
-type Whose = (collect::Looked<LedgerExamination>, Option<Orphans>);
+type Whose = (collect::Looked<LedgerExamination>, Option<ForeignStores>);
 
 impl Doctor<'_> {
     /// Looks into the ledger; where it has no layout, at stores and data directory besides, and then into it once more: whoever
@@ -107,7 +106,7 @@ impl Doctor<'_> {
         let marked = foreign_stores::marked(self.config, self.options).await;
         let looked = collect::into_ledger(&*self.ledger, env).await;
         let at_hand = looked.found.as_ref().ok().map(|found| found.inspection.id);
-        let orphans = Orphans::of_nothing(stamps_of(&seen), at_hand, (&self.config.data, marked));
+        let orphans = ForeignStores::of_nothing(stamps_of(&seen), at_hand, (&self.config.data, marked));
         let orphans = orphans.filter(|_| holds_nothing(&looked.found));
         Ok((looked, orphans))
     }
@@ -139,7 +138,8 @@ impl Doctor<'_> {
         let asks = asks.collect();
         let seen = collect::into_shards(asks, env).await;
         let laid_out = held.filter(|held| held.layout.is_some());
-        let orphans = orphans.or_else(|| Orphans::of_another(stamps_of(&seen), laid_out?.inspection.id));
+        let orphans =
+            orphans.or_else(|| ForeignStores::of_another(stamps_of(&seen), laid_out?.inspection.id));
         let mut unread = None;
         let verdicts = match held {
             Some(held) => {

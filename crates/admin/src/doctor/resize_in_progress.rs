@@ -1,5 +1,4 @@
-//! A ring that is being changed: no layout is in force then, and that is no fault of the ledger. What is begun is to be
-//! finished.
+//! A resize that is in progress. No layout is in force then, which is no fault of the ledger; the resize is to be finished.
 
 use std::time::Duration;
 

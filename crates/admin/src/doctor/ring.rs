@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use sequent_core::{DurabilityClass, Examination, InstanceId, LedgerExamination, SlotIndex, Stamp};
 
 use super::report::{Finding, Severity, Site};
-use sequent_engine::foreign_stores::{CAUSES, Orphans};
+use sequent_engine::foreign_stores::{CAUSES, ForeignStores};
 
 /// What backends call another slot's stamp that lies in the same database, where the slot's own is missing.
 pub(super) const BESIDE: &str = "beside";
@@ -64,7 +64,7 @@ pub(super) fn beside(place: Site, found: &Examination, expected: &Stamp) -> Opti
 }
 
 /// A ledger that is not the one that stores, or the data directory, tell of.
-pub(super) fn orphans(orphans: &Orphans) -> Finding {
+pub(super) fn orphans(orphans: &ForeignStores) -> Finding {
     let finding = Finding::new(Severity::Error, Site::Ledger, "stamp", orphans.found());
     finding.causes(CAUSES).mend(orphans.mend())
 }

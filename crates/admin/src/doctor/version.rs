@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sequent_core::{Examination, InstanceId, LedgerExamination, MarkPlace, SlotIndex, SourceError};
 
 use super::{Doctor, collect, examined::Examined, ring};
-use sequent_engine::{config::Place, data::Home, ledger_timeout::within, stores::Shard};
+use sequent_engine::{config::Place, data::VersionFile, ledger_timeout::within, stores::Shard};
 
 impl Doctor<'_> {
     /// The highest version that was left anywhere.
@@ -15,7 +15,7 @@ impl Doctor<'_> {
         (held, seen): (Option<&LedgerExamination>, &[(SlotIndex, collect::Looked<Examination>)]),
     ) -> u64 {
         let limit = self.config.ring.health.attempt_timeout;
-        let home = Home::new(&self.config.data, limit, Arc::clone(&self.options.env.entropy));
+        let home = VersionFile::new(&self.config.data, limit, Arc::clone(&self.options.env.entropy));
         let left = match within(limit, "read the mark", home.bear(0, None)).await {
             Ok(mark) => {
                 // By the layout that it was left under, where that is not the ledger's.

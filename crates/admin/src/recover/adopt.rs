@@ -1,9 +1,9 @@
-//! A ledger that was lost without a copy: an empty one takes up the cluster that the shards' stamps tell of.
+//! Adoption of stamped stores: the ledger is lost without a copy, and an empty one takes over the cluster that the stamps
+//! name.
 //!
-//! The stamps name cluster, layout, slot and generation, and the ledger that is gone. The empty one gets that layout, and each
-//! shard its stamp; a recovery then names the loss. Whoever dies in between leaves a cluster that is refused as it was before:
-//! either a shard still bears the stamp of the ledger that is gone, or a shard's mark is above the new one's version. The
-//! command is given once more.
+//! The stamps name cluster, layout, slot and generation, and the lost ledger. The empty ledger gets that layout, each store
+//! its stamp, and a recovery then names the loss. If the process dies in between, then the cluster stays refused: a store
+//! still has the old stamp, or a store's mark is above the new ledger's version. The command is then given once more.
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 

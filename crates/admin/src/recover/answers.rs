@@ -1,5 +1,5 @@
-//! What can be answered to a ledger that was lost, copied or put back: what each answer means, which number it would give next, and
-//! what is at stake. The safe one first; nothing is changed.
+//! The possible answers to a ledger that was lost, copied or restored: what each one means, which number it gives next, and
+//! what is at stake. The safe one comes first. Nothing is changed.
 
 use sequent_core::{MarkPlace, ledger::Loss};
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! The way back after a loss that an operator names.
+//! `recover`: the way back after a loss that an operator names.
 
 mod adopt;
 mod answers;

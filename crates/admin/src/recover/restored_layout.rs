@@ -1,4 +1,4 @@
-//! A ledger that was put back from a copy of before a resize, or amid one: it takes up the layout that its stores are of.
+//! A ledger that was restored from before a resize, or from amid one. It takes over the layout of its stores.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -17,7 +17,7 @@ use sequent_engine::{
     OpenError, Options,
     bootstrap::{FIRST_CALL_FACTOR, check_slots, other_layout},
     config::{Config, Place},
-    data::{self, Found, Home, Unjudged},
+    data::{self, Found, Unjudged, VersionFile},
     foreign_stores::widest,
     ledger_timeout::within,
     stores::{self, Files},
@@ -117,8 +117,8 @@ fn newest(page: &LayoutPage, stamped: Option<Era>, marked: Option<Era>) -> Optio
     }
 }
 
-fn home(config: &Config, options: &Options) -> Home {
-    Home::new(&config.data, config.ring.health.attempt_timeout, Arc::clone(&options.env.entropy))
+fn home(config: &Config, options: &Options) -> VersionFile {
+    VersionFile::new(&config.data, config.ring.health.attempt_timeout, Arc::clone(&options.env.entropy))
 }
 
 impl Sight {

@@ -1,4 +1,4 @@
-//! What a recovery can't see: marks out of reach, said before anything is done.
+//! Marks that a recovery can't read, reported before anything is done.
 
 use std::{collections::BTreeSet, path::PathBuf};
 

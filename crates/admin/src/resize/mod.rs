@@ -17,7 +17,7 @@ use sequent_engine::{
     OpenError, Options,
     bootstrap::FIRST_CALL_FACTOR,
     config::{Config, Place, ShardPart},
-    data::{self, Home},
+    data::{self, VersionFile},
     ledger_timeout::{patiently, within},
     stores::{self, Files},
 };
@@ -146,7 +146,7 @@ impl Resizing {
                 }
             }
         }
-        let home = Home::new(&self.config.data, limit, Arc::clone(&self.env.entropy));
+        let home = VersionFile::new(&self.config.data, limit, Arc::clone(&self.env.entropy));
         Ok(Resize {
             ledger: Arc::clone(&self.ledger),
             stores: placed,

@@ -1,4 +1,5 @@
-//! The file's definitions while nothing may rest on the ledger: it may have to be replaced, so they wait.
+//! Definitions of the configuration that wait while the ledger is in doubt. The ledger may have to be replaced, so nothing is
+//! written into it until then.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

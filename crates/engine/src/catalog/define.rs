@@ -1,5 +1,5 @@
-//! Definitions by whoever has an engine at hand: judged as a file's are, in the ledger at once, in force everywhere within
-//! two seconds.
+//! `define`: a definition from a caller. It is checked as those of the configuration are, written to the ledger at once, and
+//! used by every server within two seconds.
 
 use std::sync::Arc;
 

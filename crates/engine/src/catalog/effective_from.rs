@@ -1,4 +1,4 @@
-//! From when on a new version is in effect, decided when it is brought.
+//! The instant from which a new version is used, chosen when it is defined.
 
 use std::sync::Arc;
 

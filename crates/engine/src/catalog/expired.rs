@@ -1,5 +1,5 @@
-//! Periods that versions before have ended for good: a version whose zone shows an earlier one has no counter to give from
-//! until its clocks have caught up.
+//! Periods that earlier versions have expired. A version in a zone whose clocks show such a period has no counter, and is
+//! refused until its clocks are past it.
 
 use std::time::Duration;
 

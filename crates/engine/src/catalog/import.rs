@@ -1,4 +1,5 @@
-//! The configuration's definitions, brought into the ledger: all of them judged first, none written where one is refused.
+//! Import of the configuration's definitions into the ledger. All are checked first; one that is refused keeps all from being
+//! written.
 
 use std::borrow::Cow;
 

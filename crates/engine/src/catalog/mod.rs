@@ -51,7 +51,7 @@ struct Snapshot {
 }
 
 /// What the catalog must know of its cluster.
-pub(crate) struct Ground {
+pub(crate) struct CatalogContext {
     pub(crate) ledger: Arc<dyn Ledger>,
     pub(crate) limit: Duration,
     /// What shows from when on a version is in effect.
@@ -65,7 +65,7 @@ pub(crate) struct Ground {
 
 /// The definitions in force.
 pub(crate) struct Catalog {
-    ground: Ground,
+    ground: CatalogContext,
     auto_create: ArcSwap<GlobSet>,
     /// What the rule for bounded sequences counts with.
     at_risk: ArcSwap<AtRisk>,
@@ -82,7 +82,7 @@ impl Catalog {
     /// Brings the file's definitions into the ledger, after checking all of them, and reads what is in force. Where the
     /// ledger is not `trusted`, nothing is written: they are brought when it is.
     pub(crate) async fn open(
-        ground: Ground,
+        ground: CatalogContext,
         parts: &[SequencePart],
         trusted: bool,
     ) -> Result<Self, OpenError> {

@@ -1,4 +1,4 @@
-//! Sequences that somebody has defined or used: where a misspelt name must not make another.
+//! Names that somebody has defined or used. A name that is not among them may be misspelt, and creates no sequence.
 
 use std::sync::{Arc, PoisonError};
 

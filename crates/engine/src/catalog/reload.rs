@@ -1,4 +1,4 @@
-//! Reading the ledger's definitions: one reading at a time, and what each finds changed or lost.
+//! Reload of definitions from the ledger. One reload runs at a time; each reports what changed and what is missing.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,4 +1,4 @@
-//! Definitions that were in force and that the ledger has no more, since it went back: written again as they were.
+//! Restore of definitions that were in force and that the ledger has lost. They are written again unchanged.
 
 use std::{
     collections::BTreeMap,

@@ -1,16 +1,16 @@
-//! The walk over a configuration that collects every fault and every value's origin.
+//! The collector of faults and origins: reading a configuration goes on after a fault, so that all are reported at once.
 
 use std::collections::BTreeSet;
 
 use toml::{Table, Value};
 
-use super::{Fault, Faults, Origin, Section, Shown, Sources, service_links::is_service_link};
+use super::{Fault, Faults, Origin, Shown, Sources, TableReader, service_links::is_service_link};
 
 /// The prefix of every environment variable that is a key.
 const PREFIX: &str = "SEQUENT_";
 
 /// What reading a configuration has met so far.
-pub(crate) struct Checker<'a> {
+pub(crate) struct Collector<'a> {
     sources: &'a Sources,
     pub(super) root: Table,
     /// Paths of keys that flags and environment may name.
@@ -20,7 +20,7 @@ pub(crate) struct Checker<'a> {
     shown: Vec<Shown>,
 }
 
-impl<'a> Checker<'a> {
+impl<'a> Collector<'a> {
     pub(crate) fn new(sources: &'a Sources, root: Table) -> Self {
         Self {
             sources,
@@ -33,7 +33,7 @@ impl<'a> Checker<'a> {
     }
 
     /// A table of the file that is there at most once: flags and environment may name its keys.
-    pub(crate) fn section(&mut self, name: &'static str) -> Section<'_, 'a> {
+    pub(crate) fn section(&mut self, name: &'static str) -> TableReader<'_, 'a> {
         let table = match self.root.remove(name) {
             Some(Value::Table(table)) => table,
             None => Table::new(),
@@ -43,14 +43,14 @@ impl<'a> Checker<'a> {
             }
         };
         self.sections.insert(name.to_owned());
-        Section::new(self, name.to_owned(), table, true)
+        TableReader::new(self, name.to_owned(), table, true)
     }
 
     /// The keys outside any table, named in `keys`.
-    pub(crate) fn top(&mut self, keys: &[&str]) -> Section<'_, 'a> {
+    pub(crate) fn top(&mut self, keys: &[&str]) -> TableReader<'_, 'a> {
         let table =
             keys.iter().filter_map(|key| Some(((*key).to_owned(), self.root.remove(*key)?))).collect();
-        Section::new(self, String::new(), table, true)
+        TableReader::new(self, String::new(), table, true)
     }
 
     /// The tables of a list, `None` where the file has none.
@@ -77,8 +77,8 @@ impl<'a> Checker<'a> {
     }
 
     /// One table of a list.
-    pub(crate) fn item(&mut self, name: &str, at: usize, table: Table) -> Section<'_, 'a> {
-        Section::new(self, format!("{name}[{at}]"), table, false)
+    pub(crate) fn item(&mut self, name: &str, at: usize, table: Table) -> TableReader<'_, 'a> {
+        TableReader::new(self, format!("{name}[{at}]"), table, false)
     }
 
     pub(crate) fn fault(&mut self, fault: Fault) {

@@ -1,4 +1,4 @@
-//! Where a store or ledger is.
+//! The location of a store or a ledger: memory, a file, or a server.
 
 use std::{fmt, path::PathBuf};
 

@@ -1,4 +1,4 @@
-//! What places have to do with each other: none twice, nothing volatile unless allowed, no slot outside the ring.
+//! Checks across locations: no location twice, none volatile unless allowed, no slot outside the ring.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,7 +12,7 @@ use std::{
 use sequent_backend::net::ServerOptions;
 use sequent_core::SlotIndex;
 
-use super::{Fault, LedgerPart, Place, RingPart, ShardPart, collector::Checker};
+use super::{Fault, LedgerPart, Place, RingPart, ShardPart, collector::Collector};
 
 /// Puts a relative path under the data directory.
 pub(super) fn put_under(data: &Path, place: &mut Place) {
@@ -30,7 +30,7 @@ pub(super) fn put_under(data: &Path, place: &mut Place) {
 
 /// Notes every fault that concerns more than one key. Shards come with their places in the file's list.
 pub(super) fn check(
-    checker: &mut Checker<'_>,
+    checker: &mut Collector<'_>,
     ring: &RingPart,
     shards: &[(usize, ShardPart)],
     ledger: &LedgerPart,
@@ -66,7 +66,7 @@ fn identity_of(place: &Place) -> Option<(Identity, &'static str, &'static str)> 
     }
 }
 
-fn check_slot(checker: &mut Checker<'_>, ring: &RingPart, at: usize, slot: SlotIndex) {
+fn check_slot(checker: &mut Collector<'_>, ring: &RingPart, at: usize, slot: SlotIndex) {
     let Some(bits) = ring.shard_bits else { return };
     let slots: SlotIndex = 1 << bits;
     if slot >= slots {
@@ -76,7 +76,7 @@ fn check_slot(checker: &mut Checker<'_>, ring: &RingPart, at: usize, slot: SlotI
 }
 
 fn check_volatile(
-    checker: &mut Checker<'_>,
+    checker: &mut Collector<'_>,
     ring: &RingPart,
     shards: &[(usize, ShardPart)],
     ledger: &LedgerPart,

@@ -22,7 +22,7 @@ mod service_links;
 mod sources;
 mod table_reader;
 
-use table_reader::Section;
+use table_reader::TableReader;
 
 pub use cluster::Config;
 pub use fault::{Fault, Faults};

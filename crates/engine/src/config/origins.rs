@@ -1,4 +1,4 @@
-//! Where each value came from, for `config show`.
+//! The origin of each value, for `config show`.
 
 use std::fmt;
 

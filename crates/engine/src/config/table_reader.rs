@@ -1,14 +1,14 @@
-//! One table of a configuration, read key by key.
+//! The reader of one table of a configuration, key by key.
 
 use std::{ops::RangeInclusive, str::FromStr, time::Duration};
 
 use toml::{Table, Value};
 
-use super::{Fault, Origin, Shown, collector::Checker, secret::masked};
+use super::{Fault, Origin, Shown, collector::Collector, secret::masked};
 
 /// One table, read key by key. A key that has a fault reads as its default, so that reading goes on to the next fault.
-pub(crate) struct Section<'c, 'a> {
-    checker: &'c mut Checker<'a>,
+pub(crate) struct TableReader<'c, 'a> {
+    checker: &'c mut Collector<'a>,
     path: String,
     table: Table,
     /// Whether flags and environment may name its keys.
@@ -31,8 +31,8 @@ const SERVER_KEYS: [&str; 11] = [
     "keep_alive_s",
 ];
 
-impl<'c, 'a> Section<'c, 'a> {
-    pub(super) fn new(checker: &'c mut Checker<'a>, path: String, table: Table, single: bool) -> Self {
+impl<'c, 'a> TableReader<'c, 'a> {
+    pub(super) fn new(checker: &'c mut Collector<'a>, path: String, table: Table, single: bool) -> Self {
         Self { checker, path, table, single, known: Vec::new() }
     }
 

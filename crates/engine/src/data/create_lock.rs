@@ -1,4 +1,4 @@
-//! Of several processes that find no cluster at once, one makes it.
+//! The lock under which a cluster is created. Of several processes that find none, one creates it.
 
 use std::{
     fs::{File, OpenOptions},

@@ -1,9 +1,8 @@
-//! What to do about a counter that a hand has set far ahead: one table for `sequent doctor`, and for what is said of a counter
-//! in quarantine.
+//! Advice about a counter that was set far ahead by hand: one table for `sequent doctor` and for quarantine notes.
 //!
-//! Servers that run may hold what a hand wrote in their permits, so all are stopped first. Where no cell can be believed, nothing
-//! tells how far the counter was: it may have been ahead of the other slots, and `seen` is what servers last told, so that only a
-//! word about what callers have helps.
+//! All servers are stopped first, because a running one may hold the wrong values in its grants. Where no cell can be
+//! trusted, nothing tells how far the counter was: it may have been ahead of the other slots, and `seen` is only what servers
+//! reported last. Then only what callers hold can tell.
 
 use sequent_core::Condition;
 

@@ -12,4 +12,4 @@ pub(crate) use create_lock::turn_to_make;
 pub use directory::{Found, look, prepare};
 pub use leap_advice::leap_advice;
 pub(crate) use quarantine::Quarantine;
-pub use version_file::{Home, Unjudged};
+pub use version_file::{Unjudged, VersionFile};

@@ -1,4 +1,4 @@
-//! Whose data directory it is, where no ledger in it says so: the servers that run on it, or did, left a word of their cluster.
+//! The files in which servers name the cluster that a data directory belongs to, for when no ledger in it does.
 
 use std::{
     fs::{self, File},

@@ -1,4 +1,4 @@
-//! A live key: its tower of sources, from the guard's counters to the reservoir.
+//! A key in use: its tower of sources, from the guard's counters to the reservoir.
 
 use std::{
     sync::{Arc, OnceLock, atomic::Ordering},
@@ -19,14 +19,14 @@ use crate::{
     issue::{
         behind_check::Reach,
         dense::not_leased,
-        minimum::Above,
-        request::{Aim, Period},
+        minimum::MinimumFilter,
+        request::{Period, ResolvedRequest},
     },
     telemetry::MeteredSource,
 };
 
 /// A key in use.
-pub(crate) struct Live {
+pub(crate) struct ActiveKey {
     entry: Arc<Entry>,
     spanned: Arc<RangeMapping>,
     reservoir: Reservoir,
@@ -62,7 +62,7 @@ pub struct Ready {
     pub version: u32,
 }
 
-impl Live {
+impl ActiveKey {
     pub(crate) fn reservoir(&self) -> &Reservoir {
         &self.reservoir
     }
@@ -98,7 +98,7 @@ impl Live {
 
     /// Whether it gives the numbers that a request aims at; without an aim, those of a sequence with one version and no
     /// template. Versions that share a counter have one end: any of them gives its numbers.
-    pub(crate) fn serves(&self, aim: Option<&Aim>) -> bool {
+    pub(crate) fn serves(&self, aim: Option<&ResolvedRequest>) -> bool {
         let Some(aim) = aim else { return self.is_plain };
         let span = |entry: &Entry| entry.known().ok().map(Body::span);
         match (self.entry.is_staged(), aim.entry.is_staged()) {
@@ -172,10 +172,10 @@ pub(crate) fn lease_max_of(left: u64) -> u64 {
 /// A live key's reservoir. While it is held, the key is not given up as idle. It is closed when the ledger went back or was
 /// recovered: ask for it again then.
 #[derive(Clone)]
-pub struct Keyed(Arc<Live>);
+pub struct Keyed(Arc<ActiveKey>);
 
 impl Keyed {
-    pub(crate) fn new(live: Arc<Live>) -> Self {
+    pub(crate) fn new(live: Arc<ActiveKey>) -> Self {
         Self(live)
     }
 
@@ -222,9 +222,9 @@ impl Inner {
         name: &SequenceName,
         key: &Key,
         (period, wanted): (Option<Period>, Option<Arc<Entry>>),
-    ) -> Result<Live, EngineError> {
+    ) -> Result<ActiveKey, EngineError> {
         let top = self.entry(name).await?;
-        let in_effect = || top.in_effect(self.wall.now(&*self.env.clock));
+        let in_effect = || top.in_effect(self.request_clock.now(&*self.env.clock));
         let entry = wanted.filter(|wanted| top.has(wanted)).unwrap_or_else(in_effect);
         if entry.body()?.placement() == Placement::Dense {
             // It has no tower here: whoever knows that it is dense asks the ledger.
@@ -237,14 +237,14 @@ impl Inner {
         let ring: Arc<dyn Source> = self.ring.source(key.clone(), counters);
         let expanded = Arc::new(BitExpansion::new(ring, layout));
         let spanned = Arc::new(RangeMapping::new(expanded, layout, span));
-        let floor = self.floors.of(key);
-        let source = Above::of(Arc::clone(&spanned) as _, floor, self.env.events.clone());
+        let floor = self.minimums.of(key);
+        let source = MinimumFilter::of(Arc::clone(&spanned) as _, floor, self.env.events.clone());
         let source = MeteredSource::of(source, &self.refills);
         let reservoir = Reservoir::with_context(source, Arc::clone(&self.reservoir_context));
         if period.as_ref().is_some_and(|period| period.until.is_some()) {
             self.dated.store(true, Ordering::Relaxed);
         }
-        Ok(Live {
+        Ok(ActiveKey {
             is_plain: !has_texts && !entry.is_staged(),
             entry,
             spanned,

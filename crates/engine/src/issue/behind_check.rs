@@ -1,5 +1,5 @@
-//! `above`: the highest number that a caller was given. Where it exceeds all that the key's ceilings permit, this cluster is
-//! not the one that gave it, or went back without a trace. It filters nothing, and raises nothing.
+//! The check of `above`, the highest number that a caller was given. If it exceeds all that the key's ceilings permit, then
+//! another cluster gave it, or this one lost data. The check filters nothing and raises nothing.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,7 +9,7 @@ use tokio::sync::Mutex;
 use crate::{
     engine::{Engine, Inner},
     error::{EngineError, reason::Reason},
-    issue::{active_key::Live, dense::dense_number},
+    issue::{active_key::ActiveKey, dense::dense_number},
     ledger_timeout::within,
     status::report::BehindReport,
 };
@@ -27,7 +27,12 @@ pub(crate) struct Reach {
 impl Engine {
     /// Refuses a caller that was given a number above all that the key's ceilings permit. A ledger that is away, or not to
     /// be trusted, says nothing here.
-    pub(crate) async fn check_above(&self, live: &Live, key: &Key, above: u64) -> Result<(), EngineError> {
+    pub(crate) async fn check_above(
+        &self,
+        live: &ActiveKey,
+        key: &Key,
+        above: u64,
+    ) -> Result<(), EngineError> {
         let reach = live.reach();
         if above <= reach.known.load(Ordering::Relaxed) {
             return Ok(());
@@ -42,7 +47,7 @@ impl Engine {
     pub(crate) fn accuse(&self, key: &Key, above: u64, permitted: u64) -> EngineError {
         crate::telemetry::cluster_behind();
         let at_ms = self.0.env.clock.wall_ms();
-        self.0.accused.add(BehindReport { key: key.to_string(), above, permitted, at_ms });
+        self.0.behind_reports.add(BehindReport { key: key.to_string(), above, permitted, at_ms });
         if self.0.failures.line(Reason::ClusterBehind, self.0.env.clock.now()).is_some() {
             self.0.env.events.emit(Event::ClusterBehind { key: key.clone(), above, permitted });
         }
@@ -80,7 +85,7 @@ impl Reach {
 
 impl Inner {
     /// The highest number that a key may have given, looked for no further than `above`; `None` where nobody can say.
-    async fn permitted(&self, live: &Live, key: &Key, above: u64) -> Option<u64> {
+    async fn permitted(&self, live: &ActiveKey, key: &Key, above: u64) -> Option<u64> {
         let (layout, span) = (self.cluster.layout(), live.entry().known().ok()?.span());
         let highest = |reach: Vec<(SlotIndex, u64)>| {
             reach.into_iter().map(|(slot, raw)| highest_of(layout, span, slot, raw)).max().unwrap_or(0)

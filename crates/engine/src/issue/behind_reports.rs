@@ -1,4 +1,4 @@
-//! Callers that hold what this cluster can't have given: every key, though the log has a line a second only.
+//! Reports of callers that hold numbers which this cluster can't have given, one a key. The log has one line a second.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -9,7 +9,7 @@ const KEYS_MAX: usize = 64;
 
 /// What was held against this cluster, by key.
 #[derive(Debug, Default)]
-pub(crate) struct Accused(Mutex<Kept>);
+pub(crate) struct BehindReports(Mutex<Kept>);
 
 #[derive(Debug, Default)]
 struct Kept {
@@ -17,7 +17,7 @@ struct Kept {
     more: u64,
 }
 
-impl Accused {
+impl BehindReports {
     /// Of each key the caller with the highest number is remembered, and the latest among equals.
     pub(crate) fn add(&self, report: BehindReport) {
         let mut kept = self.kept();
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn every_key_is_kept_with_its_highest_and_the_rest_is_counted() {
-        let accused = Accused::default();
+        let accused = BehindReports::default();
         for (key, above, at_ms) in [("order", 9, 1), ("invoice", 7, 1), ("order", 8, 2), ("invoice", 7, 3)] {
             accused.add(report(key, above, at_ms));
         }

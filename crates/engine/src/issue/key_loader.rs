@@ -1,4 +1,4 @@
-//! How a key becomes live: made once under a burst, by a task of its own.
+//! The loader of a key that is not in use yet. Concurrent requests share one load, which runs in a task of its own.
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -12,7 +12,7 @@ use crate::{
     catalog::Entry,
     engine::{Engine, Inner},
     error::{EngineError, reason::Reason},
-    issue::{active_key::Live, registry::Claim, request::Period},
+    issue::{active_key::ActiveKey, registry::Claim, request::Period},
 };
 
 impl Engine {
@@ -24,7 +24,7 @@ impl Engine {
         wanted: Option<&Arc<Entry>>,
         period: impl FnOnce() -> Option<Period>,
         deadline: Instant,
-    ) -> Result<Arc<Live>, EngineError> {
+    ) -> Result<Arc<ActiveKey>, EngineError> {
         if self.0.stopping.load(Ordering::Acquire) {
             return Err(Self::draining());
         }
@@ -41,11 +41,11 @@ impl Engine {
         (name, key): (&SequenceName, &Key),
         wanted: Option<&Arc<Entry>>,
         period: impl FnOnce() -> Option<Period>,
-    ) -> Result<Arc<Live>, EngineError> {
+    ) -> Result<Arc<ActiveKey>, EngineError> {
         let mut period = Some(period);
         loop {
             let mut made = match self.0.keys.claim(key)? {
-                Claim::Live(live) => return Ok(live),
+                Claim::ActiveKey(live) => return Ok(live),
                 Claim::Wait(made) => made,
                 Claim::Make(sender) => {
                     let (made, engine) = (sender.subscribe(), self.clone());
@@ -78,8 +78,8 @@ impl Inner {
         &self,
         name: &SequenceName,
         key: &Key,
-        result: Result<Arc<Live>, EngineError>,
-        waiting: &watch::Sender<Option<Result<Arc<Live>, EngineError>>>,
+        result: Result<Arc<ActiveKey>, EngineError>,
+        waiting: &watch::Sender<Option<Result<Arc<ActiveKey>, EngineError>>>,
     ) {
         let made = result.as_ref().ok().map(Arc::clone);
         self.keys.made(key, result, waiting);
@@ -87,7 +87,7 @@ impl Inner {
         if self.catalog.find(name).is_none_or(|entry| !entry.has(live.entry())) {
             self.keys.remove(|held| held == key);
         }
-        if self.floors.of(key) != live.floor() {
+        if self.minimums.of(key) != live.floor() {
             live.reservoir().close_because("its key was advanced meanwhile");
             self.keys.remove(|held| held == key);
         }

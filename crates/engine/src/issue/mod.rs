@@ -1,4 +1,4 @@
-//! What a server asks for: a number that is ready, numbers within its own bounds, a lease; definitions read again.
+//! Requests as servers make them: a number that is ready, numbers within bounds, a lease; and the reload of definitions.
 
 pub(crate) mod active_key;
 mod behind_check;
@@ -30,8 +30,8 @@ use crate::{
     engine::Engine,
     error::{EngineError, OpenError},
     issue::{
-        active_key::{Live, Ready},
-        request::{Aim, refuse_what_is_not_plain},
+        active_key::{ActiveKey, Ready},
+        request::{ResolvedRequest, refuse_what_is_not_plain},
         request_types::{Issued, NextRequest, Way},
     },
     ledger_timeout::not_found,
@@ -118,7 +118,7 @@ impl Engine {
     /// `SEQUENCE_NOT_FOUND` for a name that nobody has defined or used; those of the request's values.
     pub async fn key_of(&self, request: &NextRequest) -> Result<(Key, Body), EngineError> {
         let entry = self.0.known_entry(&request.name).await?;
-        let Aim { entry, key, .. } = self.0.aim(entry, request)?;
+        let ResolvedRequest { entry, key, .. } = self.0.aim(entry, request)?;
         let body = entry.body()?.clone();
         Ok((key, body))
     }
@@ -195,7 +195,7 @@ impl Engine {
 
     /// Says that a key's end is near, where its template asks for that: where numbers are at or above the one that it
     /// names, or only where they have just passed it.
-    pub(crate) fn warn(&self, aim: &Aim, numbers: &Blocks, only_passing: bool) -> bool {
+    pub(crate) fn warn(&self, aim: &ResolvedRequest, numbers: &Blocks, only_passing: bool) -> bool {
         let Some((warn_at, last)) = aim.warning() else { return false };
         let lowest = numbers.as_slice().first().map_or(0, sequent_core::Block::first);
         let number =
@@ -210,7 +210,7 @@ impl Engine {
         &self,
         request: &NextRequest,
         deadline: Instant,
-    ) -> Result<(Arc<Live>, Option<Aim>), EngineError> {
+    ) -> Result<(Arc<ActiveKey>, Option<ResolvedRequest>), EngineError> {
         let name = &request.name;
         if request.is_plain()
             && let Some(live) = self.0.keys.get(name.as_str())

@@ -1,4 +1,5 @@
-//! Counters of the next period, made before it begins, for keys in use: midnight costs nothing.
+//! Counters of the next period, created before it begins for keys in use, so that the first request after midnight does not
+//! wait.
 
 use std::{
     hash::{BuildHasher, BuildHasherDefault, DefaultHasher},
@@ -13,7 +14,7 @@ use tokio::{sync::Semaphore, task::JoinSet};
 use crate::{
     engine::{Engine, Inner},
     error::EngineError,
-    issue::{active_key::Live, request::Aim, request_types::NextRequest},
+    issue::{active_key::ActiveKey, request::ResolvedRequest, request_types::NextRequest},
 };
 
 /// How long before a period's end the first counters of the next one are made, where there are few.
@@ -102,12 +103,12 @@ impl Engine {
     }
 
     async fn make_some_ahead(&self, most: usize) -> Looked {
-        let now = self.0.wall.now(&*self.0.env.clock);
-        let ends_in = |live: &Live| left(live.period()?.until?, now).filter(|left| *left <= AHEAD_MAX);
+        let now = self.0.request_clock.now(&*self.0.env.clock);
+        let ends_in = |live: &ActiveKey| left(live.period()?.until?, now).filter(|left| *left <= AHEAD_MAX);
         let ahead = ahead_of(self.0.keys.count(|_, live| ends_in(live).is_some()));
         let is_followed =
-            |live: &Live| live.period().is_none_or(|period| period.is_followed.load(Ordering::Relaxed));
-        let due = |key: &Key, live: &Live| {
+            |live: &ActiveKey| live.period().is_none_or(|period| period.is_followed.load(Ordering::Relaxed));
+        let due = |key: &Key, live: &ActiveKey| {
             !is_followed(live) && ends_in(live).is_some_and(|left| is_due(key, left, ahead))
         };
         let mut found = self.0.keys.some(most, due);
@@ -136,7 +137,7 @@ impl Engine {
     }
 
     /// Makes the key of the period that follows a live key's, and has a number of it ready.
-    async fn follow_up(&self, live: &Live) -> Result<(), EngineError> {
+    async fn follow_up(&self, live: &ActiveKey) -> Result<(), EngineError> {
         let Some((period, until)) = live.period().and_then(|period| Some((period, period.until?))) else {
             return Ok(());
         };
@@ -149,7 +150,7 @@ impl Engine {
             return Ok(());
         };
         let request = NextRequest { with: period.with.clone(), ..NextRequest::of(entry.name().clone()) };
-        let aim = Aim::dated(&entry, format, &request, until)?;
+        let aim = ResolvedRequest::dated(&entry, format, &request, until)?;
         let deadline = self.0.env.clock.now() + self.0.limits.deadline;
         let its_period = || aim.period(&request);
         let next = self.live((&request.name, &aim.key), Some(&aim.entry), its_period, deadline).await?;
@@ -229,7 +230,7 @@ mod tests {
         for area in areas() {
             let live = engine.0.keys.get(&format!("order|8:20260402|3:{area}")).expect(&area);
             assert!(live.reservoir().stats().reserve > 0, "{area}");
-            let idle_after = live.idle_after(engine.0.wall.now(&*engine.0.env.clock));
+            let idle_after = live.idle_after(engine.0.request_clock.now(&*engine.0.env.clock));
             assert_eq!(idle_after, Duration::from_secs(3600), "it is kept until its day");
         }
         assert_eq!(engine.make_ahead(8).await, Looked::default(), "once");
@@ -268,7 +269,7 @@ mod tests {
         clock.0.store(midnight, Ordering::Relaxed);
         let issued = engine.next(&request).await.unwrap();
         assert_eq!(issued.dated.unwrap().texts, ["2026040201000001"]);
-        let idle_after = || live.idle_after(engine.0.wall.now(&*engine.0.env.clock));
+        let idle_after = || live.idle_after(engine.0.request_clock.now(&*engine.0.env.clock));
         assert_eq!(idle_after(), Duration::from_secs(600), "its day has come");
         clock.0.store(midnight + 82_900_000, Ordering::Relaxed);
         assert_eq!(idle_after(), Duration::from_secs(3600), "its last hour");

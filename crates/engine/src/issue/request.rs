@@ -1,4 +1,4 @@
-//! What a request aims at: one instant, one zone, one counter's key; and what all its texts have in common.
+//! A request after it is resolved: instant, zone, key of the counter, and what all its texts share.
 
 use std::sync::{Arc, atomic::AtomicBool};
 
@@ -21,7 +21,7 @@ const NO_VALUE: &str = "no template asks for a value: leave it out";
 const NO_INSTANT: &str = "no period and no template asks for an instant: leave it out";
 
 /// A request's counter, worked out before a number is consumed.
-pub(crate) struct Aim {
+pub(crate) struct ResolvedRequest {
     /// The definition that it was worked out from: the version in effect at its instant.
     pub(crate) entry: Arc<Entry>,
     pub(crate) key: Key,
@@ -54,7 +54,7 @@ pub(crate) struct Period {
     pub(crate) is_warned: AtomicBool,
 }
 
-impl Aim {
+impl ResolvedRequest {
     /// The counter of a sequence without a template.
     fn plain(entry: Arc<Entry>, request: &NextRequest) -> Result<Self, EngineError> {
         refuse_what_is_not_plain(request)?;
@@ -130,15 +130,19 @@ impl Aim {
 
 impl Inner {
     /// What a request aims at under a definition. Nothing has been consumed where it fails.
-    pub(crate) fn aim(&self, entry: Arc<Entry>, request: &NextRequest) -> Result<Aim, EngineError> {
+    pub(crate) fn aim(
+        &self,
+        entry: Arc<Entry>,
+        request: &NextRequest,
+    ) -> Result<ResolvedRequest, EngineError> {
         let Chosen { entry, at, until: version_end } = self.chosen(entry, request.at.as_deref())?;
         let texts = entry.body()?.texts();
         let Some((texts, format)) = texts.and_then(|texts| Some((texts, texts.format()?))) else {
-            return Ok(Aim { version_end, ..Aim::plain(entry, request)? });
+            return Ok(ResolvedRequest { version_end, ..ResolvedRequest::plain(entry, request)? });
         };
         let at = self.instant(format, request, (texts, at))?;
-        let aim = Aim { version_end, ..Aim::dated(&entry, format, request, at)? };
-        if self.floors.is_over(&aim.key) {
+        let aim = ResolvedRequest { version_end, ..ResolvedRequest::dated(&entry, format, request, at)? };
+        if self.minimums.is_over(&aim.key) {
             // Also without an instant: this clock may be behind the others by a period.
             return Err(match &request.at {
                 Some(at) => EngineError::invalid_text("at", at, retention::for_good(&aim.key)),
@@ -157,7 +161,7 @@ impl Inner {
         if !top.is_staged() {
             return Ok(Chosen { entry: top, at: None, until: None });
         }
-        let now = self.wall.now(&*self.env.clock);
+        let now = self.request_clock.now(&*self.env.clock);
         let mut next: Option<(Arc<Entry>, Timestamp)> = None;
         for (entry, begins) in top.stages() {
             // A local time is one of the version's own zone.
@@ -195,9 +199,9 @@ impl Inner {
         (texts, known): (&Texts, Option<Timestamp>),
     ) -> Result<Timestamp, EngineError> {
         let Some(text) = &request.at else {
-            return Ok(known.unwrap_or_else(|| self.wall.now(&*self.env.clock)));
+            return Ok(known.unwrap_or_else(|| self.request_clock.now(&*self.env.clock)));
         };
-        let now = self.wall.now(&*self.env.clock);
+        let now = self.request_clock.now(&*self.env.clock);
         let at = match known {
             Some(at) => at,
             None => format.instant(text).map_err(|error| of_value(format, &error))?,

@@ -1,4 +1,4 @@
-//! The instant of a request that names none: this process's wall clock, which is not followed back over small steps.
+//! The clock for requests that name no instant. It is this process's wall clock, and ignores small steps back.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,9 +12,9 @@ const STEP_BACK_MAX_MS: u64 = 10 * 60 * 1000;
 
 /// The latest instant that was given to a request.
 #[derive(Debug, Default)]
-pub(crate) struct Wall(AtomicU64);
+pub(crate) struct RequestClock(AtomicU64);
 
-impl Wall {
+impl RequestClock {
     /// Now, for people and periods.
     pub(crate) fn now(&self, clock: &dyn Clock) -> Timestamp {
         let shown = clock.wall_ms();
@@ -39,7 +39,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_small_step_back_is_stood_out_and_a_great_one_followed() {
-        let (clock, wall) = (PausedClock::new(), Wall::default());
+        let (clock, wall) = (PausedClock::new(), RequestClock::default());
         let start = wall.now(&clock);
         clock.step_wall(-2000);
         assert_eq!(wall.now(&clock), start);

@@ -1,4 +1,4 @@
-//! What callers ask for, and what they get.
+//! The types of a request and of its answer.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! What runs in the background of an open cluster, beside the tasks of each key.
+//! Background jobs of an open cluster, beside the tasks of each key.
 
 use std::{
     sync::{Arc, Weak, atomic::Ordering},
@@ -76,7 +76,7 @@ async fn sweep(engine: Weak<Inner>) {
         if engine.stopping.load(Ordering::Acquire) {
             return;
         }
-        let now = engine.wall.now(&*engine.env.clock);
+        let now = engine.request_clock.now(&*engine.env.clock);
         for live in engine.keys.sweep(|_, live| live.is_idle(live.idle_after(now))) {
             live.reservoir().close();
         }

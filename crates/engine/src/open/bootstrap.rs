@@ -1,4 +1,4 @@
-//! What stands before anything runs: the ledger with its layout, and the stores.
+//! The handle of a cluster before anything runs: the ledger with its layout, and the stores.
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
@@ -9,7 +9,7 @@ use sequent_core::{
 
 use crate::{
     config::{Config, Place},
-    data::{self, Found, Home, Quarantine},
+    data::{self, Found, Quarantine, VersionFile},
     error::OpenError,
     ledger_timeout::{patiently, within},
     open::{foreign_stores, options::Options, unopened::Unopened},
@@ -33,7 +33,7 @@ pub struct ClusterHandle {
     /// The stores, each in its slot; of slots without one there is none.
     pub shards: Vec<Shard>,
     /// Where versions of the ledger are left in the data directory; not for a ledger that forgets.
-    pub home: Option<Arc<Home>>,
+    pub home: Option<Arc<VersionFile>>,
     /// Where counters in quarantine are noted; not for a ledger that forgets.
     pub(crate) quarantine: Option<Quarantine>,
     pub(crate) files: Files,
@@ -136,7 +136,7 @@ impl ClusterHandle {
             stores::shards(config.shards_of(record.layout), &record.cluster, create, &env, &mut files)?;
         let (limit, longest_ask) = (config.ring.health.attempt_timeout, config.ring.health.longest_request());
         let home = (config.ledger.place != Place::Memory)
-            .then(|| Arc::new(Home::new(&config.data, limit, Arc::clone(&env.entropy))));
+            .then(|| Arc::new(VersionFile::new(&config.data, limit, Arc::clone(&env.entropy))));
         let quarantine = home.as_ref().map(|_| Quarantine::new(&config.data));
         let ledger = Arc::clone(&opened.ledger);
         Ok(Self {

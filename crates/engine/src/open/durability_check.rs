@@ -1,5 +1,5 @@
-//! What may not be begun over stores that forget: refused at the start, unless the configuration allows it by name. At each
-//! later run of the ledger the guard does the same.
+//! The check of durability at the start. Stores that may lose data are refused unless the configuration allows them. The
+//! guard repeats the check whenever the ledger restarts.
 
 use sequent_core::{Durability, DurabilityClass};
 use tokio::task::JoinSet;

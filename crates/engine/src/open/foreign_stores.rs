@@ -1,8 +1,8 @@
-//! Stores whose ledger is not at hand: it was emptied, or another one is in its place. Nothing may begin at 1 beside them, so whoever
-//! looks says so, where a cluster that nobody has started yet would be told to begin.
+//! Stores that belong to a ledger which is not at hand: it was emptied, or replaced by another one. Starting a new cluster
+//! over them would repeat numbers, so commands report them instead of suggesting a first start.
 //!
-//! A cluster that is being founded has none: the layout is in its ledger before any stamp or mark is written, so whoever finds no
-//! layout looks at stores and data directory, and then at the ledger once more.
+//! A cluster that is being created has none: its layout is written before any stamp or mark. Therefore the ledger is read
+//! once more after stores and data directory were looked at.
 
 use std::{
     collections::BTreeMap,
@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 
 use crate::{
     config::{Config, Place},
-    data::Home,
+    data::VersionFile,
     error::OpenError,
     ledger_timeout::within,
     open::{bootstrap::FIRST_CALL_FACTOR, options::Options},
@@ -57,14 +57,14 @@ pub(crate) fn emptied(said: &str) -> String {
 
 /// Whoever tells of a ledger that is not at hand.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Orphans {
+pub struct ForeignStores {
     in_place: InPlace,
     slots: Slots,
     /// The data directory, and the version that its marker names.
     home: Option<(PathBuf, u64)>,
 }
 
-impl Orphans {
+impl ForeignStores {
     /// Those of a ledger without a layout, which may not even tell who it is: every stamp tells of one that had it, and so does a
     /// marker, where no store has a stamp.
     pub fn of_nothing(
@@ -153,13 +153,13 @@ fn told(((cluster, ledger), slots): (&(SequenceName, String), &Vec<SlotIndex>)) 
 /// # Errors
 ///
 /// `Refused` where the configuration can't be used at all. A store that can't be reached tells nothing.
-pub(crate) async fn look(config: &Config, options: &Options) -> Result<Option<Orphans>, OpenError> {
+pub(crate) async fn look(config: &Config, options: &Options) -> Result<Option<ForeignStores>, OpenError> {
     let mut files = Files::default();
     let at_hand = at_hand(config, options, &mut files).await;
     let stamps = stamps(config, options, &mut files).await;
     files.leave().await;
     let home = (&*config.data, marked(config, options).await);
-    Ok(Orphans::of_nothing(stamps?.into_iter(), at_hand, home))
+    Ok(ForeignStores::of_nothing(stamps?.into_iter(), at_hand, home))
 }
 
 /// The widest ring's names where the configuration has none of its own: the stamps say how wide it is.
@@ -200,7 +200,7 @@ async fn at_hand(config: &Config, options: &Options, files: &mut Files) -> Optio
 /// The version that the data directory's marker names, whoever copied it; 0 where there is none, or none can be read.
 pub async fn marked(config: &Config, options: &Options) -> u64 {
     let limit = config.ring.health.attempt_timeout;
-    let home = Home::new(&config.data, limit, Arc::clone(&options.env.entropy));
+    let home = VersionFile::new(&config.data, limit, Arc::clone(&options.env.entropy));
     home.mark().await.map_or(0, |mark| mark.version)
 }
 
@@ -227,17 +227,17 @@ mod tests {
     #[test]
     fn whoever_tells_of_another_ledger_is_named_with_what_to_do() {
         let data = Path::new("/data");
-        assert_eq!(Orphans::of_nothing([].into_iter(), None, (data, 0)), None, "nobody has started it");
+        assert_eq!(ForeignStores::of_nothing([].into_iter(), None, (data, 0)), None, "nobody has started it");
         let stamped =
-            Orphans::of_nothing([stamp(0, "a"), stamp(2, "a")].into_iter(), Some(id("b")), (data, 9))
+            ForeignStores::of_nothing([stamp(0, "a"), stamp(2, "a")].into_iter(), Some(id("b")), (data, 9))
                 .unwrap();
         let found = stamped.found();
         assert!(found.contains("cluster shop") && found.contains("(slots 0, 2)"), "{found}");
         assert!(stamped.mend().contains("takes up the cluster from the stamps"), "{}", stamped.mend());
-        let marked = Orphans::of_nothing([].into_iter(), None, (data, 9)).unwrap();
+        let marked = ForeignStores::of_nothing([].into_iter(), None, (data, 9)).unwrap();
         assert!(marked.found().contains("the marker in /data says that it was at version 9"), "{marked:?}");
         assert!(marked.mend().contains("`sequent serve` writes the layout"), "{}", marked.mend());
-        let own = Orphans::of_nothing([stamp(0, "b")].into_iter(), Some(id("b")), (data, 9)).unwrap();
+        let own = ForeignStores::of_nothing([stamp(0, "b")].into_iter(), Some(id("b")), (data, 9)).unwrap();
         assert!(own.found().starts_with("the ledger has no layout any more"), "{}", own.found());
         assert!(own.mend().contains("put an empty ledger in its place"), "{}", own.mend());
     }
@@ -246,7 +246,7 @@ mod tests {
     fn a_ledger_that_a_store_is_stamped_with_is_no_other_one() {
         let of = |ledgers: &[&str]| {
             let stamps = ledgers.iter().zip(0..).map(|(ledger, slot)| stamp(slot, ledger));
-            Orphans::of_another(stamps.collect::<Vec<_>>().into_iter(), id("a"))
+            ForeignStores::of_another(stamps.collect::<Vec<_>>().into_iter(), id("a"))
         };
         assert_eq!((of(&[]), of(&["a"]), of(&["b", "a", "b"])), (None, None, None));
         let found = of(&["b", "b"]).unwrap().found();

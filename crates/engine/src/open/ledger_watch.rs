@@ -1,5 +1,5 @@
-//! What the numbers at hand rest on. Where the ledger is found behind, or speaks as another one, a recovery may have begun
-//! below them: they are thrown away, and every key begins anew.
+//! The watch over the ledger's instance and version. If either goes back or changes, all prefetched numbers are discarded,
+//! because a recovery may have begun below them.
 
 use std::{
     collections::BTreeSet,
@@ -14,7 +14,7 @@ use sequent_core::{Condition, Event, InstanceId, Key, SequenceName, SourceError}
 use sequent_guard::Trouble;
 use tokio::sync::{Notify, watch};
 
-use crate::{engine::Inner, issue::active_key::Live, telemetry::ledger_in_trouble};
+use crate::{engine::Inner, issue::active_key::ActiveKey, telemetry::ledger_in_trouble};
 
 /// How often it is looked at without an alarm: not each trouble is an event.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -93,7 +93,7 @@ impl Inner {
     /// lost of them is written again, unless nothing may rest on it.
     pub(crate) async fn follow(&self, version: Option<u64>) -> Result<(), SourceError> {
         self.catalog.follow(version).await?;
-        self.follow_floors().await?;
+        self.follow_minimums().await?;
         if self.keeper.trouble().is_none() {
             self.catalog.restore().await?;
             if let Err(error) = self.catalog.bring_pending().await {
@@ -117,13 +117,13 @@ impl Inner {
     }
 
     /// The same of one live key that does not serve what is in force, before all that changed is let go.
-    pub(crate) fn let_go_of(&self, key: &Key, live: &Arc<Live>) {
+    pub(crate) fn let_go_of(&self, key: &Key, live: &Arc<ActiveKey>) {
         if self.keys.remove_one(key, live) {
             self.end_where_it_must(live);
         }
     }
 
-    fn end_where_it_must(&self, live: &Live) {
+    fn end_where_it_must(&self, live: &ActiveKey) {
         let Some(entry) = self.catalog.find(live.entry().name()) else { return };
         if entry.known().is_err() {
             live.reservoir().close_because("the ledger holds another definition of its sequence");

@@ -1,4 +1,4 @@
-//! How a cluster is opened: each room is built here, in one place, and what runs in the background begins.
+//! Opening a cluster: all parts are built here, from the ledger up, and the background jobs begin.
 
 mod background;
 pub mod bootstrap;
@@ -26,10 +26,10 @@ use crate::{
     engine::{Engine, Inner},
     error::OpenError,
     issue::{
-        behind_reports::Accused,
-        minimum::Floors,
+        behind_reports::BehindReports,
+        minimum::Minimums,
         registry::{LIVE_KEYS_MAX, Registry},
-        request_clock::Wall,
+        request_clock::RequestClock,
     },
     ledger_timeout::within,
     open::{
@@ -40,7 +40,7 @@ use crate::{
         tasks::Tasks,
     },
     stores,
-    telemetry::{Gauges, Memory, MeteredStore, Refills, Seldom, Waits, watched},
+    telemetry::{Gauges, Memory, MeteredStore, Refills, Throttle, Waits, watched},
 };
 
 /// How often a server shows up: words and definitions of others are known within two seconds.
@@ -123,7 +123,7 @@ async fn assemble(
     ring.apply_commands(&words);
     memory.quarantined.recall(notes.map_or_else(Vec::new, |notes| notes.read(&words)));
     let catalog = Catalog::open(
-        catalog::Ground {
+        catalog::CatalogContext {
             ledger: Arc::clone(&ground.ledger),
             limit: ground.limit,
             clock: Arc::clone(&env.clock),
@@ -136,8 +136,8 @@ async fn assemble(
         keeper.trouble().is_none(),
     )
     .await?;
-    let floors = Floors::read(&*ground.ledger, ground.limit).await;
-    let floors = floors.map_err(|error| OpenError::of_source(&error))?;
+    let minimums = Minimums::read(&*ground.ledger, ground.limit).await;
+    let minimums = minimums.map_err(|error| OpenError::of_source(&error))?;
     let tasks = Tasks::new();
     let (refills, waits) = (Refills::new(&env.clock), Waits::new(&env.clock));
     let inner = Arc::new(Inner {
@@ -145,22 +145,22 @@ async fn assemble(
         outage: config.ledger.outage,
         reservoir_context: Arc::new(reservoir_context(config, pace, env.clone(), &tasks)),
         env,
-        wall: Wall::default(),
+        request_clock: RequestClock::default(),
         dated: AtomicBool::new(false),
         ring,
         keeper,
         cluster: Arc::new(ground),
         catalog,
-        floors,
+        minimums,
         keys: Registry::new(LIVE_KEYS_MAX),
         dense: crate::issue::dense::Known::default(),
         tasks,
         memory,
-        accused: Accused::default(),
+        behind_reports: BehindReports::default(),
         gauges: Gauges::new(config.sequences.iter().map(|part| part.name.clone())),
         refills,
         waits,
-        failures: Seldom::default(),
+        failures: Throttle::default(),
         stopping: AtomicBool::new(false),
         unleft: Mutex::default(),
     });

@@ -1,4 +1,4 @@
-//! How a cluster is opened, beyond what its configuration says.
+//! Options of opening a cluster, beyond its configuration.
 
 use std::{fmt, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! What runs in the background, in one set: the engine owns it, and ends it.
+//! The set of background tasks. The engine owns it, and stops all of them at the end.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -1,4 +1,4 @@
-//! Why a cluster that exists was not opened: the error, and what was found, for whoever decides by it.
+//! The failure to open a cluster that exists: the error, and the condition that caused it.
 
 use sequent_core::{Condition, SourceError};
 

@@ -1,8 +1,8 @@
-//! What is left of a key's range, and how long it lasts.
+//! The numbers left in a key's range, and how long they last.
 
 use sequent_format::Timestamp;
 
-use crate::issue::active_key::Live;
+use crate::issue::active_key::ActiveKey;
 
 /// Beyond this a range counts as endless: a hundred years, in seconds.
 pub(crate) const ENDLESS_S: f64 = 36_500.0 * 86_400.0;
@@ -53,7 +53,7 @@ impl Headroom {
     }
 }
 
-impl Live {
+impl ActiveKey {
     /// What is left of its range, at the last minute's consumption. Where its period ends before the range does, the range
     /// has no end in sight: the next period's begins anew.
     pub(crate) fn headroom(&self, now: Timestamp) -> Headroom {

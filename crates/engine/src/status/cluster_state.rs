@@ -1,4 +1,4 @@
-//! Whether the cluster as a whole may give numbers, seen from outside.
+//! The state of the cluster as a whole: whether any server may give numbers, found without a running engine.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Counters that rest: a slot that began a new epoch above what the others have reached, or was lifted above them, is live, and
-//! gives nothing until they come up to it.
+//! Counters that give nothing for a while. If a slot's counter is far above those of the key's other slots, then the ring
+//! asks the others until they have come up to it.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! A running engine as an operator sees it.
+//! The status of a running engine, for operators.
 
 pub(crate) mod capacity_left;
 mod cluster_state;
@@ -27,7 +27,7 @@ use crate::{
     catalog::definition::Placement,
     engine::Inner,
     error::reason::Reason,
-    issue::active_key::Live,
+    issue::active_key::ActiveKey,
     status::{
         key_display::shown,
         report::{Cause, DenseBehindReport, KeyReport, ShardReport, Status, WordReport},
@@ -53,9 +53,9 @@ pub(crate) async fn status(engine: &Inner) -> Status {
     for (report, slot) in shards.iter_mut().zip(engine.ring.status()) {
         overlay(report, slot, now, keeper.trouble.is_some());
     }
-    let (behind, behind_more) = engine.accused.all();
-    let at = engine.wall.now(&*engine.env.clock);
-    let key = |(key, live): (Key, Arc<Live>)| {
+    let (behind, behind_more) = engine.behind_reports.all();
+    let at = engine.request_clock.now(&*engine.env.clock);
+    let key = |(key, live): (Key, Arc<ActiveKey>)| {
         let (stats, room) = (live.reservoir().stats(), live.headroom(at));
         KeyReport {
             key: key.to_string(),

@@ -1,4 +1,4 @@
-//! The slots of a configuration while its ledger is away: each store can be looked at without it.
+//! The slots of a configuration whose ledger is away. Each store is probed without it.
 
 use sequent_core::SlotIndex;
 use tokio::task::JoinSet;

@@ -1,4 +1,4 @@
-//! A fresh look at each slot's store, taken by itself: it shows a cause even if nobody takes.
+//! A probe of each slot's store. It finds a fault even if nobody takes numbers.
 
 use std::time::Duration;
 

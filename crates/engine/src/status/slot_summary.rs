@@ -1,4 +1,4 @@
-//! A running engine at a glance: what it knows without asking any store.
+//! A summary of each slot, as the ring knows it. No store is asked.
 
 use std::time::Duration;
 

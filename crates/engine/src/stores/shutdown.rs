@@ -1,4 +1,4 @@
-//! How stores and ledgers are left when a process ends.
+//! The end of stores and ledgers: their files are closed cleanly, each within a time limit.
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! Why numbers are burnt, as the rooms below say it: the values of a label, all of them known.
+//! The reasons for which prefetched numbers are discarded, as values of a metric's label.
 
 use sequent_buffer::DISCARD_REASONS;
 

@@ -1,4 +1,4 @@
-//! What is as it is when somebody looks: the gauges of a running engine.
+//! The gauges of a running engine, computed when they are read.
 
 use std::{
     collections::BTreeMap,
@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     engine::{Engine, Inner},
-    issue::active_key::Live,
+    issue::active_key::ActiveKey,
     status::{capacity_left::Headroom, resting_by_slot},
 };
 
@@ -80,8 +80,8 @@ impl Engine {
     pub async fn measure(&self) {
         let inner = &*self.0;
         let (sums, listed) = (Mutex::new(Sums::default()), inner.gauges.listed().names());
-        let now = inner.wall.now(&*inner.env.clock);
-        let add = |live: &Live| {
+        let now = inner.request_clock.now(&*inner.env.clock);
+        let add = |live: &ActiveKey| {
             sums.lock().unwrap_or_else(PoisonError::into_inner).add(live, &listed, now);
             0
         };
@@ -132,7 +132,7 @@ struct Sums {
 }
 
 impl Sums {
-    fn add(&mut self, live: &Live, listed: &[SequenceName], now: Timestamp) {
+    fn add(&mut self, live: &ActiveKey, listed: &[SequenceName], now: Timestamp) {
         let stats = live.reservoir().stats();
         self.ready = self.ready.saturating_add(stats.reserve);
         self.at_risk = self.at_risk.saturating_add(stats.at_risk);

@@ -1,4 +1,4 @@
-//! What happened, as a log line.
+//! Events as log lines.
 
 use std::time::Duration;
 

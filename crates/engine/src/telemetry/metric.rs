@@ -1,4 +1,4 @@
-//! What happened, as metrics.
+//! Events as metrics.
 
 use sequent_core::{ErrorKind, Event, Scope, SlotIndex};
 

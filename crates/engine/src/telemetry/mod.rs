@@ -1,4 +1,4 @@
-//! What happened, as a log line, a metric, and a line in a short memory; never anything per number.
+//! Telemetry: each event becomes a log line, a metric, and an entry in a short history. Nothing is recorded per number.
 
 use std::{
     collections::VecDeque,
@@ -30,7 +30,7 @@ pub(crate) use metric::{cluster_behind, forgotten, ledger_in_trouble};
 pub use names::{METRICS, Metric, MetricKind};
 pub(crate) use quarantined::Quarantined;
 pub(crate) use recent::event_reports;
-pub(crate) use throttle::Seldom;
+pub(crate) use throttle::Throttle;
 
 /// How many events an engine remembers for its status.
 pub const RECENT_MAX: usize = 256;

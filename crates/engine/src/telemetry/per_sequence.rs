@@ -1,5 +1,5 @@
-//! The sequences that have series of their own: the first of those that the configuration names, and no more, or a long file
-//! would make a long scrape.
+//! The sequences with metric series of their own: the first ones that the configuration names. The number is limited, so that
+//! a long configuration causes no long scrape.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,4 +1,5 @@
-//! Counters in quarantine: a number that stays until somebody has cleared them, where the count of events is over in a moment.
+//! The gauge of counters in quarantine. It stays until somebody has cleared them; a count of events would be over in a
+//! moment.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

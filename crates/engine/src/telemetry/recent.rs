@@ -1,4 +1,4 @@
-//! What happened lately, for a person: a word, a severity, a slot, a class, a sentence.
+//! Recent events for people: time, severity, slot, class, and a sentence.
 
 use std::time::Duration;
 

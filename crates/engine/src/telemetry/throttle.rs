@@ -1,4 +1,4 @@
-//! Lines that any number of requests may cause: one a second at most, which says how many were left out.
+//! The throttle of log lines that requests cause: one a second at most, which says how many were left out.
 
 use std::{
     collections::BTreeMap,
@@ -13,7 +13,7 @@ const EVERY: Duration = Duration::from_secs(1);
 
 /// When each reason had its line, and what was left out since.
 #[derive(Debug, Default)]
-pub(crate) struct Seldom(Mutex<BTreeMap<Reason, Line>>);
+pub(crate) struct Throttle(Mutex<BTreeMap<Reason, Line>>);
 
 #[derive(Debug)]
 struct Line {
@@ -21,7 +21,7 @@ struct Line {
     left_out: u64,
 }
 
-impl Seldom {
+impl Throttle {
     /// How many lines were left out before the one that may be written now; `None` where it is left out too.
     pub(crate) fn line(&self, reason: Reason, now: Instant) -> Option<u64> {
         let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn each_reason_has_a_line_a_second_that_counts_those_left_out() {
-        let (seldom, begun) = (Seldom::default(), SystemClock.now());
+        let (seldom, begun) = (Throttle::default(), SystemClock.now());
         let at = |ms| begun + Duration::from_millis(ms);
         assert_eq!(seldom.line(Reason::LedgerUnavailable, at(0)), Some(0));
         assert_eq!(seldom.line(Reason::LedgerUnavailable, at(1)), None);

@@ -1,4 +1,4 @@
-//! A template in an error: whole where it is short, else what lies around the place that is wrong.
+//! The excerpt of a template in an error: all of a short one, else the part around the fault.
 
 /// The most characters of a template that an error repeats: errors travel into logs.
 pub(crate) const QUOTED_CHARS_MAX: usize = 120;

@@ -1,4 +1,4 @@
-//! What a template makes of a number, and what a text says, asked of a running cluster: nothing is consumed.
+//! `preview` and `parse` on a running cluster: the text of a number, and the meaning of a text. Nothing is consumed.
 
 use sequent_core::SequenceName;
 use sequent_format::{Decoded, Format, PreviewError, Values, tzdb_version};
@@ -101,7 +101,7 @@ impl Engine {
         let (format, capacity) = (format(&body, &ask.by)?, self.capacity(&body));
         let at = match &ask.at {
             Some(text) => format.instant(text).map_err(|error| of_value(format, &error))?,
-            None => self.0.wall.now(&*self.0.env.clock),
+            None => self.0.request_clock.now(&*self.0.env.clock),
         };
         let number = ask.number.unwrap_or_else(|| body.span().start());
         body.check_number(number).map_err(|bound| EngineError::invalid("number", number, bound))?;
@@ -173,7 +173,7 @@ impl Engine {
         let body = self.body_at(&by, None).await?;
         let format = format(&body, &by)?;
         let begins = format.period_begins(period).ok_or_else(|| {
-            let now = format.period_back(self.0.wall.now(&*self.0.env.clock), 0).unwrap_or_default();
+            let now = format.period_back(self.0.request_clock.now(&*self.0.env.clock), 0).unwrap_or_default();
             let bound = match &*now {
                 "" => "this sequence has no periods: leave it out".to_owned(),
                 now => format!("a period of this sequence, such as {now}, is expected"),

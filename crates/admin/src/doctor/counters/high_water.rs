@@ -1,4 +1,4 @@
-//! How far each key is in each slot, by the ledger's rows.
+//! The highest id of each key in each slot, by the ledger's rows.
 
 use std::collections::{BTreeMap, BTreeSet};
 

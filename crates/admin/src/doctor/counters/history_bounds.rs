@@ -1,4 +1,4 @@
-//! What the ledger says of counters beside their rows: how far their epochs can have come, and what those that have ended left.
+//! Bounds from the ledger's history: how far the current epochs can have come, and what ended epochs left.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! What a hand has set far ahead: beyond what anybody can have taken.
+//! Counters that were set far ahead by hand: beyond what could have been taken.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,7 @@
-//! Counters without a cell: their next epoch begins by what the ledger's rows say, which a hand may have set lower, or deleted. Where
-//! the cell says nothing servers begin it no lower than the key's other slots, as far as half of a leap goes. Where it says
-//! something they believe it: a hand that lowered row and cell alike is told by the other slots alone.
+//! Counters without a cell. The next epoch begins by the ledger's rows, which may have been lowered or deleted by hand.
+//!
+//! If the cell says nothing, then servers begin no lower than the key's other slots, within half of a leap. If it says
+//! something, then they trust it: a cell and a row that were lowered together are found by comparing the other slots alone.
 
 use sequent_core::ledger::Row;
 

@@ -1,4 +1,7 @@
-//! Each counter's cell beside its row: the value against ceiling, base and what servers have reported.
+//! Each counter's cell compared with its row: the value against ceiling, base and what servers have reported.
+//!
+//! Reading order: `keys` (which counters), `high_water`, `jumps`, `missing_cells`, `history_bounds` (what is found), `recheck`
+//! (whether it stays), `suggested_advance` and `meaning` (what to do).
 
 pub(crate) mod high_water;
 pub(crate) mod history_bounds;

@@ -1,13 +1,14 @@
-//! Another look at what servers may just be changing.
+//! A second look at counters that servers may just be changing.
 
 use std::time::Duration;
 
 use sequent_core::{Examination, InstanceId, Key, SlotIndex};
 
 use super::{
-    Speaks, Verdict, judge_all,
+    Speaks, Verdict,
     high_water::Reaches,
     history_bounds::Elsewhere,
+    judge_all,
     keys::{Rows, cells_of, counters_of, rows_of},
 };
 use crate::doctor::{Doctor, collect};

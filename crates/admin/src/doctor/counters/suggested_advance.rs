@@ -1,4 +1,4 @@
-//! To which number a counter is advanced at least, so that its row is written anew.
+//! The least number to which a counter is to be advanced, so that its row is written anew.
 
 use std::collections::BTreeMap;
 

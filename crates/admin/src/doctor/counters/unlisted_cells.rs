@@ -1,4 +1,4 @@
-//! Cells of keys that no row and no definition names: only their stores know of them, so their stores are asked.
+//! Cells of keys that neither a row nor a definition names. Only the stores know of them, so the stores are asked.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

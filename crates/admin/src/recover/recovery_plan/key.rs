@@ -1,4 +1,4 @@
-//! What an answer does to one key: the last number before, the first after, and what is left out.
+//! The plan for one key: the last number before, the first one after, and how many are skipped.
 
 use std::collections::BTreeMap;
 

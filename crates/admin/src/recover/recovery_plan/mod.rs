@@ -1,4 +1,4 @@
-//! What a recovery would do, before it does it: for who types it by habit on a cluster that lost nothing.
+//! The plan of a recovery: what it would do to each key, shown before anything is done.
 
 mod key;
 

@@ -1,4 +1,4 @@
-//! How many numbers a key has, and how many of them may be skipped where they are spread.
+//! How many numbers a key has, and how many of them a spread sequence may skip.
 
 use sequent_buffer::ReservoirConfig;
 use sequent_core::Layout;

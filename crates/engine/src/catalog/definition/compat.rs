@@ -1,4 +1,4 @@
-//! What may take the place of what: no number and no text of before may be given again.
+//! Compatibility of a new definition with the one in force. A definition that could repeat a number or a text is refused.
 
 use sequent_core::SequenceName;
 

@@ -1,5 +1,5 @@
-//! From when on a version counts, and which version counts until then: both stand in its text, so that every server
-//! says the same of an instant.
+//! The instant from which a version is used, and the version used until then. Both are part of the definition's text, so that
+//! all servers agree.
 
 use std::time::Duration;
 

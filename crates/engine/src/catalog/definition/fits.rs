@@ -1,4 +1,4 @@
-//! What must hold a number, as its word.
+//! The number type that all numbers must fit into, as its word in a definition.
 
 use sequent_core::Fits;
 use serde::{Deserialize, Deserializer, Serializer, de::Error};

@@ -2,10 +2,10 @@
 
 use sequent_backend::kinds::{Kind, Medium, Role};
 
-use crate::config::{Place, Section, ServerPlace};
+use crate::config::{Place, ServerPlace, TableReader};
 
 /// What the word of `section` stands for; tells "unknown" from "not built in", and notes either as a fault.
-pub(crate) fn known(section: &mut Section<'_, '_>, word: &str, role: Role) -> Option<&'static Kind> {
+pub(crate) fn known(section: &mut TableReader<'_, '_>, word: &str, role: Role) -> Option<&'static Kind> {
     let Some(kind) = Kind::named(role, word) else {
         let known = Kind::words(role, false).join(", ");
         section.fault("store", format!("{word:?}"), format!("unknown, {known} are known"));
@@ -21,10 +21,10 @@ pub(crate) fn known(section: &mut Section<'_, '_>, word: &str, role: Role) -> Op
 /// Where a kind's data is, by the settings of `section` and `file`; `None` where a fault left no place, and where the build leaves the
 /// kind out.
 pub(crate) fn place(
-    section: &mut Section<'_, '_>,
+    section: &mut TableReader<'_, '_>,
     kind: Option<&'static Kind>,
     attempt: std::time::Duration,
-    file: impl FnOnce(&mut Section<'_, '_>) -> Option<String>,
+    file: impl FnOnce(&mut TableReader<'_, '_>) -> Option<String>,
 ) -> Option<Place> {
     let Some(kind) = kind.filter(|kind| kind.is_built_in()) else {
         section.pass_over();

@@ -5,7 +5,7 @@ use std::time::Duration;
 use sequent_backend::kinds::{Kind, Role};
 
 use super::kind;
-use crate::config::{Place, Section};
+use crate::config::{Place, TableReader};
 
 /// `[ledger]`.
 #[derive(Debug, Clone)]
@@ -25,7 +25,7 @@ pub struct LedgerPart {
 const FILE: &str = "ledger.db";
 
 impl LedgerPart {
-    pub(crate) fn read(mut section: Section<'_, '_>, attempt: Duration) -> Self {
+    pub(crate) fn read(mut section: TableReader<'_, '_>, attempt: Duration) -> Self {
         let word = section.text("store").unwrap_or_else(|| {
             section.default_shown("store", "\"sqlite\"".to_owned());
             "sqlite".to_owned()

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::config::Section;
+use crate::config::TableReader;
 
 /// `[limits]`.
 #[derive(Debug, Clone)]
@@ -28,7 +28,7 @@ pub struct LimitsPart {
 }
 
 impl LimitsPart {
-    pub(crate) fn read(mut section: Section<'_, '_>) -> Self {
+    pub(crate) fn read(mut section: TableReader<'_, '_>) -> Self {
         let deadline = section.duration("deadline_ms", 1..=600_000, 1500);
         let max_count = section.integer("max_count", 1..=1_000_000, 10_000);
         let lease_max_count = section.integer("lease_max_count", 1..=10_000_000, 100_000);

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use crate::config::Section;
+use crate::config::TableReader;
 
 /// `[listen]`: loopback unless configured.
 #[derive(Debug, Clone)]
@@ -18,7 +18,7 @@ pub struct ListenPart {
 }
 
 impl ListenPart {
-    pub(crate) fn read(mut section: Section<'_, '_>) -> Self {
+    pub(crate) fn read(mut section: TableReader<'_, '_>) -> Self {
         let grpc = address(&mut section, "grpc", 7420);
         let http = address(&mut section, "http", 7421);
         let resp = address(&mut section, "resp", 7422);
@@ -28,7 +28,7 @@ impl ListenPart {
     }
 }
 
-fn address(section: &mut Section<'_, '_>, key: &'static str, port: u16) -> SocketAddr {
+fn address(section: &mut TableReader<'_, '_>, key: &'static str, port: u16) -> SocketAddr {
     let default = SocketAddr::from(([127, 0, 0, 1], port));
     let Some(text) = section.text(key) else {
         section.default_shown(key, format!("\"{default}\""));

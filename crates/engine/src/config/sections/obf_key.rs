@@ -9,7 +9,7 @@ use std::{
 use sequent_core::SequenceName;
 use sequent_format::ObfuscationKey;
 
-use crate::config::{Section, collector::Checker};
+use crate::config::{TableReader, collector::Collector};
 use crate::texts::obf_keys;
 
 /// The most keys.
@@ -22,7 +22,7 @@ const FILE_BYTES_MAX: u64 = 256;
 const DIGITS: &str = "32, 48 or 64 hexadecimal digits are expected in it";
 
 /// Reads every key, and holds it for the process; no fault says more of a file than its path.
-pub(crate) fn read(checker: &mut Checker<'_>, data: &Path) {
+pub(crate) fn read(checker: &mut Collector<'_>, data: &Path) {
     let tables = checker.list("obf_key").unwrap_or_default();
     if tables.len() > KEYS_MAX {
         let fault =
@@ -34,7 +34,7 @@ pub(crate) fn read(checker: &mut Checker<'_>, data: &Path) {
     }
 }
 
-fn one(mut section: Section<'_, '_>, data: &Path) {
+fn one(mut section: TableReader<'_, '_>, data: &Path) {
     let name = section.demanded("name", "the name behind obf=ff1: is expected");
     let file = section.demanded("file", "the path of a file with the key is expected");
     let named = name.filter(|name| {

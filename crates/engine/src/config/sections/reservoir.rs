@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::config::Section;
+use crate::config::TableReader;
 
 /// `[reservoir]`.
 #[derive(Debug, Clone)]
@@ -19,7 +19,7 @@ pub struct ReservoirPart {
 pub const SERVERS_MAX: u64 = 1000;
 
 impl ReservoirPart {
-    pub(crate) fn read(mut section: Section<'_, '_>) -> Self {
+    pub(crate) fn read(mut section: TableReader<'_, '_>) -> Self {
         let reserve = section.duration("reserve_ms", 0..=600_000, 10_000);
         let at_risk_max = section.integer("at_risk_max", 1..=1_000_000_000, 1_000_000);
         // Nobody else knows it: in the ledger a server's row is as that of a command that takes one number and ends.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use sequent_core::{MEMORY_BITS_MAX, SHARD_BITS_MAX};
 use sequent_ha::RingConfig;
 
-use crate::config::Section;
+use crate::config::TableReader;
 
 /// `[ring]`.
 #[derive(Debug, Clone)]
@@ -29,7 +29,7 @@ const SLOW_AFTER_MS: u64 = 200;
 const SLOW_AFTER_EMBEDDED_MS: u64 = 500;
 
 impl RingPart {
-    pub(crate) fn read(mut section: Section<'_, '_>, embedded: bool) -> Self {
+    pub(crate) fn read(mut section: TableReader<'_, '_>, embedded: bool) -> Self {
         let shard_bits = section.integer_opt("shard_bits", 0..=u64::from(SHARD_BITS_MAX));
         let memory_bits = section.integer_opt("memory_bits", 0..=u64::from(MEMORY_BITS_MAX));
         let attempt_timeout = section.duration("attempt_timeout_ms", 10..=60_000, 1000);
@@ -63,7 +63,7 @@ impl RingPart {
     }
 }
 
-fn not_above(section: &mut Section<'_, '_>, low: (&str, Duration), high: (&str, Duration)) {
+fn not_above(section: &mut TableReader<'_, '_>, low: (&str, Duration), high: (&str, Duration)) {
     if low.1 > high.1 {
         let bound = format!("at most {}, {} ms, is allowed", high.0, high.1.as_millis());
         section.fault(low.0, low.1.as_millis(), bound);

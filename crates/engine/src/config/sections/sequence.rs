@@ -3,7 +3,7 @@
 use sequent_core::{Block, SequenceName};
 use sequent_format::limits::TEXT_CHARS_MAX;
 
-use crate::config::Section;
+use crate::config::TableReader;
 use crate::{
     catalog::definition::{Body, BodyFault, Effective, Placement},
     texts::{Texts, ZONE_DEFAULT},
@@ -26,7 +26,7 @@ pub struct SequencePart {
 }
 
 impl SequencePart {
-    pub(crate) fn read(mut section: Section<'_, '_>) -> Option<Self> {
+    pub(crate) fn read(mut section: TableReader<'_, '_>) -> Option<Self> {
         let name = section.demanded("name", "1 to 128 of A-Z a-z 0-9 _ . : - are allowed");
         let name = name.and_then(|text| match text.parse::<SequenceName>() {
             Ok(name) => Some(name),
@@ -67,7 +67,7 @@ impl SequencePart {
 }
 
 /// What the table says of texts, if it has a template; a key that belongs to one is refused without.
-fn texts(section: &mut Section<'_, '_>) -> Result<Option<Texts>, BodyFault> {
+fn texts(section: &mut TableReader<'_, '_>) -> Result<Option<Texts>, BodyFault> {
     let template = section.text("template");
     let (zone, charset, unique) = (section.text("zone"), section.text("charset"), section.text("unique"));
     let maxlen = section.integer_opt("maxlen", 1..=TEXT_CHARS_MAX as u64);

@@ -7,7 +7,7 @@ use sequent_backend::{
     net::{Driver, SchemaName, ServerOptions, ServerUrl},
 };
 
-use crate::config::Section;
+use crate::config::TableReader;
 pub use sequent_backend::net::Tls;
 
 /// A database of a server, and how it is reached. Printed without what is secret.
@@ -44,7 +44,7 @@ impl ServerPlace {
 
     /// The place that a table describes; `None` where a fault left none. No attempt lasts longer than `attempt`.
     pub(crate) fn read(
-        section: &mut Section<'_, '_>,
+        section: &mut TableReader<'_, '_>,
         kind: &'static Kind,
         driver: &'static Driver,
         attempt: Duration,
@@ -87,7 +87,7 @@ impl ServerPlace {
 }
 
 /// How the line is protected, and by whose certificates; no key of that where there is no TLS.
-fn tls(section: &mut Section<'_, '_>, driver: &Driver) -> (Tls, Option<PathBuf>) {
+fn tls(section: &mut TableReader<'_, '_>, driver: &Driver) -> (Tls, Option<PathBuf>) {
     if driver.tls_checking.is_empty() {
         return (Tls::Off, None);
     }
@@ -103,7 +103,7 @@ fn tls(section: &mut Section<'_, '_>, driver: &Driver) -> (Tls, Option<PathBuf>)
 }
 
 /// What etcd's `https` looks at: whom to trust, and who we are.
-fn certificates(section: &mut Section<'_, '_>, is_secure: bool) -> [Option<PathBuf>; 3] {
+fn certificates(section: &mut TableReader<'_, '_>, is_secure: bool) -> [Option<PathBuf>; 3] {
     const KEYS: [&str; 3] = ["tls_ca_file", "tls_cert_file", "tls_key_file"];
     let files = KEYS.map(|key| section.text(key).map(PathBuf::from));
     for (key, _) in KEYS.iter().zip(&files).filter(|(_, file)| file.is_some() && !is_secure) {
@@ -120,7 +120,7 @@ fn certificates(section: &mut Section<'_, '_>, is_secure: bool) -> [Option<PathB
     files
 }
 
-fn connect_timeout(section: &mut Section<'_, '_>, attempt: Duration) -> Duration {
+fn connect_timeout(section: &mut TableReader<'_, '_>, attempt: Duration) -> Duration {
     let attempt_ms = u64::try_from(attempt.as_millis()).unwrap_or(u64::MAX);
     let limit = section.duration("connect_timeout_ms", 10..=60_000, CONNECT_TIMEOUT_MS.min(attempt_ms));
     if limit > attempt {
@@ -132,7 +132,7 @@ fn connect_timeout(section: &mut Section<'_, '_>, attempt: Duration) -> Duration
 
 /// A fault never repeats a secret of a URL.
 fn read_url(
-    section: &mut Section<'_, '_>,
+    section: &mut TableReader<'_, '_>,
     driver: &'static Driver,
     (text, shown): (String, String),
     has_file: bool,
@@ -155,7 +155,7 @@ fn read_url(
     }
 }
 
-fn read_schema(section: &mut Section<'_, '_>, name: &str) -> Option<SchemaName> {
+fn read_schema(section: &mut TableReader<'_, '_>, name: &str) -> Option<SchemaName> {
     match name.parse::<SchemaName>() {
         Ok(schema) => Some(schema),
         Err(error) => {

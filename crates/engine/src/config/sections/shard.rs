@@ -6,7 +6,7 @@ use sequent_backend::kinds::{Kind, Role};
 use sequent_core::{SHARD_BITS_MAX, SlotIndex};
 
 use super::kind;
-use crate::config::{Place, Section};
+use crate::config::{Place, TableReader};
 
 /// A store in a slot.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct ShardPart {
 
 impl ShardPart {
     /// The part, and whether it is reached over a network; `None` where a fault left none.
-    pub(crate) fn read(mut section: Section<'_, '_>, attempt: Duration) -> (Option<Self>, bool) {
+    pub(crate) fn read(mut section: TableReader<'_, '_>, attempt: Duration) -> (Option<Self>, bool) {
         let slots = (1_u64 << SHARD_BITS_MAX) - 1;
         let has_slot = section.has("slot");
         let slot = section.integer_opt("slot", 0..=slots).and_then(|slot| SlotIndex::try_from(slot).ok());

@@ -1,6 +1,6 @@
 //! `[traces]`: where spans of requests go, in builds that have them.
 
-use crate::config::Section;
+use crate::config::TableReader;
 
 /// One trace of so many, where nobody says.
 const ONE_IN_DEFAULT: u64 = 100;
@@ -15,7 +15,7 @@ pub struct TracesPart {
 }
 
 impl TracesPart {
-    pub(crate) fn read(mut section: Section<'_, '_>) -> Self {
+    pub(crate) fn read(mut section: TableReader<'_, '_>) -> Self {
         let endpoint = section.text("endpoint").filter(|text| {
             let is_plain = text.strip_prefix("http://").is_some_and(|rest| !rest.is_empty());
             if !is_plain {

@@ -1,4 +1,4 @@
-//! What the marker file says, and which file says it.
+//! The content of the version file, and the identity of the file that holds it.
 
 use std::{
     fmt,

@@ -1,4 +1,4 @@
-//! The marker file: the highest version of the ledger that any process of this directory has relied on.
+//! The version file (`home`): the highest ledger version that any process of this data directory has relied on.
 
 mod file;
 #[cfg(test)]
@@ -41,7 +41,7 @@ const LOCK_SHARE: u32 = 2;
 /// It bears its own identity beside the version, and every write makes a new file: one that names another file than
 /// itself was copied, also where it was copied over the file in place.
 #[derive(Debug, Clone)]
-pub struct Home {
+pub struct VersionFile {
     data: PathBuf,
     patience: Duration,
     entropy: Arc<dyn Entropy>,
@@ -61,7 +61,7 @@ impl From<io::Error> for Fault {
     }
 }
 
-impl Home {
+impl VersionFile {
     /// The marker of `data`; `limit` is the time limit of an attempt.
     pub fn new(data: &Path, limit: Duration, entropy: Arc<dyn Entropy>) -> Self {
         Self {
@@ -218,7 +218,7 @@ impl Home {
     }
 }
 
-impl MarkPlace for Home {
+impl MarkPlace for VersionFile {
     fn bear(&self, version: u64, era: Option<Era>) -> BoxFuture<'_, Result<Mark, SourceError>> {
         Box::pin(async move {
             if version > 0 {
@@ -231,7 +231,7 @@ impl MarkPlace for Home {
 }
 
 /// The marker as a recovery reads it: the mark counts, whoever copied it.
-pub struct Unjudged<'a>(pub &'a Home);
+pub struct Unjudged<'a>(pub &'a VersionFile);
 
 impl MarkPlace for Unjudged<'_> {
     fn bear(&self, version: u64, era: Option<Era>) -> BoxFuture<'_, Result<Mark, SourceError>> {

@@ -1,15 +1,15 @@
-//! What stays, what is refused, and what a copy is told by.
+//! Tests of the version file: what is kept, what is refused, how a copy is detected.
 
 use super::*;
 use sequent_core::Layout;
 use sequent_testkit::SeededEntropy;
 
-fn home(data: &Path) -> Home {
-    Home::new(data, Duration::from_secs(20), Arc::new(SeededEntropy::new(1)))
+fn home(data: &Path) -> VersionFile {
+    VersionFile::new(data, Duration::from_secs(20), Arc::new(SeededEntropy::new(1)))
 }
 
 /// What is held once `version` was left.
-async fn mark(home: &Home, version: u64) -> Result<u64, SourceError> {
+async fn mark(home: &VersionFile, version: u64) -> Result<u64, SourceError> {
     home.bear(version, None).await.map(|mark| mark.version)
 }
 
@@ -155,7 +155,7 @@ async fn a_lock_that_is_never_given_back_is_an_error() {
     let data = tempfile::tempdir().unwrap();
     let lock = File::create(data.path().join(LOCK_FILE)).unwrap();
     lock.lock().unwrap();
-    let home = Home { patience: Duration::from_millis(50), ..home(data.path()) };
+    let home = VersionFile { patience: Duration::from_millis(50), ..home(data.path()) };
     let error = mark(&home, 1).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unavailable);
     assert!(error.to_string().contains("home.lock"), "{error}");

@@ -1,5 +1,5 @@
-//! Dense counters that this process gives of: what is left of each, and how fast it goes, for gauges and status. Nothing rests
-//! on it: the ledger counts.
+//! Statistics of the dense counters that this process uses, for gauges and status: what is left, and at what rate it goes.
+//! The ledger alone counts; nothing depends on these.
 
 use std::{
     collections::BTreeMap,

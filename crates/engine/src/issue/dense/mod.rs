@@ -1,5 +1,5 @@
-//! Dense sequences: one counter in the ledger, no ring, no reservoir. Each number is asked for, and the asks of all callers
-//! of this process travel together.
+//! Dense sequences: one counter in the ledger, without ring and reservoir. Requests of all callers in this process are merged
+//! into one call.
 
 mod known;
 
@@ -18,7 +18,7 @@ use crate::{
     engine::Engine,
     error::{EngineError, reason::Reason, reason_of},
     issue::{
-        request::Aim,
+        request::ResolvedRequest,
         request_types::{Issued, NextRequest, Way},
         retention::for_good,
     },
@@ -73,7 +73,7 @@ impl Engine {
 
     async fn count(
         &self,
-        aim: &Aim,
+        aim: &ResolvedRequest,
         request: &NextRequest,
         deadline: Instant,
     ) -> Result<Blocks, EngineError> {

@@ -1,4 +1,4 @@
-//! Numbers of a source but for those that may not leave any more.
+//! A source without the numbers that are no longer allowed: those at or below the key's minimum.
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ const TRIES_MAX: u32 = 64;
 const DROPPED: &str = "at or below the number that the key was advanced to";
 
 /// A source of numbers above a floor.
-pub(crate) struct Above {
+pub(crate) struct MinimumFilter {
     numbers: Arc<dyn Source>,
     floor: u64,
     events: Events,
 }
 
-impl Above {
+impl MinimumFilter {
     /// What `numbers` gives, but for what is at or below `floor`.
     pub(crate) fn of(numbers: Arc<dyn Source>, floor: u64, events: Events) -> Arc<dyn Source> {
         if floor == 0 { numbers } else { Arc::new(Self { numbers, floor, events }) }
@@ -38,7 +38,7 @@ impl Above {
     }
 }
 
-impl Source for Above {
+impl Source for MinimumFilter {
     fn take(&self, want: u64) -> BoxFuture<'_, Result<Blocks, SourceError>> {
         Box::pin(async move {
             for _ in 0..TRIES_MAX {
@@ -83,11 +83,11 @@ mod tests {
             }
         });
         let numbers: Arc<dyn Source> = Arc::new(ScriptedSource::giving());
-        let above = Above::of(Arc::clone(&numbers), 7, events.clone());
+        let above = MinimumFilter::of(Arc::clone(&numbers), 7, events.clone());
         assert_eq!(above.take(5).await.unwrap().numbers().collect::<Vec<_>>(), [8, 9, 10]);
         assert_eq!(*told.lock().unwrap(), [5, 2], "1 to 5, and 6 and 7");
         assert_eq!(above.take(1).await.unwrap().highest(), Some(11));
-        let far = Above::of(numbers, 1 << 40, events);
+        let far = MinimumFilter::of(numbers, 1 << 40, events);
         assert_eq!(far.take(1).await.unwrap_err().kind(), ErrorKind::NoWitness, "not for ever");
     }
 }

@@ -1,4 +1,4 @@
-//! How far operators have advanced keys: nothing at or below leaves any more, whatever comes from the rooms below.
+//! The minimum of each key that an operator has advanced. Numbers at or below it are dropped, whatever the sources give.
 
 mod filter;
 
@@ -14,7 +14,7 @@ use sequent_core::{
     ledger::{Fence, Ledger, LedgerNote, NoteSubject, Periods},
 };
 
-pub(crate) use filter::Above;
+pub(crate) use filter::MinimumFilter;
 
 use crate::{
     engine::{Engine, Inner},
@@ -26,7 +26,7 @@ const WHY: &str = "an operator has advanced its key";
 
 /// How far keys are advanced, most of which never are, and which periods are over.
 #[derive(Default)]
-pub(crate) struct Floors {
+pub(crate) struct Minimums {
     held: ArcSwap<Held>,
     /// Whether any period is over.
     has_fences: AtomicBool,
@@ -38,7 +38,7 @@ struct Held {
     over: BTreeMap<Periods, u64>,
 }
 
-impl Floors {
+impl Minimums {
     /// As the ledger has them.
     pub(crate) async fn read(ledger: &dyn Ledger, limit: Duration) -> Result<Self, SourceError> {
         let floors = Self::default();
@@ -109,30 +109,30 @@ impl Engine {
     /// The number up to which an operator has advanced a key, as the ledger tells now; 0: not at all.
     pub async fn advanced_to(&self, key: &Key) -> Result<u64, EngineError> {
         let cluster = &self.0.cluster;
-        let read = self.0.floors.refresh(&*cluster.ledger, cluster.limit).await;
+        let read = self.0.minimums.refresh(&*cluster.ledger, cluster.limit).await;
         read.map_err(|error| of_ledger(&error))?;
-        Ok(self.0.floors.of(key))
+        Ok(self.0.minimums.of(key))
     }
 
     /// Notes in the ledger that no number of a key up to `to` is given any more. Every server hears of it with the
     /// definitions; this one at once.
     pub async fn note_advanced(&self, key: &Key, to: u64) -> Result<(), EngineError> {
-        if self.0.floors.of(key) < to {
+        if self.0.minimums.of(key) < to {
             let cluster = &self.0.cluster;
             let advanced = LedgerNote { about: NoteSubject::Advanced(key.clone()), to };
             let note =
                 || within(cluster.limit, "note how far a key is advanced", cluster.ledger.note(&advanced));
             patiently(note).await.map_err(|error| of_ledger(&error))?;
         }
-        self.0.follow_floors().await.map_err(|error| of_ledger(&error))
+        self.0.follow_minimums().await.map_err(|error| of_ledger(&error))
     }
 }
 
 impl Inner {
     /// Hears how far keys are advanced. What a live key of these holds is burnt; whoever waits for it is served by its
     /// successor.
-    pub(crate) async fn follow_floors(&self) -> Result<(), SourceError> {
-        let changed = self.floors.refresh(&*self.cluster.ledger, self.cluster.limit).await?;
+    pub(crate) async fn follow_minimums(&self) -> Result<(), SourceError> {
+        let changed = self.minimums.refresh(&*self.cluster.ledger, self.cluster.limit).await?;
         if changed.is_empty() {
             return Ok(());
         }
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_floor_only_rises() {
-        let floors = Floors::default();
+        let floors = Minimums::default();
         let note = |name: &str, to| LedgerNote { about: NoteSubject::Advanced(Key::from_stored(name)), to };
         assert_eq!(floors.take_up(&[note("a", 5), note("b", 1)]).len(), 2);
         assert_eq!(floors.take_up(&[note("a", 4)]).len(), 0, "the ledger went back");

@@ -1,4 +1,4 @@
-//! Live keys: each made once under a burst, found without waiting, dropped whole when idle.
+//! The registry of keys in use: a key is loaded once for concurrent requests, found without waiting, and dropped when idle.
 
 use std::{
     borrow::Borrow,
@@ -28,7 +28,7 @@ pub(crate) const LIVE_KEYS_MAX: usize = 1 << 20;
 type Made<T> = Option<Result<Arc<T>, EngineError>>;
 
 enum Entry<T> {
-    Live(Arc<T>),
+    ActiveKey(Arc<T>),
     Making(watch::Receiver<Made<T>>),
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct Registry<T> {
 /// What a caller does about a key that is not live.
 pub(crate) enum Claim<T> {
     /// Somebody was faster.
-    Live(Arc<T>),
+    ActiveKey(Arc<T>),
     /// Somebody is making it.
     Wait(watch::Receiver<Made<T>>),
     /// The caller must make it, and say what became of it.
@@ -76,7 +76,7 @@ impl<T> Registry<T> {
     pub(crate) fn get(&self, key: &str) -> Option<Arc<T>> {
         let part = self.part(key).read().unwrap_or_else(PoisonError::into_inner);
         match part.get(key) {
-            Some(Entry::Live(live)) => Some(Arc::clone(live)),
+            Some(Entry::ActiveKey(live)) => Some(Arc::clone(live)),
             _ => None,
         }
     }
@@ -85,7 +85,7 @@ impl<T> Registry<T> {
     pub(crate) fn claim(&self, key: &Key) -> Result<Claim<T>, EngineError> {
         let mut part = self.part(key.as_str()).write().unwrap_or_else(PoisonError::into_inner);
         match part.get(key.as_str()) {
-            Some(Entry::Live(live)) => return Ok(Claim::Live(Arc::clone(live))),
+            Some(Entry::ActiveKey(live)) => return Ok(Claim::ActiveKey(Arc::clone(live))),
             // A maker that is gone without a word has left its sender closed; then the next caller takes over.
             Some(Entry::Making(made)) if made.has_changed().is_ok() || made.borrow().is_some() => {
                 return Ok(Claim::Wait(made.clone()));
@@ -111,7 +111,7 @@ impl<T> Registry<T> {
     ) {
         let mut part = self.part(key.as_str()).write().unwrap_or_else(PoisonError::into_inner);
         match &result {
-            Ok(live) => drop(part.insert(ByText(key.clone()), Entry::Live(Arc::clone(live)))),
+            Ok(live) => drop(part.insert(ByText(key.clone()), Entry::ActiveKey(Arc::clone(live)))),
             Err(_) => self.forget(&mut part, key),
         }
         drop(part);
@@ -125,7 +125,7 @@ impl<T> Registry<T> {
             let mut part = part.write().unwrap_or_else(PoisonError::into_inner);
             let unused = |key: &Key, live: &Arc<T>| Arc::strong_count(live) == 1 && idle(key, live);
             gone.extend(
-                part.extract_if(|key, entry| matches!(entry, Entry::Live(live) if unused(&key.0, live))),
+                part.extract_if(|key, entry| matches!(entry, Entry::ActiveKey(live) if unused(&key.0, live))),
             );
             // A table does not shrink by itself: a million keys that were idle would be paid for ever.
             if part.len() < part.capacity() / 4 {
@@ -139,7 +139,7 @@ impl<T> Registry<T> {
     /// Takes out a live key, where it is still this one.
     pub(crate) fn remove_one(&self, key: &Key, live: &Arc<T>) -> bool {
         let mut part = self.part(key.as_str()).write().unwrap_or_else(PoisonError::into_inner);
-        let is_it = matches!(part.get(key.as_str()), Some(Entry::Live(held)) if Arc::ptr_eq(held, live));
+        let is_it = matches!(part.get(key.as_str()), Some(Entry::ActiveKey(held)) if Arc::ptr_eq(held, live));
         if is_it {
             self.forget(&mut part, key);
         }
@@ -153,7 +153,9 @@ impl<T> Registry<T> {
         for part in &self.parts {
             let mut part = part.write().unwrap_or_else(PoisonError::into_inner);
             let before = gone.len();
-            gone.extend(part.extract_if(|key, entry| matches!(entry, Entry::Live(_)) && matching(&key.0)));
+            gone.extend(
+                part.extract_if(|key, entry| matches!(entry, Entry::ActiveKey(_)) && matching(&key.0)),
+            );
             self.count.fetch_sub(gone.len() - before, Ordering::Relaxed);
         }
         live_of(gone)
@@ -165,7 +167,7 @@ impl<T> Registry<T> {
         for part in &self.parts {
             let part = part.read().unwrap_or_else(PoisonError::into_inner);
             all.extend(part.iter().filter_map(|(key, entry)| match entry {
-                Entry::Live(live) => Some((key.0.clone(), Arc::clone(live))),
+                Entry::ActiveKey(live) => Some((key.0.clone(), Arc::clone(live))),
                 Entry::Making(_) => None,
             }));
         }
@@ -179,7 +181,7 @@ impl<T> Registry<T> {
         for part in &self.parts {
             let part = part.read().unwrap_or_else(PoisonError::into_inner);
             let live = part.iter().filter_map(|(key, entry)| match entry {
-                Entry::Live(live) if wanted(&key.0, live) => Some((key.0.clone(), Arc::clone(live))),
+                Entry::ActiveKey(live) if wanted(&key.0, live) => Some((key.0.clone(), Arc::clone(live))),
                 _ => None,
             });
             found.extend(live.take(most.saturating_sub(found.len())));
@@ -192,7 +194,7 @@ impl<T> Registry<T> {
         let of = |part: &RwLock<HashMap<ByText, Entry<T>>>| {
             let part = part.read().unwrap_or_else(PoisonError::into_inner);
             let is_wanted = |(key, entry): &(&ByText, &Entry<T>)| match entry {
-                Entry::Live(live) => wanted(&key.0, live),
+                Entry::ActiveKey(live) => wanted(&key.0, live),
                 Entry::Making(_) => false,
             };
             part.iter().filter(is_wanted).count()
@@ -205,7 +207,7 @@ impl<T> Registry<T> {
         let mut sum = 0_u64;
         for part in &self.parts {
             let values = |entry: &Entry<T>| match entry {
-                Entry::Live(live) => of(live),
+                Entry::ActiveKey(live) => of(live),
                 Entry::Making(_) => 0,
             };
             let part = part.read().unwrap_or_else(PoisonError::into_inner).values().map(values).sum();
@@ -234,7 +236,7 @@ impl<T> Registry<T> {
 
 fn live_of<T>(gone: Vec<(ByText, Entry<T>)>) -> Vec<Arc<T>> {
     let live = |(_, entry)| match entry {
-        Entry::Live(live) => Some(live),
+        Entry::ActiveKey(live) => Some(live),
         Entry::Making(_) => None,
     };
     gone.into_iter().filter_map(live).collect()

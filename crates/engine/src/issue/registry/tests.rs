@@ -1,4 +1,4 @@
-//! A burst makes a key once; idle keys go, and what is in use stays.
+//! Tests of the registry: concurrent requests load a key once; idle keys are dropped, used ones are kept.
 
 use super::*;
 use sequent_core::SequenceName;
@@ -21,7 +21,7 @@ async fn one_makes_and_the_others_get_the_same() {
     registry.made(&key("a"), Ok(Arc::new(7)), &sender);
     let got = made.wait_for(Option::is_some).await.unwrap().clone().unwrap().unwrap();
     assert_eq!((*got, registry.get("a").as_deref()), (7, Some(&7)));
-    assert!(matches!(registry.claim(&key("a")), Ok(Claim::Live(_))));
+    assert!(matches!(registry.claim(&key("a")), Ok(Claim::ActiveKey(_))));
 }
 
 #[tokio::test]

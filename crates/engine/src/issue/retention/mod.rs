@@ -1,8 +1,7 @@
-//! Periods that are over for good, where a definition says how many are kept: nobody is given a number of one any more, and
-//! their counters are forgotten, so many at a time.
+//! Retention of periods: a period that is older than a definition keeps is expired. No request gets a number of it, and its
+//! counters are removed, a limited number at a time.
 //!
-//! What is over is a fence in the ledger, which only rises; no clock takes it back. The guard keeps whoever comes late from
-//! beginning a counter behind it.
+//! Expiry is a fence in the ledger, which only rises; no clock takes it back. The guard refuses to begin a counter behind it.
 
 #[cfg(test)]
 mod tests;
@@ -79,7 +78,7 @@ pub(crate) async fn run(engine: Weak<Inner>) {
             return;
         }
         let clock = &*inner.env.clock;
-        if steadiness.look(clock.now(), inner.wall.now(clock)) {
+        if steadiness.look(clock.now(), inner.request_clock.now(clock)) {
             Engine(inner).forget_what_is_over(&mut turn).await;
         }
     }
@@ -143,7 +142,7 @@ impl Engine {
 
     /// The earlier of this clock and the ledger's: one that is wrong by a year must not end this year.
     async fn earliest_now(&self) -> Result<Timestamp, SourceError> {
-        let (ground, own) = (&self.0.cluster, self.0.wall.now(&*self.0.env.clock));
+        let (ground, own) = (&self.0.cluster, self.0.request_clock.now(&*self.0.env.clock));
         let ledger = within(ground.limit, "read the ledger's clock", ground.ledger.inspect()).await?.clock_ms;
         let ledger = i64::try_from(ledger).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
         Ok(ledger.map_or(own, |ledger| own.min(ledger)))
@@ -152,9 +151,9 @@ impl Engine {
     async fn forget_of(&self, entry: &Arc<Entry>, now: Timestamp) -> Result<usize, SourceError> {
         let (inner, name) = (&self.0, entry.name());
         let Some((fence, over)) = may_be_over(entry, now) else { return Ok(0) };
-        if !inner.floors.has(&fence) {
+        if !inner.minimums.has(&fence) {
             inner.keeper.fence(&fence).await?;
-            inner.follow_floors().await?;
+            inner.follow_minimums().await?;
             tracing::info!(%name, period = over, "periods up to this one are over for good");
             // Their counters go at the next look, when every server has heard.
             return Ok(0);

@@ -1,4 +1,4 @@
-//! What is over: refused, forgotten, and over for good, whatever a clock says.
+//! Tests of retention: expired periods are refused and forgotten, and stay expired whatever a clock shows.
 
 use super::*;
 use crate::{

@@ -1,4 +1,4 @@
-//! What an operator is shown: plain data, the same for text and JSON.
+//! Reports for operators: plain data, the same for text and JSON.
 
 mod sequence;
 mod shard;

@@ -1,4 +1,4 @@
-//! What is asked of others, with how often, how long and how it ended: decorators that change nothing.
+//! Decorators that count and time calls to ledger, stores and reservoirs. They change nothing.
 
 mod ledger;
 mod refills;
