@@ -6,7 +6,6 @@ use sequent_core::{
     Layout, SlotIndex,
     ledger::{Ledger, Word, WordVerb},
 };
-
 use sequent_engine::{
     ClusterHandle, Engine, EngineError, OpenError, Options,
     config::Config,

@@ -4,11 +4,11 @@ use sequent_core::{
     Key, Layout, SequenceName, Span,
     ledger::{DenseAsk, DenseTaken},
 };
+use sequent_engine::{Engine, EngineError, NextRequest, Placement, Reason};
 use sequent_guard::{Headroom, LeapBound};
 use serde::Serialize;
 
 use crate::{admin::Admin, suspect_rows::Doubted};
-use sequent_engine::{Engine, EngineError, NextRequest, Placement, Reason};
 
 /// The widest leap of a dense counter that needs no word, as far as the range allows: that of a counter on a ring.
 const DENSE_LEAP_MAX: u64 = 1 << 36;

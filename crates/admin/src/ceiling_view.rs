@@ -6,10 +6,13 @@ use sequent_core::{
     InstanceId, Key, SlotIndex, SourceError,
     ledger::{Counter, Ledger, Periods},
 };
-
-use super::{cell_scan::Reached, named_floor::floor};
-use crate::doctor::{fences_among, is_over};
 use sequent_engine::ledger_timeout::within;
+
+use crate::{
+    cell_scan::Reached,
+    doctor::{fences_among, is_over},
+    named_floor::floor,
+};
 
 /// What a ledger that has rows permits its counters.
 pub(crate) struct Permitted {

@@ -7,7 +7,6 @@ use sequent_core::{
     SourceError,
     ledger::{Ledger, LedgerNote, NoteSubject},
 };
-
 use sequent_engine::ledger_timeout::within;
 
 /// Notes that a loss of so many raw ids was named: the floor is no lower now. Amid a change of the ring nothing is noted.

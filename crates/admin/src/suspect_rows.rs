@@ -6,14 +6,14 @@ use sequent_core::{
     Condition, Key, Layout, SlotIndex, SourceError,
     ledger::{Counter, Ledger, Row},
 };
-use sequent_guard::{Doubt, Evidence, FAR_CEILING, LEAP_MAX, Outside};
-
-use super::admin::Admin;
 use sequent_engine::{
     EngineError,
     data::leap_advice,
     ledger_timeout::{of_ledger, within},
 };
+use sequent_guard::{Doubt, Evidence, FAR_CEILING, LEAP_MAX, Outside};
+
+use crate::admin::Admin;
 
 /// Of how many rows more is asked.
 const ASKED_MAX: usize = 64;

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use sequent_core::SlotIndex;
+use sequent_engine::OpenError;
 
 use super::{Extent, Reached};
 use crate::recover::unreadable_witnesses::without_words;
-use sequent_engine::OpenError;
 
 impl Extent {
     /// Refuses a loss below what is seen here, and where some store did not tell though nobody has named its slot. Returns what

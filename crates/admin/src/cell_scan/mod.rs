@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use sequent_core::{Key, SlotIndex, SourceError};
 
-use super::recover::since::BUMP_MAX;
+use crate::recover::since::BUMP_MAX;
 
 pub(crate) use notes::{CANT_LIST, untold_line};
 pub(crate) use reached::Reached;

@@ -3,11 +3,11 @@
 use std::{sync::Arc, time::Duration};
 
 use sequent_core::{SlotIndex, SourceError, Store};
+use sequent_engine::ledger_timeout::within;
 use tokio::task::JoinSet;
 
 use super::{Extent, Reached};
 use crate::ceiling_view::Permitted;
-use sequent_engine::ledger_timeout::within;
 
 /// The most pages of one store that a recovery reads: some hundred million cells.
 const PAGES_MAX: usize = 1 << 16;

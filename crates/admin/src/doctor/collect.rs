@@ -3,10 +3,10 @@
 use std::{sync::Arc, time::Duration};
 
 use sequent_core::{Env, Examination, Key, LedgerExamination, SlotIndex, SourceError, Store, ledger::Ledger};
+use sequent_engine::{ledger_timeout::within, stores::Shard};
 use tokio::task::JoinSet;
 
 use super::clocks::Asked;
-use sequent_engine::{ledger_timeout::within, stores::Shard};
 
 /// How long the look into one place may take.
 const LOOK_LIMIT: Duration = Duration::from_secs(10);

@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use sequent_core::ledger::{Ledger, Word, WordVerb};
+use sequent_engine::ledger_timeout::within;
 
 use super::report::{Finding, Severity, Site};
-use sequent_engine::ledger_timeout::within;
 
 /// What is to be said of the words in force; nothing where they can't be read, which is said of the ledger.
 pub(super) async fn findings(ledger: &dyn Ledger, clock_ms: u64, limit: Duration) -> Vec<Finding> {

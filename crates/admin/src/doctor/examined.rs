@@ -3,6 +3,12 @@
 use sequent_core::{
     Condition, Durability, Examination, Fact, LedgerExamination, SlotIndex, SourceError, ledger::LayoutChange,
 };
+use sequent_engine::{
+    bootstrap,
+    config::{Config, Place},
+    foreign_stores::ForeignStores,
+    stores::Shard,
+};
 
 use super::{
     clocks::{self, Asked},
@@ -11,12 +17,6 @@ use super::{
     facts,
     report::{Checkup, Finding, PlaceReport, Severity, Site},
     resize_in_progress, ring,
-};
-use sequent_engine::{
-    bootstrap,
-    config::{Config, Place},
-    foreign_stores::ForeignStores,
-    stores::Shard,
 };
 
 /// The places that were looked into so far, and what is to be said.

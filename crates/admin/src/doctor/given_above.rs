@@ -6,9 +6,9 @@ use sequent_core::{
     Key,
     ledger::{Ledger, LedgerNote, NoteSubject},
 };
+use sequent_engine::{key_display::shown, ledger_timeout::within};
 
 use super::report::{Finding, Severity, Site};
-use sequent_engine::{key_display::shown, ledger_timeout::within};
 
 /// One finding for each key of which a server noted it, until a person has advanced the key.
 pub(super) async fn findings(ledger: &dyn Ledger, limit: Duration) -> Vec<Finding> {

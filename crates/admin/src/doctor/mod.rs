@@ -23,7 +23,6 @@ use sequent_core::{
     Condition, Examination, Key, Layout, LedgerExamination, SlotIndex, SourceError, Stamp,
     ledger::{LayoutRecord, Ledger},
 };
-
 use sequent_engine::{
     OpenError, Options,
     config::{Config, Place},

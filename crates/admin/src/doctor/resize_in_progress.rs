@@ -6,12 +6,12 @@ use sequent_core::{
     Examination, LedgerExamination, Stamp,
     ledger::{LayoutChange, LayoutRecord, Ledger},
 };
+use sequent_engine::ledger_timeout::within;
 
 use super::{
     report::{Finding, Severity, Site},
     stamp_of,
 };
-use sequent_engine::ledger_timeout::within;
 
 /// What a backend calls what it could not read as a layout in force.
 pub(super) const FACT: &str = "layout";

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use sequent_core::{DurabilityClass, Examination, InstanceId, LedgerExamination, SlotIndex, Stamp};
+use sequent_engine::foreign_stores::{CAUSES, ForeignStores};
 
 use super::report::{Finding, Severity, Site};
-use sequent_engine::foreign_stores::{CAUSES, ForeignStores};
 
 /// What backends call another slot's stamp that lies in the same database, where the slot's own is missing.
 pub(super) const BESIDE: &str = "beside";

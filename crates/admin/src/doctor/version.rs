@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use sequent_core::{Examination, InstanceId, LedgerExamination, MarkPlace, SlotIndex, SourceError};
+use sequent_engine::{config::Place, data::VersionFile, ledger_timeout::within, stores::Shard};
 
 use super::{Doctor, collect, examined::Examined, ring};
-use sequent_engine::{config::Place, data::VersionFile, ledger_timeout::within, stores::Shard};
 
 impl Doctor<'_> {
     /// The highest version that was left anywhere.

@@ -4,14 +4,14 @@ use sequent_core::{
     Key, Span,
     ledger::{DenseRow, NoteSubject},
 };
+use sequent_engine::{
+    EngineError, dense_number, dense_ordinal,
+    ledger_timeout::{of_ledger, within},
+};
 
 use crate::{
     admin::Admin,
     explain::report::{DenseOrigin, Origin},
-};
-use sequent_engine::{
-    EngineError, dense_number, dense_ordinal,
-    ledger_timeout::{of_ledger, within},
 };
 
 /// What moved a counter past numbers that nobody got.

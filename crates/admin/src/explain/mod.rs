@@ -6,13 +6,13 @@ mod spread;
 mod text;
 
 use sequent_core::{Fits, Key, SequenceName, Span, ledger::Fence};
-use sequent_format::Values;
-
-use super::{admin::Admin, named_floor::floor};
 use sequent_engine::{
     Body, EngineError, Placement, Reason,
     ledger_timeout::{of_ledger, within},
 };
+use sequent_format::Values;
+
+use crate::{admin::Admin, named_floor::floor};
 
 pub use report::{DenseOrigin, EpochReport, Explained, Origin, SpreadOrigin};
 use text::{key_of, partition_of};

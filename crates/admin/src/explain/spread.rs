@@ -4,15 +4,15 @@ use sequent_core::{
     Epoch, Key, Span,
     ledger::{Counter, PastEpoch, Row},
 };
+use sequent_engine::{
+    EngineError,
+    ledger_timeout::{of_ledger, within},
+};
 
 use super::{Without, before_loss};
 use crate::{
     admin::Admin,
     explain::report::{EpochReport, Origin, SpreadOrigin},
-};
-use sequent_engine::{
-    EngineError,
-    ledger_timeout::{of_ledger, within},
 };
 
 impl Admin {

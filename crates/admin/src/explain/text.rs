@@ -1,9 +1,8 @@
 //! The counter that a text is of.
 
 use sequent_core::{Key, SequenceName};
-use sequent_format::{Decoded, Format, Values};
-
 use sequent_engine::EngineError;
+use sequent_format::{Decoded, Format, Values};
 
 /// The names and values that partition the counter of a text, in the order of the key: what it tells, and what else was given.
 pub(super) fn partition_of(

@@ -8,13 +8,6 @@
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use sequent_core::{ErrorKind, Inspection, Layout, SlotIndex, SourceError, Stamp, ledger::LayoutRecord};
-use tokio::task::JoinSet;
-
-use super::unreadable_witnesses::{listed, without_words};
-use crate::{
-    admin::Admin,
-    cell_scan::{Pages, extent_of},
-};
 use sequent_engine::{
     OpenError, Options,
     bootstrap::FIRST_CALL_FACTOR,
@@ -22,6 +15,13 @@ use sequent_engine::{
     foreign_stores::widest,
     ledger_timeout::within,
     stores::{self, Files, Shard},
+};
+use tokio::task::JoinSet;
+
+use super::unreadable_witnesses::{listed, without_words};
+use crate::{
+    admin::Admin,
+    cell_scan::{Pages, extent_of},
 };
 
 /// Why every store must be seen.

@@ -2,11 +2,11 @@
 //! what is at stake. The safe one comes first. Nothing is changed.
 
 use sequent_core::{MarkPlace, ledger::Loss};
+use sequent_engine::{OpenError, data::Unjudged};
 use serde::Serialize;
 
 use super::recovery_plan::PlannedKey;
 use crate::{admin::Admin, cell_scan::Extent};
-use sequent_engine::{OpenError, data::Unjudged};
 
 /// What can be answered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -22,16 +22,16 @@ use sequent_core::{
     MarkPlace, SlotIndex, SourceError,
     ledger::{Counter, Loss},
 };
+use sequent_engine::{OpenError, bootstrap::FIRST_CALL_FACTOR, data::Unjudged, ledger_timeout::within};
 use sequent_guard::Outside;
 
-use super::{
+use crate::{
     admin::Admin,
     ceiling_view::{Permitted, without_generation},
     cell_scan::{Extent, Pages, Reached, extent_of},
+    doctor::PER_SECOND_MAX,
     named_floor::note,
 };
-use crate::doctor::PER_SECOND_MAX;
-use sequent_engine::{OpenError, bootstrap::FIRST_CALL_FACTOR, data::Unjudged, ledger_timeout::within};
 use unreadable_witnesses::check_named;
 
 impl Admin {

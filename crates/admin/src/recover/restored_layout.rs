@@ -6,13 +6,6 @@ use sequent_core::{
     Era, SlotIndex, SourceError, Stamp, Store,
     ledger::{LayoutPage, LayoutRecord, Ledger, Loss},
 };
-use sequent_guard::CatchUp;
-
-use super::{
-    adopt::{Look, check_seen, look},
-    unreadable_witnesses::MarksReport,
-};
-use crate::admin::Admin;
 use sequent_engine::{
     OpenError, Options,
     bootstrap::{FIRST_CALL_FACTOR, check_slots, other_layout},
@@ -22,6 +15,13 @@ use sequent_engine::{
     ledger_timeout::within,
     stores::{self, Files},
 };
+use sequent_guard::CatchUp;
+
+use super::{
+    adopt::{Look, check_seen, look},
+    unreadable_witnesses::MarksReport,
+};
+use crate::admin::Admin;
 
 /// The ledger at hand, and what its stores say.
 struct Sight {

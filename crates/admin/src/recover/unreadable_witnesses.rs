@@ -3,6 +3,10 @@
 use std::{collections::BTreeSet, path::PathBuf};
 
 use sequent_core::{SlotIndex, SourceError, ledger::Loss};
+use sequent_engine::{
+    OpenError,
+    config::{Config, Place},
+};
 use sequent_guard::MarksRead;
 use serde::Serialize;
 
@@ -10,10 +14,6 @@ use super::adopt::Look;
 use crate::{
     admin::Admin,
     cell_scan::{CANT_LIST, Pages, extent_of, untold_line},
-};
-use sequent_engine::{
-    OpenError,
-    config::{Config, Place},
 };
 
 /// The marks that a recovery reads, and those that it can't: each of them says how far the ledger has been.

@@ -9,10 +9,6 @@ use sequent_core::{
     Env, ErrorKind, Layout, MarkPlace, Rules, SlotIndex, Store,
     ledger::{LayoutPage, Ledger},
 };
-use sequent_guard::{Placed, Progress, Resize};
-
-pub use report::{LayoutReport, ResizeReport, ResizedKey};
-
 use sequent_engine::{
     OpenError, Options,
     bootstrap::FIRST_CALL_FACTOR,
@@ -21,6 +17,9 @@ use sequent_engine::{
     ledger_timeout::{patiently, within},
     stores::{self, Files},
 };
+use sequent_guard::{Placed, Progress, Resize};
+
+pub use report::{LayoutReport, ResizeReport, ResizedKey};
 
 /// What is wished of the next layout, beyond the configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

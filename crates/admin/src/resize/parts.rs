@@ -1,12 +1,12 @@
 //! The next layout, and its stores: what the configurations and an operator's wish come to.
 
 use sequent_core::{Layout, SlotIndex, ledger::LayoutPage};
-
-use super::Wish;
 use sequent_engine::{
     OpenError,
     config::{Config, ShardPart},
 };
+
+use super::Wish;
 
 /// n and m of the next layout.
 pub(super) fn next(config: &Config, page: &LayoutPage, wish: &Wish) -> Result<Layout, OpenError> {

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use sequent_core::{Key, SlotIndex, ledger::LayoutRecord};
-use sequent_guard::{KeyPlan, Placed, Plan, Resize};
-use serde::Serialize;
-
-use super::Resizing;
 use sequent_engine::{
     AtRisk, Body, OpenError,
     ledger_timeout::{patiently, within},
 };
+use sequent_guard::{KeyPlan, Placed, Plan, Resize};
+use serde::Serialize;
+
+use super::Resizing;
 
 /// The state of a plan that changes nothing.
 pub(super) const IN_FORCE: &str = "in_force";

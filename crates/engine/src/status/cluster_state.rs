@@ -5,11 +5,10 @@ use std::sync::Arc;
 use sequent_core::{ErrorKind, LedgerId, Mark, MarkPlace, SourceError, Store};
 use tokio::task::JoinSet;
 
-use crate::open::bootstrap::ClusterHandle;
 use crate::{
     error::EngineError,
     ledger_timeout::{of_ledger, within},
-    open::foreign_stores::emptied,
+    open::{bootstrap::ClusterHandle, foreign_stores::emptied},
 };
 
 impl ClusterHandle {

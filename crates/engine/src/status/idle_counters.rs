@@ -9,9 +9,9 @@ use sequent_core::{
 };
 use sequent_guard::CounterStatus;
 
-use crate::open::bootstrap::ClusterHandle;
 use crate::{
     ledger_timeout::within,
+    open::bootstrap::ClusterHandle,
     status::report::{COUNTERS_SHOWN_MAX, RESTING_SHOWN_MAX, RestReport, ShardReport},
 };
 

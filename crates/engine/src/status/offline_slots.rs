@@ -4,11 +4,10 @@ use sequent_core::SlotIndex;
 use tokio::task::JoinSet;
 
 use super::probe::{Whose, empty, look};
-use crate::open::bootstrap::ClusterHandle;
 use crate::{
     config::Config,
     error::OpenError,
-    open::options::Options,
+    open::{bootstrap::ClusterHandle, options::Options},
     status::report::ShardReport,
     stores::{self, Files},
 };

@@ -8,9 +8,9 @@ use sequent_core::{
 };
 use tokio::task::JoinSet;
 
-use crate::open::bootstrap::ClusterHandle;
 use crate::{
     ledger_timeout::within,
+    open::bootstrap::ClusterHandle,
     status::report::{Cause, Found, ShardReport, WordReport},
     stores::Shard,
 };

@@ -6,6 +6,7 @@ use sequent_core::{
     LedgerExamination, Sight, SourceError,
     ledger::{Counter, Ledger, Row},
 };
+use sequent_engine::ledger_timeout::within;
 use tokio::task::JoinSet;
 
 use super::{Kind, Rows, Speaks, jumps::Likely, keys};
@@ -13,7 +14,6 @@ use crate::doctor::{
     Doctor,
     report::{Finding, Severity, Site},
 };
-use sequent_engine::ledger_timeout::within;
 
 /// Of how many counters the epochs that have ended are read: those that are least far on, for what was set lower is low.
 const HISTORIES_MAX: usize = 4096;

@@ -6,6 +6,7 @@ use sequent_core::{
     Examination, Key, Layout, LedgerExamination, SlotIndex,
     ledger::{Counter, Definition, Fence, LedgerNote, NoteSubject, Periods, Row},
 };
+use sequent_engine::{Body, Timestamp, ledger_timeout::within};
 use sequent_guard::Outside;
 
 use super::{
@@ -14,9 +15,10 @@ use super::{
     missing_cells::followed_in,
     unlisted_cells::Strays,
 };
-use crate::doctor::{Doctor, collect};
-use crate::named_floor::floor;
-use sequent_engine::{Body, Timestamp, ledger_timeout::within};
+use crate::{
+    doctor::{Doctor, collect},
+    named_floor::floor,
+};
 
 /// How many counters that are doubted more is asked of.
 const DOUBTED_MAX: usize = 64;

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use sequent_core::{Condition, DurabilityClass, SlotIndex};
+use sequent_engine::data::leap_advice;
 
 use super::{Kind, Verdict};
 use crate::doctor::report::{Finding, Severity, Site};
-use sequent_engine::data::leap_advice;
 
 /// How many keys a finding names.
 pub(crate) const KEYS_NAMED_MAX: usize = 5;

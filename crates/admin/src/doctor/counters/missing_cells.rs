@@ -4,9 +4,9 @@
 //! something, then they trust it: a cell and a row that were lowered together are found by comparing the other slots alone.
 
 use sequent_core::ledger::Row;
+use sequent_engine::status::APART_MAX;
 
 use super::{FEW_BLOCKS, Kind, Rows, jumps::LEAP_MAX};
-use sequent_engine::status::APART_MAX;
 
 /// The share of its range that a counter's epoch follows other slots at least: so much, and at most 2^36.
 const SHARE: u64 = 1000;

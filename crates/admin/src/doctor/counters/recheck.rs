@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use sequent_core::{Examination, InstanceId, Key, SlotIndex};
+use sequent_engine::{status::OBEYED_WITHIN, stores::Shard};
 
 use super::{
     Speaks, Verdict,
@@ -12,7 +13,6 @@ use super::{
     keys::{Rows, cells_of, counters_of, rows_of},
 };
 use crate::doctor::{Doctor, collect};
-use sequent_engine::{status::OBEYED_WITHIN, stores::Shard};
 
 /// Between two looks at what servers at work may just be changing.
 const PAUSE: Duration = Duration::from_millis(200);

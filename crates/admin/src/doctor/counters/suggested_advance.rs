@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use sequent_core::{Layout, Span, ledger::Definition};
+use sequent_engine::{Body, Timestamp, ledger_timeout::within};
 
 use super::{Kind, Verdict};
 use crate::doctor::Doctor;
-use sequent_engine::{Body, Timestamp, ledger_timeout::within};
 
 impl Kind {
     /// Whether an advance writes the row anew that it was found by.

@@ -6,18 +6,18 @@ use std::{
 };
 
 use sequent_core::{Key, LedgerExamination, SlotIndex, SourceError, ledger::Periods};
+use sequent_engine::{bootstrap::FIRST_CALL_FACTOR, stores::Shard};
 
 use super::meaning::KEYS_NAMED_MAX;
-use crate::doctor::{
-    Doctor,
-    collect::ROWS_MAX,
-    report::{Finding, Severity, Site},
-};
 use crate::{
     ceiling_view::{Permitted, without_generation},
     cell_scan::{Extent, Pages, extent_of},
+    doctor::{
+        Doctor,
+        collect::ROWS_MAX,
+        report::{Finding, Severity, Site},
+    },
 };
-use sequent_engine::{bootstrap::FIRST_CALL_FACTOR, stores::Shard};
 
 /// How many pages of a store's cells are read, of some thousand cells each: about as many cells as rows are looked at.
 const PAGES_MAX: usize = 16;

@@ -6,10 +6,10 @@ use sequent_core::{
     Key, Layout, SlotIndex, Span,
     ledger::{DenseRow, Loss, Row},
 };
+use sequent_engine::dense_number;
 use serde::Serialize;
 
 use crate::{ceiling_view::without_generation, cell_scan::Cells};
-use sequent_engine::dense_number;
 
 /// What a key's counters would skip.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

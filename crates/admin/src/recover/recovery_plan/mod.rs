@@ -5,14 +5,14 @@ mod key;
 use std::collections::BTreeMap;
 
 use sequent_core::{Key, SlotIndex, ledger::Loss};
-use serde::Serialize;
-
-use self::key::{Stand, of_dense, of_rows, stands};
-use crate::{admin::Admin, ceiling_view::without_generation, cell_scan::Extent, named_floor::floor};
 use sequent_engine::{
     Body, OpenError, Placement,
     ledger_timeout::{of_ledger, within},
 };
+use serde::Serialize;
+
+use self::key::{Stand, of_dense, of_rows, stands};
+use crate::{admin::Admin, ceiling_view::without_generation, cell_scan::Extent, named_floor::floor};
 
 pub use key::PlannedKey;
 

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use sequent_core::ledger::{Counter, DenseRow, Row};
+use sequent_engine::EngineError;
 
 use super::{
     BUMP_MAX, BUMP_MIN, CopyMade, LossEstimate, pace,
     rate::{Assumed, FACTOR},
     record, refused,
 };
-use sequent_engine::EngineError;
 
 /// How many restarts of a counter's databases, its shard's and the ledger's, are reckoned with whatever the time …
 const RESTARTS: u64 = 16;

@@ -15,11 +15,11 @@ mod tests;
 use std::time::Duration;
 
 use sequent_core::{Layout, ledger::Definition};
+use sequent_engine::{Body, EngineError, Reason, Timestamp};
 use serde::Serialize;
 
 use self::{estimate::estimate, record::Record};
 use crate::admin::Admin;
-use sequent_engine::{Body, EngineError, Reason, Timestamp};
 
 pub use pace::Pace;
 pub use proof::Proof;

@@ -6,13 +6,13 @@ use sequent_core::{
     Key,
     ledger::{Counter, DenseRow, NoteSubject, Row},
 };
-
-use super::shown;
-use crate::{admin::Admin, named_floor::floor};
 use sequent_engine::{
     Body, EngineError,
     ledger_timeout::{of_ledger, within},
 };
+
+use super::shown;
+use crate::{admin::Admin, named_floor::floor};
 
 /// The most counters that are looked at, of each kind: where there are more, the fastest may be among the others.
 const COUNTERS_MAX: usize = 1 << 16;

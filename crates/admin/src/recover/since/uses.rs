@@ -1,9 +1,8 @@
 //! How much of each sequence a loss uses up, for who must choose between a guess and a rate.
 
 use sequent_core::Layout;
-use serde::Serialize;
-
 use sequent_engine::{Body, Placement};
+use serde::Serialize;
 
 /// The share of a sequence, in percent, that is used up on an assumption at most; more needs the operator's rate. As much as a
 /// spread sequence may skip.

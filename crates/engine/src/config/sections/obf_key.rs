@@ -9,8 +9,10 @@ use std::{
 use sequent_core::SequenceName;
 use sequent_format::ObfuscationKey;
 
-use crate::config::{TableReader, collector::Collector};
-use crate::texts::obf_keys;
+use crate::{
+    config::{TableReader, collector::Collector},
+    texts::obf_keys,
+};
 
 /// The most keys.
 const KEYS_MAX: usize = 64;

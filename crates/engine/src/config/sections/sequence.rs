@@ -3,9 +3,9 @@
 use sequent_core::{Block, SequenceName};
 use sequent_format::limits::TEXT_CHARS_MAX;
 
-use crate::config::TableReader;
 use crate::{
     catalog::definition::{Body, BodyFault, Effective, Placement},
+    config::TableReader,
     texts::{Texts, ZONE_DEFAULT},
 };
 
