@@ -2,9 +2,10 @@
 
 use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
 
+use sequent_admin::{Admin, NamedLoss};
 use sequent_core::{NameError, SequenceName, SlotIndex, ledger::Loss};
 use sequent_engine::{
-    CreatePolicy, Desk, Engine, NamedLoss, Options, Pace,
+    CreatePolicy, Engine, Options, Pace,
     config::{Config, Sources},
 };
 
@@ -100,9 +101,9 @@ impl Cluster {
         Ok(Engine::open(config, Options { pace, ..options()? }).await?)
     }
 
-    /// The operator's desk of a cluster that exists: never makes one.
-    pub(crate) async fn desk(&self) -> Result<Desk, Failure> {
-        Ok(Desk::open(&self.config()?, &options()?).await?)
+    /// What an operator does with a cluster that exists: never makes one.
+    pub(crate) async fn admin(&self) -> Result<Admin, Failure> {
+        Ok(Admin::open(&self.config()?, &options()?).await?)
     }
 
     /// Names the loss of a ledger that was put back from amid a resize; `None` where it is amid none.
@@ -111,17 +112,17 @@ impl Cluster {
         (loss, is_confirmed): (Loss, bool),
         without: &BTreeSet<SlotIndex>,
     ) -> Result<Option<String>, Failure> {
-        Ok(Desk::recover_amid_resize(&self.config()?, &options()?, (loss, is_confirmed), without).await?)
+        Ok(Admin::recover_amid_resize(&self.config()?, &options()?, (loss, is_confirmed), without).await?)
     }
 
     /// Refuses where the ledger is a copy from before a resize, or from amid one.
     pub(crate) async fn check_layout(&self) -> Result<(), Failure> {
-        Ok(Desk::check_layout(&self.config()?, &options()?).await?)
+        Ok(Admin::check_layout(&self.config()?, &options()?).await?)
     }
 
     /// The same after a loss: an empty ledger takes up the cluster of its shards, but for those of some slots.
-    pub(crate) async fn desk_after_loss(&self, loss: &NamedLoss) -> Result<Desk, Failure> {
-        Ok(Desk::open_after_loss(&self.config()?, &options()?, loss).await?)
+    pub(crate) async fn admin_after_loss(&self, loss: &NamedLoss) -> Result<Admin, Failure> {
+        Ok(Admin::open_after_loss(&self.config()?, &options()?, loss).await?)
     }
 }
 

@@ -14,18 +14,20 @@ use sequent_guard::Guard;
 use sequent_ha::Ring;
 
 use crate::{
-    Desk, EngineError, Issued, NextRequest, OpenError, Options, Reason, Recent,
-    accused::Accused,
     catalog::Catalog,
     config::{Config, LimitsPart},
-    error::reason_of,
-    events::{Gauges, Memory, Refills, Seldom, Waits, told},
-    floors::Floors,
-    live::{Keyed, Live},
-    registry::Registry,
-    report::{BehindReport, EventReport, Status},
-    tasks::Tasks,
-    wall::Wall,
+    error::{EngineError, OpenError, reason::Reason, reason_of},
+    issue::{
+        active_key::{ActiveKey, Keyed},
+        behind_reports::BehindReports,
+        minimum::Minimums,
+        registry::Registry,
+        request_clock::RequestClock,
+        request_types::{Issued, NextRequest},
+    },
+    open::{bootstrap::ClusterHandle, options::Options, tasks::Tasks},
+    status::report::{BehindReport, EventReport, Status},
+    telemetry::{Gauges, Memory, Recent, Refills, Throttle, Waits, event_reports},
 };
 
 /// A running cluster, as one process sees it. Cheap to clone; [`shutdown`](Self::shutdown) ends it for all clones.
@@ -38,25 +40,25 @@ pub(crate) struct Inner {
     /// For how long numbers shall go on without the ledger.
     pub(crate) outage: std::time::Duration,
     pub(crate) env: Env,
-    pub(crate) wall: Wall,
+    pub(crate) request_clock: RequestClock,
     /// Whether any key with a period has been live: else nobody looks for those that end.
     pub(crate) dated: AtomicBool,
     pub(crate) ring: Arc<Ring>,
     pub(crate) keeper: Arc<Guard>,
-    pub(crate) desk: Desk,
+    pub(crate) cluster: Arc<ClusterHandle>,
     pub(crate) catalog: Catalog,
-    pub(crate) floors: Floors,
-    pub(crate) keys: Registry<Live>,
+    pub(crate) minimums: Minimums,
+    pub(crate) keys: Registry<ActiveKey>,
     /// Dense counters in use here.
-    pub(crate) dense: crate::dense::Known,
+    pub(crate) dense: crate::issue::dense::Known,
     pub(crate) reservoir_context: Arc<sequent_buffer::ReservoirContext>,
     pub(crate) tasks: Tasks,
     pub(crate) memory: Memory,
-    pub(crate) accused: Accused,
+    pub(crate) behind_reports: BehindReports,
     pub(crate) gauges: Gauges,
     pub(crate) refills: Arc<Refills>,
     pub(crate) waits: Waits,
-    pub(crate) failures: Seldom,
+    pub(crate) failures: Throttle,
     pub(crate) stopping: AtomicBool,
     /// Files that could not be left at the end.
     pub(crate) unleft: Mutex<Vec<String>>,
@@ -102,9 +104,14 @@ impl Engine {
         &self.0.env.clock
     }
 
-    /// What an operator does: lists, words, histories, and a fresh look at each store.
-    pub fn desk(&self) -> &Desk {
-        &self.0.desk
+    /// The ledger and the stores beneath, for whoever lists, or takes a fresh look at each.
+    pub fn cluster(&self) -> &Arc<ClusterHandle> {
+        &self.0.cluster
+    }
+
+    /// The counters that this engine holds.
+    pub fn keeper(&self) -> &Guard {
+        &self.0.keeper
     }
 
     /// How slots, ledger and live keys are.
@@ -115,15 +122,15 @@ impl Engine {
     /// The callers that were given what this cluster can't have given, one a key, and how many accusations were of keys
     /// that are not listed.
     pub fn behind(&self) -> (Vec<BehindReport>, u64) {
-        self.0.accused.all()
+        self.0.behind_reports.all()
     }
 
     /// What happened lately, for people, newest first.
     pub fn told(&self) -> Vec<EventReport> {
-        told(&self.0.memory.all())
+        event_reports(&self.0.memory.all())
     }
 
-    /// What happened lately, oldest first: at most [`RECENT_MAX`](crate::RECENT_MAX) events.
+    /// What happened lately, oldest first: at most [`RECENT_MAX`](crate::telemetry::RECENT_MAX) events.
     pub fn recent(&self) -> Vec<Recent> {
         self.0.memory.all()
     }
@@ -153,7 +160,7 @@ impl Engine {
         inner.keys.remove(|_| true);
         inner.keeper.close().await;
         inner.tasks.stop().await;
-        let unleft = inner.desk.close().await;
+        let unleft = inner.cluster.close().await;
         *inner.unleft.lock().unwrap_or_else(PoisonError::into_inner) = unleft;
     }
 

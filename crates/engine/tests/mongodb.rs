@@ -2,8 +2,9 @@
 #![cfg(feature = "full")]
 #![allow(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 
+use sequent_engine::ClusterHandle;
 use sequent_engine::{
-    Desk, Engine, NextRequest, Options,
+    Engine, NextRequest, Options,
     config::{Config, Sources},
 };
 use sequent_testkit::{Oracle, mongo::MongoDouble};
@@ -86,7 +87,7 @@ async fn shards_are_listed_without_their_secret() {
     let site = Site::start();
     site.open().await.shutdown().await;
     let config = Config::load(&site.sources("")).unwrap();
-    let shards = Desk::open(&config, &Options::default()).await.unwrap().shards().await;
+    let shards = ClusterHandle::open(&config, &Options::default()).await.unwrap().shards().await;
     let said = format!("{shards:?}");
     assert!(said.contains("mongodb://seq@127.0.0.1") && said.contains("MongoDB 7.0-double"), "{said}");
     assert!(said.contains("durable") && !said.contains(MongoDouble::PASSWORD), "{said}");

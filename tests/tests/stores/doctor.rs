@@ -2,10 +2,13 @@
 
 use std::{fmt::Write as _, path::Path};
 
-use sequent_engine::{
-    Desk, NextRequest, Options,
-    config::{Config, Sources},
+use sequent_admin::{
+    Admin,
     doctor::{self, Checkup, Severity, Site},
+};
+use sequent_engine::{
+    NextRequest, Options,
+    config::{Config, Sources},
 };
 use sequent_testkit::servers::{MariaDb, Memcached, Postgres, Redis};
 use tempfile::TempDir;
@@ -116,7 +119,7 @@ async fn on_sound_servers_with_the_books_grants_nothing_is_found() {
 async fn emptied(config: &Config) {
     let start = "the ledger holds nothing, but stores bear stamps of cluster c and its ledger ";
     says(&examine(config).await, Site::Ledger, &format!("error {start}"));
-    let refused = Desk::open(config, &Options::default()).await.err().unwrap();
+    let refused = Admin::open(config, &Options::default()).await.err().unwrap();
     assert!(refused.exit_code() == 3 && !refused.to_string().contains("not been started"), "{refused}");
 }
 

@@ -7,9 +7,10 @@ use std::{
     time::Duration,
 };
 
+use sequent_admin::{Admin, NamedLoss};
 use sequent_core::ledger::Loss;
 use sequent_engine::{
-    Desk, Engine, NamedLoss, Options,
+    Engine, Options,
     config::{Config, Sources},
     report::ShardReport,
 };
@@ -61,8 +62,8 @@ impl Site {
     }
 
     async fn slot_0(&self, more: &str) -> ShardReport {
-        let desk = Desk::open(&self.config(more), &Options::default()).await.unwrap();
-        desk.shards().await.swap_remove(0)
+        let admin = Admin::open(&self.config(more), &Options::default()).await.unwrap();
+        admin.cluster().shards().await.swap_remove(0)
     }
 }
 
@@ -113,9 +114,9 @@ async fn ledger_lost(site: &Site, config: &Config, given: &mut BTreeSet<u64>) {
     engine.shutdown().await;
     let error = Engine::open(config.clone(), Options::default()).await.err().expect("it knows nothing");
     assert!(error.to_string().contains("sequent recover --bump N"), "{error}");
-    let desk = Desk::open_after_loss(config, &Options::default(), &NamedLoss::of(1000)).await.unwrap();
-    desk.recover(Loss::Bump(1000)).await.unwrap();
-    desk.close().await;
+    let admin = Admin::open_after_loss(config, &Options::default(), &NamedLoss::of(1000)).await.unwrap();
+    admin.recover(Loss::Bump(1000)).await.unwrap();
+    admin.close().await;
     let engine = open(config).await;
     for _ in 0..10 {
         assert!(take(&engine, 10).await.into_iter().all(|number| given.insert(number)), "given twice");

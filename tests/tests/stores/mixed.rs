@@ -2,8 +2,9 @@
 
 use std::{collections::BTreeSet, path::Path, time::Duration};
 
+use sequent_admin::Admin;
 use sequent_engine::{
-    Desk, Engine, Options,
+    Engine, Options,
     config::{Config, Sources},
 };
 use sequent_testkit::servers::{MariaDb, Postgres};
@@ -149,8 +150,8 @@ async fn a_mixed_ring_repeats_nothing_and_fails_nobody_while_a_server_dies_and_r
 
 /// What `sequent shards` and `config show` have of it.
 async fn shown(config: &Config) {
-    let desk = Desk::open(config, &Options::default()).await.unwrap();
-    let reports = desk.shards().await;
+    let admin = Admin::open(config, &Options::default()).await.unwrap();
+    let reports = admin.cluster().shards().await;
     let kinds: Vec<&str> = reports.iter().map(|report| report.store).collect();
     assert_eq!(kinds, ["mysql-row", "mysql-auto-increment", "postgres-row", "sqlite"]);
     for report in &reports {

@@ -10,6 +10,7 @@ use std::{
     },
 };
 
+use sequent_admin::Admin;
 use sequent_engine::{
     NextRequest, Options,
     config::{Config, Sources},
@@ -182,8 +183,8 @@ async fn what_is_known_of_a_volatile_store_is_shown_without_its_secret() {
     let engine = open(&config).await;
     take(&engine, 1).await;
     engine.shutdown().await;
-    let desk = sequent_engine::Desk::open(&config, &Options::default()).await.unwrap();
-    let reports = desk.shards().await;
+    let admin = Admin::open(&config, &Options::default()).await.unwrap();
+    let reports = admin.cluster().shards().await;
     let kinds: Vec<&str> = reports.iter().map(|report| report.store).collect();
     assert_eq!(kinds, ["redis", "redis", "memcached", "sqlite"]);
     for report in &reports[..3] {

@@ -7,7 +7,7 @@ use toml::{Table, Value};
 use crate::{demand_none, tree};
 
 /// A crate's folder, and the rooms that its code may name. Rooms that are not built yet have their line already.
-const ROOMS: [(&str, &[&str]); 15] = [
+const ROOMS: [(&str, &[&str]); 16] = [
     ("crates/core", &[]),
     ("crates/backend", &["core"]),
     ("crates/guard", &["core"]),
@@ -15,18 +15,24 @@ const ROOMS: [(&str, &[&str]); 15] = [
     ("crates/buffer", &["core"]),
     ("crates/format", &["core"]),
     ("crates/engine", &["core", "backend", "guard", "ha", "buffer", "format"]),
+    ("crates/admin", &["core", "guard", "format", "engine"]),
     ("crates/proto", &[]),
     ("crates/server", &["core", "engine", "proto"]),
     ("crates/client", &["core", "ha", "buffer", "format", "proto"]),
-    ("crates/cli", &["core", "backend", "guard", "ha", "buffer", "format", "engine", "server", "client"]),
+    (
+        "crates/cli",
+        &["core", "backend", "guard", "ha", "buffer", "format", "engine", "admin", "server", "client"],
+    ),
     ("crates/testkit", &["core"]),
     ("tests", ANY),
     ("tests/simulation", ANY),
     ("benches", ANY),
 ];
 
-const ANY: &[&str] =
-    &["core", "backend", "guard", "ha", "buffer", "format", "engine", "proto", "server", "client", "testkit"];
+const ANY: &[&str] = &[
+    "core", "backend", "guard", "ha", "buffer", "format", "engine", "admin", "proto", "server", "client",
+    "testkit",
+];
 
 /// What a room's own tests may use besides.
 const FOR_TESTS: [&str; 2] = ["testkit", "backend"];

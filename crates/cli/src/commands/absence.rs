@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use clap::Args;
+use sequent_admin::Admin;
 use sequent_core::{SlotIndex, ledger::WordVerb};
-use sequent_engine::{Desk, report::ShardReport};
+use sequent_engine::report::ShardReport;
 
 use crate::failure::Failure;
 
@@ -25,11 +26,11 @@ impl Absence {
     /// # Errors
     ///
     /// An argument at fault: it names the other slots, each with why it can't give, and nothing was said.
-    pub(super) async fn is_meant(&self, desk: &Desk, slot: SlotIndex) -> Result<(), Failure> {
+    pub(super) async fn is_meant(&self, admin: &Admin, slot: SlotIndex) -> Result<(), Failure> {
         if self.leave_none {
             return Ok(());
         }
-        match others_away(&desk.shards().await, slot) {
+        match others_away(&admin.cluster().shards().await, slot) {
             None => Ok(()),
             Some(others) => {
                 let others = if others.is_empty() { "there is no other".to_owned() } else { others };

@@ -1,7 +1,8 @@
 //! `sequent advance`: for imports, a sequence is moved forward.
 
 use clap::Args;
-use sequent_engine::{AdvanceReport, NextRequest, Pace};
+use sequent_admin::AdvanceReport;
+use sequent_engine::{NextRequest, Pace};
 
 use crate::{
     cluster::{Cluster, sequence_name},
@@ -65,7 +66,7 @@ impl Advance {
             if let Some(period) = &self.period {
                 request.at = Some(engine.beginning(&request.name, period).await?);
             }
-            engine.advance(&request, to, self.leap).await
+            sequent_admin::advance(&engine, &request, to, self.leap).await
         };
         let advanced = advanced.await;
         engine.shutdown().await;

@@ -1,10 +1,8 @@
 //! `sequent doctor`: what is wrong with stores, ledger and their servers, what it can cause, and how to mend it.
 
 use clap::Args;
-use sequent_engine::{
-    Reason,
-    doctor::{self, Checkup, Finding, PlaceReport, Site},
-};
+use sequent_admin::doctor::{self, Checkup, Finding, PlaceReport, Site};
+use sequent_engine::Reason;
 
 use crate::{
     cluster::Cluster,

@@ -1,7 +1,7 @@
 //! `sequent explain`: where a number came from.
 
 use clap::Args;
-use sequent_engine::report::{DenseOrigin, EpochReport, Explained, Origin, SpreadOrigin};
+use sequent_admin::{DenseOrigin, EpochReport, Explained, Origin, SpreadOrigin};
 
 use crate::{
     cluster::{Cluster, sequence_name},
@@ -38,7 +38,7 @@ impl Explain {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         let name = sequence_name(&self.name)?;
         let with = values_of(&self.with)?;
-        let explained = cluster.desk().await?.explain_text(&name, &self.number, &with).await?;
+        let explained = cluster.admin().await?.explain_text(&name, &self.number, &with).await?;
         if cluster.json() {
             return output::report(&explained);
         }

@@ -28,7 +28,7 @@ impl List {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         let sequences = match self.servers.definitions().await? {
             Some(definitions) => served::list(&definitions).await?,
-            None => cluster.desk().await?.list().await?,
+            None => cluster.admin().await?.cluster().list().await?,
         };
         if cluster.json() {
             return output::report(&serde_json::json!({ "sequences": sequences }));

@@ -105,7 +105,7 @@ impl Parse {
     }
 
     async fn defined(&self, cluster: &Cluster, name: &SequenceName) -> Result<Body, Failure> {
-        let report = cluster.desk().await?.show(name).await?;
+        let report = cluster.admin().await?.cluster().show(name).await?;
         Body::from_text(&report.definition).map_err(|error| {
             let text = format!("the definition of {name} can't be read: {error}");
             Failure::reason(Reason::DefinitionConflict, text)

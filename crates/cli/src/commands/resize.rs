@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use sequent_admin::{LayoutReport, Progress, ResizeReport, Resizing, Wish};
 use sequent_core::SlotIndex;
-use sequent_engine::{LayoutReport, Progress, ResizeReport, Resizing, Wish};
 
 use crate::{cluster::Cluster, failure::Failure, output};
 
@@ -162,7 +162,7 @@ fn said(state: &str) -> &str {
     }
 }
 
-fn row(key: &sequent_engine::ResizedKey) -> Vec<String> {
+fn row(key: &sequent_admin::ResizedKey) -> Vec<String> {
     let none = |number: u64| if number == 0 { "-".to_owned() } else { number.to_string() };
     vec![
         key.key.clone(),

@@ -5,7 +5,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use clap::Args;
 use sequent_core::{Layout, SlotIndex, ledger::WordVerb};
 use sequent_engine::{
-    Desk, OpenError,
+    ClusterHandle, OpenError,
     report::{Cause, QuarantineReport, RestReport, ShardReport},
 };
 
@@ -79,20 +79,20 @@ impl Looked {
     /// tell of another one.
     async fn take(cluster: &Cluster) -> Result<Self, Failure> {
         let (config, options) = (cluster.config()?, crate::cluster::options()?);
-        let desk = match Desk::open(&config, &options).await {
-            Ok(desk) => desk,
+        let cluster = match ClusterHandle::open(&config, &options).await {
+            Ok(cluster) => cluster,
             Err(away @ (OpenError::Unavailable(_) | OpenError::Recovery(_))) => {
-                let slots = Desk::shards_without_ledger(&config, &options).await?;
+                let slots = ClusterHandle::shards_without_ledger(&config, &options).await?;
                 let ledger = Some(format!("{}: {away}", config.ledger.place));
                 return Ok(Self { layout: None, slots, ledger, trouble: Some(away.into()) });
             }
             Err(other) => return Err(other.into()),
         };
-        let mut slots = desk.shards().await;
+        let mut slots = cluster.shards().await;
         slots.iter_mut().for_each(obey);
-        let trouble = desk.trouble().await;
+        let trouble = cluster.trouble().await;
         let ledger = trouble.as_ref().map(|error| format!("{}: {error}", config.ledger.place));
-        Ok(Self { layout: Some(desk.layout()), slots, ledger, trouble: trouble.map(Failure::from) })
+        Ok(Self { layout: Some(cluster.layout()), slots, ledger, trouble: trouble.map(Failure::from) })
     }
 }
 

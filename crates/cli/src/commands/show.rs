@@ -49,7 +49,7 @@ impl Show {
             }
             return output::lines(head(&summary, &definition));
         }
-        let report = cluster.desk().await?.show(&name).await?;
+        let report = cluster.admin().await?.cluster().show(&name).await?;
         if cluster.json() {
             return output::report(&report);
         }

@@ -3,8 +3,9 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use clap::Args;
+use sequent_admin::Saying;
 use sequent_core::{Clock, SlotIndex, SystemClock, ledger::WordVerb};
-use sequent_engine::{Saying, report::WordReport};
+use sequent_engine::report::WordReport;
 use serde_json::{Value, json};
 
 use super::absence::Absence;
@@ -50,19 +51,19 @@ pub(super) async fn say(
     check("who", &who)?;
     let lasts = absence.and_then(|absence| absence.duration);
     let until_ms = lasts.map(|lasts| SystemClock.wall_ms().saturating_add(whole_ms(lasts)));
-    let desk = cluster.desk().await?;
-    let slots = desk.layout().slots();
+    let admin = cluster.admin().await?;
+    let slots = admin.cluster().layout().slots();
     if slot >= slots {
         return Err(Failure::argument("slot", slot, format!("0 to {} are allowed", slots - 1)));
     }
     if let Some(absence) = absence {
-        absence.is_meant(&desk, slot).await?;
+        absence.is_meant(&admin, slot).await?;
     }
     let aside: Vec<String> = match verb {
-        WordVerb::Rescue => desk.put_aside(slot).await.into_iter().map(|counter| counter.key).collect(),
+        WordVerb::Rescue => admin.put_aside(slot).await.into_iter().map(|counter| counter.key).collect(),
         WordVerb::Evict | WordVerb::Drain => Vec::new(),
     };
-    let said = desk.say(&Saying { slot, verb, who, why, until_ms }).await?;
+    let said = admin.say(&Saying { slot, verb, who, why, until_ms }).await?;
     let peers = Peers::of(cluster, None)?;
     let heard = obeyed(&peers, slot, verb).await;
     if cluster.json() {

@@ -8,7 +8,10 @@ use std::{
 use sequent_core::{SequenceName, ledger::Definition};
 use sequent_format::Timestamp;
 
-use crate::{Body, EngineError, Reason};
+use crate::{
+    catalog::definition::Body,
+    error::{EngineError, reason::Reason},
+};
 
 /// A definition, and what this version can make of it.
 #[derive(Debug)]

@@ -1,14 +1,16 @@
 //! The definitions in force: one snapshot, read again when the ledger has another version of it, and beside it what
 //! first uses have defined since.
 
-mod bringing;
-mod effect;
-mod ended;
+mod deferred_import;
+pub(crate) mod define;
+pub(crate) mod definition;
+mod effective_from;
 mod entry;
-mod known;
-mod lost;
-mod pending;
-mod reading;
+mod expired;
+mod import;
+mod names;
+mod reload;
+mod restore;
 #[cfg(test)]
 mod tests;
 
@@ -26,17 +28,18 @@ use sequent_core::{
 };
 
 use crate::{
-    AtRisk, Body, EngineError, OpenError, Reason,
+    catalog::definition::{Body, capacity::AtRisk},
     config::SequencePart,
-    limit::{not_found, of_ledger, patiently, within},
+    error::{EngineError, OpenError, reason::Reason},
+    ledger_timeout::{not_found, of_ledger, patiently, within},
     stores::{self, Shard},
 };
 
+use deferred_import::Pending;
 use entry::Contents;
 pub(crate) use entry::Entry;
-use lost::Lost;
-use pending::Pending;
-use reading::Readings;
+use reload::Readings;
+use restore::Lost;
 
 /// The most sequences that are known when a first use may define one more.
 const AUTO_CREATED_MAX: usize = 1 << 20;
@@ -48,7 +51,7 @@ struct Snapshot {
 }
 
 /// What the catalog must know of its cluster.
-pub(crate) struct Ground {
+pub(crate) struct CatalogContext {
     pub(crate) ledger: Arc<dyn Ledger>,
     pub(crate) limit: Duration,
     /// What shows from when on a version is in effect.
@@ -62,7 +65,7 @@ pub(crate) struct Ground {
 
 /// The definitions in force.
 pub(crate) struct Catalog {
-    ground: Ground,
+    ground: CatalogContext,
     auto_create: ArcSwap<GlobSet>,
     /// What the rule for bounded sequences counts with.
     at_risk: ArcSwap<AtRisk>,
@@ -79,7 +82,7 @@ impl Catalog {
     /// Brings the file's definitions into the ledger, after checking all of them, and reads what is in force. Where the
     /// ledger is not `trusted`, nothing is written: they are brought when it is.
     pub(crate) async fn open(
-        ground: Ground,
+        ground: CatalogContext,
         parts: &[SequencePart],
         trusted: bool,
     ) -> Result<Self, OpenError> {

@@ -17,7 +17,7 @@ async fn catalog_over(ledger: &Arc<MemoryLedger>) -> Catalog {
 }
 
 async fn catalog_with(ledger: &Arc<MemoryLedger>, shards: Vec<Shard>, auto_create: GlobSet) -> Catalog {
-    let ground = Ground {
+    let ground = CatalogContext {
         ledger: Arc::clone(ledger) as Arc<dyn Ledger>,
         limit: Duration::from_secs(1),
         clock: Arc::new(PausedClock::new()),
@@ -161,7 +161,7 @@ async fn what_is_in_force_is_brought_again_however_many_servers_there_are() {
 /// As if the ledger had gone back to where it knew nothing: another ledger behind the same catalog.
 async fn loses(catalog: Catalog, other: &Arc<MemoryLedger>) -> Catalog {
     let ledger = Arc::clone(other) as Arc<dyn Ledger>;
-    let catalog = Catalog { ground: Ground { ledger, ..catalog.ground }, ..catalog };
+    let catalog = Catalog { ground: CatalogContext { ledger, ..catalog.ground }, ..catalog };
     catalog.follow(None).await.unwrap();
     catalog
 }
@@ -233,8 +233,8 @@ async fn another_definition_in_the_place_of_a_lost_one_is_not_served() {
 /// A definition whose numbers a key of this process hides.
 fn hidden(name: &str, version: u32, template: &str, maxlen: Option<usize>) -> SequencePart {
     let key = sequent_format::ObfuscationKey::new(&[7; 16]).unwrap();
-    assert!(crate::keys::hold("catalog-test", &key));
-    let texts = crate::Texts::new(template).maxlen(maxlen);
+    assert!(crate::texts::obf_keys::hold("catalog-test", &key));
+    let texts = crate::texts::Texts::new(template).maxlen(maxlen);
     let body = Body::check(None, 1, 1, None, None, Some(texts)).unwrap();
     SequencePart { name: name.parse().unwrap(), version, body, effective: None }
 }

@@ -11,14 +11,14 @@ use sequent_core::{Layout, LayoutError, NameError, SequenceName};
 use toml::Table;
 
 use super::{
-    Fault, Faults, LedgerPart, LimitsPart, ListenPart, Place, ReservoirPart, RingPart, Section, SequencePart,
-    ShardPart, Shown, Sources, TracesPart,
-    check::Checker,
-    obf_key,
-    places::{self, put_under},
+    Fault, Faults, LedgerPart, LimitsPart, ListenPart, Place, ReservoirPart, RingPart, SequencePart,
+    ShardPart, Shown, Sources, TableReader, TracesPart,
+    collector::Collector,
+    locations::{self, put_under},
+    sections::obf_key,
 };
 use crate::{
-    Placement,
+    catalog::definition::Placement,
     stores::{self, Shard},
 };
 
@@ -78,7 +78,7 @@ impl Config {
 
     fn read(sources: &Sources, root: Table) -> Result<Self, Faults> {
         let embedded = sources.file.is_none();
-        let mut checker = Checker::new(sources, root);
+        let mut checker = Collector::new(sources, root);
         let (cluster, auto_create) = top(checker.top(&["cluster", "auto_create"]), embedded);
         let ring = RingPart::read(checker.section("ring"), embedded);
         let (mut shards, networked) = shards(&mut checker, ring.health.attempt_timeout);
@@ -95,7 +95,7 @@ impl Config {
             put_under(&sources.data, &mut part.place);
         }
         put_under(&sources.data, &mut ledger.place);
-        places::check(&mut checker, &ring, shards.as_deref().unwrap_or_default(), &ledger);
+        locations::check(&mut checker, &ring, shards.as_deref().unwrap_or_default(), &ledger);
         if let Err(fault) = &cluster {
             checker.fault(fault.clone());
         }
@@ -143,7 +143,7 @@ impl Config {
     }
 }
 
-fn top(mut section: Section<'_, '_>, embedded: bool) -> (Result<SequenceName, Fault>, GlobSet) {
+fn top(mut section: TableReader<'_, '_>, embedded: bool) -> (Result<SequenceName, Fault>, GlobSet) {
     let text = section.text("cluster").unwrap_or_else(|| {
         section.default_shown("cluster", "\"embedded\"".to_owned());
         "embedded".to_owned()
@@ -168,7 +168,7 @@ fn top(mut section: Section<'_, '_>, embedded: bool) -> (Result<SequenceName, Fa
 }
 
 /// The shards with their places in the file's list, and whether any is reached over a network.
-fn shards(checker: &mut Checker<'_>, attempt: Duration) -> (Option<Vec<(usize, ShardPart)>>, bool) {
+fn shards(checker: &mut Collector<'_>, attempt: Duration) -> (Option<Vec<(usize, ShardPart)>>, bool) {
     let Some(tables) = checker.list("shard") else { return (None, false) };
     if tables.is_empty() {
         checker.fault(Fault::new(
@@ -188,7 +188,7 @@ fn shards(checker: &mut Checker<'_>, attempt: Duration) -> (Option<Vec<(usize, S
 }
 
 /// The sequences, each of which every store must be able to hold.
-fn sequences(checker: &mut Checker<'_>, shards: &[Shard]) -> Vec<SequencePart> {
+fn sequences(checker: &mut Collector<'_>, shards: &[Shard]) -> Vec<SequencePart> {
     let mut parts = Vec::new();
     let mut names: BTreeMap<SequenceName, usize> = BTreeMap::new();
     for (at, table) in checker.list("sequence").unwrap_or_default().into_iter().enumerate() {

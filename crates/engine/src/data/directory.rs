@@ -9,11 +9,11 @@ use sequent_core::Layout;
 
 use super::{
     disk::{self, Asking},
-    home, serving,
+    owner_file, version_file,
 };
 use crate::{
-    OpenError,
     config::{Config, Place},
+    error::OpenError,
 };
 
 /// Names that may lie in the directory of a cluster that does not exist yet.
@@ -21,7 +21,7 @@ const WELCOME: [&str; 2] = ["lost+found", "sequent.toml"];
 
 /// What a look at the places of a configuration found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Found {
+pub enum Found {
     /// The ledger is there.
     Cluster,
     /// Nothing that could be lost: a new cluster may be made.
@@ -33,7 +33,7 @@ pub(crate) enum Found {
 /// Looks, and touches nothing. What is neither a cluster nor nothing is refused, naming what was found.
 ///
 /// Where the ledger is there, nobody asks for the shards: one whose disk hangs keeps nobody from a start.
-pub(crate) async fn look(config: &Config) -> Result<Found, OpenError> {
+pub async fn look(config: &Config) -> Result<Found, OpenError> {
     let ledger = match &config.ledger.place {
         Place::Sqlite(ledger) => ledger,
         Place::Server(_) => return Ok(Found::Elsewhere),
@@ -48,7 +48,7 @@ fn judge(config: &Config, ledger: &Path, asking: &Asking) -> Result<Found, OpenE
     if is_there(ledger)? {
         return Ok(Found::Cluster);
     }
-    let home = config.data.join(home::FILE);
+    let home = config.data.join(version_file::FILE);
     let shards = existing_shards(config, asking);
     let orphans: Vec<PathBuf> =
         shards.into_iter().chain(asking.about(&home).exists().then(|| home.clone())).collect();
@@ -79,7 +79,7 @@ fn judge(config: &Config, ledger: &Path, asking: &Asking) -> Result<Found, OpenE
 fn of_another_place(config: &Config, ledger: &Path, asking: &Asking) -> String {
     let (data, ledger) = (config.data.display(), ledger.display());
     let name_it = "name its configuration: `--config FILE`, or the environment's SEQUENT_CONFIG";
-    match serving::configured_cluster(asking.about(&config.data)) {
+    match owner_file::configured_cluster(asking.about(&config.data)) {
         Some(cluster) => format!(
             "data directory {data} belongs to cluster {cluster}, whose ledger is not {ledger}: {name_it}; nothing is lost by this"
         ),
@@ -87,13 +87,13 @@ fn of_another_place(config: &Config, ledger: &Path, asking: &Asking) -> String {
             "found {data}/{}, but no ledger {ledger}, and no shard: where the directory belongs to a cluster that has them elsewhere, \
              {name_it}; or name another data directory for a new cluster; only if the ledger was here and is lost, and no copy is \
              left: `sequent recover --bump N`, N at least the highest raw id that any one counter has reached",
-            home::FILE,
+            version_file::FILE,
         ),
     }
 }
 
 /// Makes the data directory.
-pub(crate) async fn prepare(config: &Config) -> Result<(), OpenError> {
+pub async fn prepare(config: &Config) -> Result<(), OpenError> {
     let (data, limit) = (config.data.clone(), config.ring.health.attempt_timeout);
     let make = move |asking: &Asking| {
         fs::create_dir_all(asking.about(&data)).map_err(|error| unusable(&data, &error))
@@ -130,8 +130,9 @@ fn refuse_foreign(data: &Path) -> Result<(), OpenError> {
         let name = entry.map_err(|error| unusable(data, &error))?.file_name();
         let text = name.to_string_lossy();
         // A process that makes the cluster at this moment may have come further than the look above.
-        let ours =
-            text.starts_with("shard-") || text.starts_with("ledger.db") || text.starts_with(home::FILE);
+        let ours = text.starts_with("shard-")
+            || text.starts_with("ledger.db")
+            || text.starts_with(version_file::FILE);
         if !ours && !text.starts_with('.') && !WELCOME.contains(&&*text) {
             return Err(OpenError::Refused(format!(
                 "data directory {} holds {text:?} and no cluster: a new one is made in an empty or absent \

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use crate::OpenError;
+use crate::error::OpenError;
 
 /// The path that is being asked about, for whoever has to say which disk does not answer.
 #[derive(Clone)]

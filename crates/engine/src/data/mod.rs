@@ -1,13 +1,15 @@
 //! The data directory: what may be in it, and the mark that every process leaves there.
 
-mod birth;
+mod create_lock;
 mod directory;
 mod disk;
-mod home;
+mod leap_advice;
+mod owner_file;
 mod quarantine;
-mod serving;
+mod version_file;
 
-pub(crate) use birth::turn_to_make;
-pub(crate) use directory::{Found, look, prepare};
-pub(crate) use home::{Home, Unjudged};
+pub(crate) use create_lock::turn_to_make;
+pub use directory::{Found, look, prepare};
+pub use leap_advice::leap_advice;
 pub(crate) use quarantine::Quarantine;
+pub use version_file::{Unjudged, VersionFile};

@@ -9,7 +9,8 @@ use std::{
 
 use sequent_core::{Condition, ErrorKind, Event, Key, SlotIndex, ledger::Word, ledger::WordVerb};
 
-use crate::{doctor, report::QuarantineReport};
+use super::leap_advice;
+use crate::status::report::QuarantineReport;
 
 /// The file's name in the data directory: one note a line, the latest of a counter counts.
 const FILE: &str = "home.quarantine";
@@ -112,7 +113,7 @@ impl Quarantine {
 fn advice(slot: SlotIndex, (kind, condition): (ErrorKind, Option<Condition>), key: &Key) -> String {
     let cell = match kind {
         ErrorKind::Leapt => {
-            let told = doctor::of_leap(condition).replace("NAME", key.sequence());
+            let told = leap_advice(condition).replace("NAME", key.sequence());
             format!("key {key} in slot {slot}: {told}")
         }
         _ => format!("find out why the store of slot {slot} loses the cell of key {key}, and mend that"),

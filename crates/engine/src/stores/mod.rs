@@ -1,6 +1,6 @@
 //! Stores and ledgers from their places in the configuration.
 
-mod leaving;
+mod shutdown;
 
 use std::sync::Arc;
 
@@ -8,21 +8,23 @@ use sequent_backend::kinds::{Kind, Opened, Role, Site, Where};
 use sequent_core::{Env, ErrorKind, Key, SequenceName, SlotIndex, SourceError, Store, ledger::Ledger};
 
 use crate::{
-    OpenError,
     config::{Place, ShardPart},
+    error::OpenError,
 };
 
-pub(crate) use leaving::Files;
+pub use shutdown::Files;
 
 /// A store in its slot.
 #[derive(Clone)]
-pub(crate) struct Shard {
-    pub(crate) part: ShardPart,
-    pub(crate) store: Arc<dyn Store>,
+pub struct Shard {
+    /// What the configuration says of it.
+    pub part: ShardPart,
+    /// The store; it connects at its first verb.
+    pub store: Arc<dyn Store>,
 }
 
 /// The ledger at `place`; it connects at its first call.
-pub(crate) fn ledger(
+pub fn ledger(
     place: &Place,
     create: bool,
     env: &Env,
@@ -36,7 +38,7 @@ pub(crate) fn ledger(
 }
 
 /// The stores of `parts`, which are slots of `cluster`; each connects at its first verb.
-pub(crate) fn shards(
+pub fn shards(
     parts: Vec<ShardPart>,
     cluster: &SequenceName,
     create: bool,

@@ -5,7 +5,10 @@ use std::fmt;
 use sequent_format::{DecodeErrorKind, Decoded, Format, ObfuscationKey, Template};
 
 use super::{Former, Texts};
-use crate::{BodyFault, EngineError, Reason};
+use crate::{
+    catalog::definition::BodyFault,
+    error::{EngineError, reason::Reason},
+};
 
 /// Why a text says nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +36,7 @@ impl Texts {
     }
 
     /// The same, each with the version that it was, and `None` for the one in force.
-    pub(crate) fn formats(&self) -> impl Iterator<Item = (Option<u32>, Format)> + '_ {
+    pub fn formats(&self) -> impl Iterator<Item = (Option<u32>, Format)> + '_ {
         let before = self.before.iter().rev();
         let before = before
             .filter_map(|former| Some((Some(former.version), former.proven().ok()?.format().cloned()?)));
@@ -112,7 +115,7 @@ impl Texts {
 
 impl EngineError {
     /// A text that says nothing here: the caller's fault, or that of a server without the key.
-    pub(crate) fn of_read(text: &str, fault: ReadFault) -> Self {
+    pub fn of_read(text: &str, fault: ReadFault) -> Self {
         match fault {
             ReadFault::Text(bound) => Self::invalid_text("text", text, bound),
             ReadFault::Key(_) => {
@@ -140,7 +143,7 @@ mod tests {
     use sequent_format::ObfuscationKey;
 
     use super::*;
-    use crate::Body;
+    use crate::catalog::definition::Body;
 
     const HIDDEN: &str = "W@{seq,w=6,obf=ff1:reading-test}";
 
@@ -150,7 +153,7 @@ mod tests {
 
     /// A definition that had hidden numbers before, as the ledger keeps it, and a text of then.
     fn stored(hidden: &str, template: &str) -> (String, String) {
-        assert!(crate::keys::hold("reading-test", &ObfuscationKey::new(&[3; 16]).unwrap()));
+        assert!(crate::texts::obf_keys::hold("reading-test", &ObfuscationKey::new(&[3; 16]).unwrap()));
         let one = body(hidden);
         let context = one
             .format()

@@ -22,7 +22,7 @@ async fn only_what_no_ceiling_permits_is_refused_and_nothing_is_consumed_or_rais
         engine.next(&ask().above(above)).await.unwrap();
     }
     let beyond = || ask().above(1_000_000_000);
-    let report = || async { engine.desk().show(&"order".parse().unwrap()).await.unwrap().counters };
+    let report = || async { engine.cluster().show(&"order".parse().unwrap()).await.unwrap().counters };
     let before = report().await;
     let permitted = before.iter().filter_map(|counter| counter.number_max).max().unwrap();
     for _ in 0..3 {

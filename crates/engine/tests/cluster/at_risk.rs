@@ -1,9 +1,9 @@
 //! What all servers together may skip of a bounded sequence: the sum is true, and judges what is being defined alone.
 
 use sequent_core::SequenceName;
-use sequent_engine::{Body, Engine, Options, Resizing, Wish};
+use sequent_engine::{Body, Engine, Options};
 
-use super::{Place, once, take};
+use super::{Place, take};
 
 fn bounded(servers: u64, more: &str) -> String {
     format!(
@@ -45,11 +45,6 @@ async fn a_sequence_in_force_stays_spread_however_many_servers_there_are_later()
     assert!(error.to_string().contains("could skip 42000 of 2000000"), "a next version is new: {error}");
     assert_eq!(take(&engine, "order", 1).await.unwrap(), [5]);
     engine.shutdown().await;
-    let wish = Wish { shard_bits: Some(3), ..Wish::default() };
-    let resizing = Resizing::open(place.config(), None, wish, &once()).await.unwrap();
-    let plan = resizing.plan().await.unwrap();
-    resizing.close().await;
-    assert_eq!(plan.keys[0].fault, None, "no fault of the next layout");
 }
 
 #[tokio::test]
@@ -74,7 +69,7 @@ async fn servers_hold_no_more_than_the_sum_says() {
             let ready = engine.reservoir(&name).await.unwrap().reservoir().stats().reserve;
             assert!(ready <= sum.reserve, "{ready} ready");
         }
-        let shown = servers[0].desk().show(&name).await.unwrap();
+        let shown = servers[0].cluster().show(&name).await.unwrap();
         let ahead: u64 = shown.counters.iter().map(|slot| slot.ceiling - slot.seen).sum();
         assert!(ahead * 8 <= sum.ceilings, "{ahead} raw ids ahead: {shown:?}");
     }

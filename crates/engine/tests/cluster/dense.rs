@@ -1,9 +1,7 @@
 //! Dense sequences: in order, without gaps, in the ledger alone.
 
-use std::fs;
-
-use sequent_core::{Clock, SystemClock, ledger::Loss};
-use sequent_engine::{Desk, Engine, NextRequest, Options, Reason};
+use sequent_core::{Clock, SystemClock};
+use sequent_engine::{Engine, NextRequest, Reason};
 
 use super::{Place, once, take};
 
@@ -60,7 +58,7 @@ async fn few_numbers_are_dense_and_come_to_their_end() {
     assert_eq!(take(&engine, "few", 7).await.unwrap(), [140, 150, 160, 170, 180, 190, 200]);
     let error = engine.next(&ask("few")).await.unwrap_err();
     assert_eq!((error.reason(), error.fields().len()), (Reason::SequenceExhausted, 0), "nothing is left");
-    let report = engine.desk().show(&"few".parse().unwrap()).await.unwrap();
+    let report = engine.cluster().show(&"few".parse().unwrap()).await.unwrap();
     assert_eq!((report.summary.placement, report.counters.len()), ("dense", 0));
     assert_eq!(report.dense.iter().map(|held| (held.given, held.number)).collect::<Vec<_>>(), [(11, 200)]);
     engine.shutdown().await;
@@ -99,25 +97,9 @@ async fn texts_of_few_numbers_are_dense_too() {
     let engine = place.open().await.unwrap();
     let given = engine.next(&ask("slip").count(2)).await.unwrap().dated.unwrap();
     assert_eq!(given.texts, ["S001", "S002"]);
-    let report = engine.desk().show(&"slip".parse().unwrap()).await.unwrap();
+    let report = engine.cluster().show(&"slip".parse().unwrap()).await.unwrap();
     assert_eq!(report.summary.placement, "dense");
     engine.shutdown().await;
-}
-
-#[tokio::test]
-async fn an_older_ledger_gives_none_before_recovery() {
-    let place = Place::with(DENSE);
-    assert_eq!(place.take("invoice", 5).await, [1, 2, 3, 4, 5]);
-    fs::copy(place.file("ledger.db"), place.file("older")).unwrap();
-    assert_eq!(place.take("invoice", 5).await, [6, 7, 8, 9, 10]);
-    fs::rename(place.file("older"), place.file("ledger.db")).unwrap();
-    let engine = place.open().await.unwrap();
-    assert_eq!(reason(&engine, &ask("invoice")).await, Reason::RecoveryRequired);
-    engine.shutdown().await;
-    let desk = Desk::open(&place.config(), &Options::default()).await.unwrap();
-    desk.recover(Loss::Bump(100)).await.unwrap();
-    desk.close().await;
-    assert_eq!(place.take("invoice", 2).await, [106, 107]);
 }
 
 #[tokio::test]

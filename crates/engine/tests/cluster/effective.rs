@@ -219,7 +219,7 @@ async fn from_when_on_a_version_may_be_in_effect() {
         let said = server.define("B@{date,yyyyMMdd}-@{seq,w=6}", again).await.unwrap();
         assert_eq!(said, (2, midnight.clone()), "{again:?}: nothing new");
     }
-    let listed = server.engine.desk().list().await.unwrap().remove(0);
+    let listed = server.engine.cluster().list().await.unwrap().remove(0);
     assert_eq!((listed.version, listed.template.as_deref()), (1, Some("A@{date,yyyyMMdd}-@{seq,w=6}")));
     let waiting = &listed.waiting[0];
     assert_eq!((waiting.version, Some(&waiting.effective)), (2, midnight.as_ref()));
@@ -232,7 +232,7 @@ async fn from_when_on_a_version_may_be_in_effect() {
     assert_eq!(server.define("A@{date,yyyyMMdd}-@{seq,w=6}", Some("now")).await.unwrap(), (3, None));
     server.shows(10_000);
     assert_eq!(server.text(&order()).await, (3, "A20270101-000001".to_owned()));
-    let shown = server.engine.desk().show(&order().name).await.unwrap();
+    let shown = server.engine.cluster().show(&order().name).await.unwrap();
     assert_eq!((shown.summary.version, shown.summary.waiting.len()), (3, 0));
     server.engine.shutdown().await;
 }

@@ -2,8 +2,7 @@
 
 use std::fs;
 
-use sequent_core::ledger::Loss;
-use sequent_engine::{CreatePolicy, Desk, Engine, OpenError, Options};
+use sequent_engine::{ClusterHandle, CreatePolicy, Engine, OpenError, Options};
 
 use super::{Place, once};
 
@@ -58,10 +57,10 @@ async fn a_conflicting_definition_is_refused_showing_both() {
     assert_eq!(place.take("a", 1).await, [2], "a lower version is ignored");
     place.say(&sequence(3, "end = 6000000\n"));
     assert_eq!(place.take("a", 1).await, [3], "a higher one is taken");
-    let desk = Desk::open(&place.config(), &Options::default()).await.unwrap();
-    let listed = desk.list().await.unwrap();
+    let cluster = ClusterHandle::open(&place.config(), &Options::default()).await.unwrap();
+    let listed = cluster.list().await.unwrap();
     assert_eq!((listed[0].version, listed[0].end), (3, 6_000_000));
-    desk.close().await;
+    cluster.close().await;
 }
 
 #[tokio::test]
@@ -81,30 +80,11 @@ async fn no_cluster_is_made_where_none_is_wanted() {
     let error = Engine::open(place.config(), options.clone()).await.err().unwrap();
     assert_eq!(error.exit_code(), 3);
     assert!(error.to_string().contains("SEQUENT_EMBEDDED=never"), "{error}");
-    let error = Desk::open(&place.config(), &Options::default()).await.err().unwrap();
+    let error = ClusterHandle::open(&place.config(), &Options::default()).await.err().unwrap();
     assert!(matches!(error, OpenError::NoCluster(_)) && error.exit_code() == 1, "{error}");
     assert!(!place.data().exists(), "nothing was touched");
     place.take("order", 1).await;
     Engine::open(place.config(), options).await.unwrap().shutdown().await;
-}
-
-#[tokio::test]
-async fn a_ledger_of_another_cluster_is_refused_and_no_recovery_takes_it_up() {
-    let (place, other) = (Place::new(), Place::new());
-    place.take("order", 5).await;
-    other.take("order", 5).await;
-    fs::rename(place.file("ledger.db"), place.file("own")).unwrap();
-    fs::rename(other.file("ledger.db"), place.file("ledger.db")).unwrap();
-    let error = place.refused_after_a_look().await;
-    assert!(error.contains("another ledger") && error.contains("expected"), "{error}");
-    let desk = Desk::open(&place.config(), &once()).await.unwrap();
-    let refused = desk.recover(Loss::Moved).await.unwrap_err().to_string();
-    assert!(refused.contains("another ledger"), "{refused}");
-    let trouble = format!("{:?}", desk.trouble().await.unwrap());
-    assert!(trouble.contains("another ledger"), "{trouble}");
-    desk.close().await;
-    fs::rename(place.file("own"), place.file("ledger.db")).unwrap();
-    assert_eq!(place.take("order", 5).await, [6, 7, 8, 9, 10]);
 }
 
 #[tokio::test]

@@ -127,7 +127,7 @@ async fn a_first_use_defines_where_a_pattern_allows() {
     let error = take(&engine, "invoice", 1).await.unwrap_err();
     assert_eq!((error.reason(), error.reason().exit_code()), (Reason::SequenceNotFound, 1));
     let names: Vec<String> =
-        engine.desk().list().await.unwrap().into_iter().map(|listed| listed.sequence).collect();
+        engine.cluster().list().await.unwrap().into_iter().map(|listed| listed.sequence).collect();
     assert_eq!(names, ["orders"], "what was refused is not defined");
     engine.shutdown().await;
 }

@@ -83,7 +83,7 @@ pub(crate) async fn list(
     after: &str,
 ) -> Result<(Vec<SequenceSummary>, bool), ApiError> {
     let _in_flight = begin_call(service)?;
-    let mut sequences = service.engine().desk().list().await?;
+    let mut sequences = service.engine().cluster().list().await?;
     let first = sequences.partition_point(|held| !after.is_empty() && held.sequence.as_str() <= after);
     sequences.drain(..first);
     let more = sequences.len() > LISTED_MAX;
@@ -97,7 +97,7 @@ pub(crate) async fn show(
     (field, name): (&'static str, &str),
 ) -> Result<SequenceReport, ApiError> {
     let _in_flight = begin_call(service)?;
-    Ok(service.engine().desk().show(&named(field, name)?).await?)
+    Ok(service.engine().cluster().show(&named(field, name)?).await?)
 }
 
 /// Defines the next version of a sequence, or the version that is given.

@@ -11,8 +11,10 @@ mod raw_http;
 #[allow(dead_code, reason = "shared with the other tests of this room")]
 mod server;
 
-use sequent_core::{Event, Events, ledger::WordVerb};
-use sequent_engine::Saying;
+use sequent_core::{
+    Event, Events,
+    ledger::{Word, WordVerb},
+};
 use sequent_proto::v1::NextRequest;
 use server::Server;
 use tokio::sync::mpsc;
@@ -49,8 +51,9 @@ async fn watched() -> (Server, mpsc::UnboundedReceiver<Event>) {
 }
 
 async fn say(server: &Server, verb: WordVerb) {
-    let saying = Saying { slot: 1, verb, who: "test".to_owned(), why: "to see".to_owned(), until_ms: None };
-    server.engine.desk().say(&saying).await.unwrap();
+    let word =
+        Word { slot: 1, verb, who: "test".to_owned(), why: "to see".to_owned(), at_ms: 0, until_ms: None };
+    server.engine.cluster().ledger.say(&word).await.unwrap();
 }
 
 #[tokio::test]

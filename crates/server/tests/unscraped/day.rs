@@ -3,8 +3,11 @@
 
 use std::{fmt::Write, sync::Arc, time::Duration};
 
-use sequent_core::{Env, ledger::WordVerb};
-use sequent_engine::{Options, Saying};
+use sequent_core::{
+    Env,
+    ledger::{Word, WordVerb},
+};
+use sequent_engine::Options;
 use sequent_proto::v1::{LeaseRequest, NextRequest, sequences_client::SequencesClient};
 use sequent_testkit::PausedClock;
 use tokio::{
@@ -112,8 +115,8 @@ impl Day {
         for verb in [WordVerb::Evict, WordVerb::Rescue] {
             for slot in 0..2 {
                 let (who, why) = ("test".to_owned(), "to see".to_owned());
-                let saying = Saying { slot, verb, who, why, until_ms: None };
-                self.server.engine.desk().say(&saying).await.unwrap();
+                let word = Word { slot, verb, who, why, at_ms: 0, until_ms: None };
+                self.server.engine.cluster().ledger.say(&word).await.unwrap();
             }
             alone(OBEYED_S).await;
             if verb == WordVerb::Evict {

@@ -7,10 +7,9 @@ mod told;
 use std::{collections::BTreeSet, time::Duration};
 
 use clap::Args;
+use sequent_admin::{Admin, BUMP_MAX, CopyMade, LossEstimate, NamedLoss, RecoveryPlan};
 use sequent_core::{SlotIndex, ledger::Loss};
-use sequent_engine::{
-    BUMP_MAX, CopyMade, Desk, LossEstimate, NamedLoss, RecoveryPlan, Timestamp, config::Config,
-};
+use sequent_engine::{Timestamp, config::Config};
 
 use self::{
     help::EXAMPLES,
@@ -57,25 +56,25 @@ impl Recover {
         if let Some(done) = cluster.recover_amid_resize((loss, self.yes), &self.slots()).await? {
             return done_amid_resize(cluster, &done).await;
         }
-        let desk = match loss {
-            Loss::Moved => cluster.desk().await?,
+        let admin = match loss {
+            Loss::Moved => cluster.admin().await?,
             Loss::Bump(bump) => {
                 let (without, mut cautions) = (self.slots(), running(cluster).await?);
                 cautions.extend(without.iter().map(|slot| {
                     format!("slot {slot} is not seen, so that N alone keeps what it gave from coming again")
                 }));
                 let named = NamedLoss { bump, without, cautions, is_confirmed: self.yes };
-                cluster.desk_after_loss(&named).await?
+                cluster.admin_after_loss(&named).await?
             }
         };
-        self.go_on(cluster, &desk, loss, None).await
+        self.go_on(cluster, &admin, loss, None).await
     }
 
     /// What each answer would do.
     async fn look(&self, cluster: &Cluster) -> Result<(), Failure> {
         cluster.check_layout().await?;
-        let desk = cluster.desk().await?;
-        self.not_done(cluster, &desk, None, &NotDone::default()).await
+        let admin = cluster.admin().await?;
+        self.not_done(cluster, &admin, None, &NotDone::default()).await
     }
 
     fn slots(&self) -> BTreeSet<SlotIndex> {
@@ -89,24 +88,24 @@ impl Recover {
             .map_err(|_| Failure::argument("since", since, "an instant after 1970 is expected"))?;
         cluster.check_layout().await?;
         let ahead = ceilings_ahead(&cluster.config()?);
-        let desk = cluster.desk().await?;
+        let admin = cluster.admin().await?;
         let copy = CopyMade { since_ms, at_most_per_s, ahead };
-        let estimate = desk.loss_since(copy).await?;
+        let estimate = admin.loss_since(copy).await?;
         if self.yes {
-            return self.go_on(cluster, &desk, Loss::Bump(estimate.bump), Some(&estimate)).await;
+            return self.go_on(cluster, &admin, Loss::Bump(estimate.bump), Some(&estimate)).await;
         }
         if !cluster.json() {
             output::lines(estimate.lines())?;
         }
         let loss = Some(Loss::Bump(estimate.bump));
-        self.not_done(cluster, &desk, loss, &NotDone { estimate: Some(&estimate), plan: None }).await
+        self.not_done(cluster, &admin, loss, &NotDone { estimate: Some(&estimate), plan: None }).await
     }
 
     /// Names the loss, and lists what the ledger knows afterwards.
     async fn go_on(
         &self,
         cluster: &Cluster,
-        desk: &Desk,
+        admin: &Admin,
         loss: Loss,
         estimate: Option<&LossEstimate>,
     ) -> Result<(), Failure> {
@@ -114,18 +113,18 @@ impl Recover {
             // Before it is done: who reads it may want to know even if it breaks off.
             output::lines(estimate.lines())?;
         }
-        let marks = desk.marks().await;
+        let marks = admin.marks().await;
         foretell(cluster, &marks, loss);
-        desk.check_loss(loss, &self.slots()).await?;
-        let mut plan = desk.recovery_plan(loss).await?;
+        admin.check_loss(loss, &self.slots()).await?;
+        let mut plan = admin.recovery_plan(loss).await?;
         plan.cautions.extend(running(cluster).await?);
         if !self.yes && (loss == Loss::Moved || !plan.cautions.is_empty()) {
             return self
-                .not_done(cluster, desk, Some(loss), &NotDone { plan: Some(&plan), estimate: None })
+                .not_done(cluster, admin, Some(loss), &NotDone { plan: Some(&plan), estimate: None })
                 .await;
         }
-        let done = desk.recover_without(loss, &self.slots()).await?;
-        let known = desk.list().await;
+        let done = admin.recover_without(loss, &self.slots()).await?;
+        let known = admin.cluster().list().await;
         if cluster.json() {
             let sequences = known.as_ref().ok();
             let mut said =
@@ -147,7 +146,7 @@ impl Recover {
     async fn not_done(
         &self,
         cluster: &Cluster,
-        desk: &Desk,
+        admin: &Admin,
         loss: Option<Loss>,
         known: &NotDone<'_>,
     ) -> Result<(), Failure> {
@@ -155,11 +154,11 @@ impl Recover {
             Some(Loss::Bump(bump)) => Some(bump),
             Some(Loss::Moved) | None => None,
         };
-        let marks = desk.marks().await;
+        let marks = admin.marks().await;
         if known.plan.is_none() {
             foretell(cluster, &marks, loss.unwrap_or(Loss::Bump(0)));
         }
-        let mut answers = desk.answers(named, running(cluster).await?).await?;
+        let mut answers = admin.answers(named, running(cluster).await?).await?;
         for answer in &mut answers.answers {
             if let ("since", Some(since)) = (answer.answer, &self.since) {
                 let rate = self.at_most_per_second.map(|rate| format!(" --at-most-per-second {rate}"));
@@ -200,8 +199,8 @@ fn ceilings_ahead(config: &Config) -> Duration {
 
 /// What was done to a ledger from amid a resize. Until that is finished, nobody can open it.
 async fn done_amid_resize(cluster: &Cluster, done: &str) -> Result<(), Failure> {
-    let known = match cluster.desk().await {
-        Ok(desk) => desk.list().await.ok(),
+    let known = match cluster.admin().await {
+        Ok(admin) => admin.cluster().list().await.ok(),
         Err(_) => None,
     };
     if cluster.json() {

@@ -1,7 +1,8 @@
 //! The answers that can be given, for people.
 
+use sequent_admin::{Answer, Answers, MarksReport, PlannedKey};
 use sequent_core::ledger::Loss;
-use sequent_engine::{Answer, Answers, MarksReport, PlannedKey, report::SequenceSummary};
+use sequent_engine::report::SequenceSummary;
 
 use crate::{cluster::Cluster, output};
 

@@ -84,11 +84,21 @@ async fn move_apart(place: &Place, given: &Given, ends: &[u64]) {
             let base = given.base(&given.period(micros / 1000, desk));
             let key = NextRequest::new("order").unwrap().with("desk", desk).at(at.to_string());
             if base > 0 {
-                engine.advance(&key, base, true).await.unwrap();
+                begin_above(&engine, &key, base).await;
             }
         }
     }
     engine.shutdown().await;
+}
+
+/// Moves a key forward, as `sequent advance` does.
+async fn begin_above(engine: &Engine, request: &NextRequest, to: u64) {
+    let (key, body) = engine.key_of(request).await.unwrap();
+    let (layout, span) = (engine.cluster().layout(), body.span());
+    let place = (to - span.start()) / span.step();
+    let floors: Vec<u64> = (0..layout.slots()).map(|slot| layout.raw_behind(place, slot)).collect();
+    engine.keeper().advance(&key, span.raw_max(layout), &floors).await.unwrap();
+    engine.note_advanced(&key, to).await.unwrap();
 }
 
 /// A batch, and the instants that the caller's clock allows. A machine that is busy may be late: that costs numbers, and

@@ -1,0 +1,255 @@
+//! `advance`: a key is moved forward for an import. No number up to the one named is given any more.
+
+use sequent_core::{
+    Key, Layout, SequenceName, Span,
+    ledger::{DenseAsk, DenseTaken},
+};
+use sequent_engine::{Engine, EngineError, NextRequest, Placement, Reason};
+use sequent_guard::{Headroom, LeapBound};
+use serde::Serialize;
+
+use crate::{admin::Admin, suspect_rows::Doubted};
+
+/// The widest leap of a dense counter that needs no word, as far as the range allows: that of a counter on a ring.
+const DENSE_LEAP_MAX: u64 = 1 << 36;
+
+/// The least that is no leap, however little is left.
+const DENSE_LEAP_MIN: u64 = 4;
+
+/// The share of what is left that such a leap may be.
+const DENSE_LEAP_SHARE: u64 = 1000;
+
+/// How often a dense counter is looked at again, where others took from it meanwhile.
+const DENSE_TRIES_MAX: u32 = 16;
+
+/// What an advance came to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AdvanceReport {
+    /// The sequence.
+    pub sequence: String,
+    /// The key.
+    pub key: String,
+    /// No number up to here is given any more.
+    pub to: u64,
+    /// The highest number that was given before, as far as servers had reported; 0: none.
+    pub before: u64,
+    /// The lowest number that may be given now; absent: none is left.
+    pub next: Option<u64>,
+    /// Whether the key had been advanced so far already.
+    pub already: bool,
+    /// Counters whose rows are not believed, so that `before` leaves them out: which, why, and what to do.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub aside: Vec<String>,
+}
+
+/// What moving a key came to.
+#[derive(Default)]
+struct Moved {
+    before: u64,
+    next: Option<u64>,
+    aside: Vec<String>,
+}
+
+/// Where a key is to be moved, checked.
+struct Aimed<'a> {
+    engine: &'a Engine,
+    name: &'a SequenceName,
+    key: Key,
+    span: Span,
+    to: u64,
+    leap: bool,
+}
+
+/// Moves the key of a request forward: no number up to `to` is given any more, by any server, once it has heard of it,
+/// which takes two seconds at most; what clients hold on lease ends with the lease. Whoever does it again changes
+/// nothing. `leap`: a person has named the jump, however wide.
+///
+/// # Errors
+///
+/// `SEQUENCE_NOT_FOUND` for a name that nobody has defined or used, also where a first use may define it: it may be
+/// misspelt ([`first_use`](Engine::first_use) defines it). `INVALID_ARGUMENT` for what is backward, beyond the sequence's end, or a leap that was not named.
+pub async fn advance(
+    engine: &Engine,
+    request: &NextRequest,
+    to: u64,
+    leap: bool,
+) -> Result<AdvanceReport, EngineError> {
+    let (key, body) = engine.key_of(request).await?;
+    let aimed = Aimed { engine, name: &request.name, key, span: body.span(), to, leap };
+    aimed.advance(body.placement()).await
+}
+
+impl Aimed<'_> {
+    async fn advance(self, placement: Placement) -> Result<AdvanceReport, EngineError> {
+        self.check_range()?;
+        let (held, to) = (self.engine.advanced_to(&self.key).await?, self.to);
+        if held > to {
+            let bound =
+                format!("at least {held} is allowed: the key was advanced so far, and goes forward only");
+            return Err(EngineError::invalid("to", to, bound));
+        }
+        let Moved { before, next, aside } = match placement {
+            Placement::Spread => self.advance_spread(held == to).await?,
+            Placement::Dense => self.advance_dense(held == to).await?,
+        };
+        self.engine.note_advanced(&self.key, to).await?;
+        let (sequence, key) = (self.name.to_string(), self.key.to_string());
+        Ok(AdvanceReport { sequence, key, to, before, next, already: held == to, aside })
+    }
+
+    async fn advance_spread(&self, again: bool) -> Result<Moved, EngineError> {
+        let (keeper, layout) = (self.engine.keeper(), self.engine.cluster().layout());
+        let Self { name, key, span, .. } = self;
+        let raw_max = span.raw_max(layout);
+        let of_guard = |error| EngineError::of_source(name, error);
+        let headroom = keeper.headroom(key, raw_max).await.map_err(of_guard)?;
+        let floors = self.floors(layout);
+        let doubted = Admin::of(self.engine).doubted_of(key).await?;
+        let is_believed = |slot: &&Headroom| !doubted.iter().any(|row| row.counter.slot == slot.slot);
+        let before = self.highest(layout, headroom.iter().filter(is_believed));
+        if !again {
+            self.check_forward(before)?;
+            self.check_leap(layout, &headroom, &floors)?;
+        }
+        keeper.advance(key, raw_max, &floors).await.map_err(of_guard)?;
+        let after = keeper.headroom(key, raw_max).await.map_err(of_guard)?;
+        let aside = doubted.iter().map(Doubted::line).collect();
+        Ok(Moved { before, next: self.lowest(layout, &after), aside })
+    }
+
+    /// A dense counter is moved by a take of all that lies between, which nobody gets.
+    async fn advance_dense(&self, again: bool) -> Result<Moved, EngineError> {
+        let (span, limit) = (self.span, self.span.capacity());
+        let target = self.place() + 1;
+        let number = |ordinal: u64| match ordinal {
+            0 => 0,
+            ordinal => span.start() + span.step() * (ordinal - 1),
+        };
+        let mut before = None;
+        for _ in 0..DENSE_TRIES_MAX {
+            let at = self.engine.dense_at(self.name, &self.key, limit).await?;
+            let before = *before.get_or_insert(number(at));
+            if at >= target {
+                if !again && at > target {
+                    self.check_forward(before)?;
+                }
+                let next = (at < limit).then(|| number(at + 1));
+                return Ok(Moved { before, next, aside: Vec::new() });
+            }
+            let (leap, decided_by) = dense_leap(limit - at);
+            if !self.leap && !again && target - at > leap {
+                return Err(self.leaps(number(at.saturating_add(leap)), decided_by, 1));
+            }
+            // What others take meanwhile would move it further than asked for: they are behind, and it is looked at again.
+            let ask = DenseAsk { key: self.key.clone(), count: target - at, limit: target, above: at };
+            let counted = self.engine.keeper().count(ask).await;
+            match counted.map_err(|error| EngineError::of_source(self.name, error))? {
+                DenseTaken::Last(_)
+                | DenseTaken::Spent { .. }
+                | DenseTaken::Behind { .. }
+                | DenseTaken::Over
+                | DenseTaken::Locked => {}
+            }
+        }
+        let text = format!("{} was taken from again and again meanwhile: try again", self.name);
+        Err(EngineError::new(Reason::LedgerUnavailable, text))
+    }
+}
+
+/// The widest leap of a dense counter that has so many left, and what decides it.
+fn dense_leap(left: u64) -> (u64, LeapBound) {
+    match left / DENSE_LEAP_SHARE {
+        share if share < DENSE_LEAP_MIN => (DENSE_LEAP_MIN, LeapBound::Blocks),
+        share if share > DENSE_LEAP_MAX => (DENSE_LEAP_MAX, LeapBound::Cap),
+        share => (share, LeapBound::Share),
+    }
+}
+
+impl Aimed<'_> {
+    fn check_range(&self) -> Result<(), EngineError> {
+        let (start, limit) = (self.span.start(), self.span.limit());
+        if self.to < start {
+            return Err(
+                self.refused(format!("at least {start}, the first number of {}, is allowed", self.name))
+            );
+        }
+        if self.to > limit {
+            return Err(
+                self.refused(format!("at most {limit}, the last number of {}, is allowed", self.name))
+            );
+        }
+        Ok(())
+    }
+
+    /// The place, from 0, of the highest number that may not leave any more.
+    fn place(&self) -> u64 {
+        (self.to - self.span.start()) / self.span.step()
+    }
+
+    fn floors(&self, layout: Layout) -> Vec<u64> {
+        (0..layout.slots()).map(|slot| layout.raw_behind(self.place(), slot)).collect()
+    }
+
+    /// The highest number at or below which the counters give nothing any more.
+    fn highest<'h>(&self, layout: Layout, headroom: impl Iterator<Item = &'h Headroom>) -> u64 {
+        let place = headroom.filter_map(|slot| layout.place_of(slot.at, slot.slot)).max();
+        place.map_or(0, |place| self.number(place))
+    }
+
+    /// The lowest number that any counter can give.
+    fn lowest(&self, layout: Layout, headroom: &[Headroom]) -> Option<u64> {
+        let first = |slot: &Headroom| {
+            let last = layout.place_of(slot.at.saturating_add(1), slot.slot)?;
+            Some((last - (layout.numbers_per_id() - 1)).max(self.place() + 1))
+        };
+        let number = self.number(headroom.iter().filter_map(first).min()?);
+        (number <= self.span.limit()).then_some(number)
+    }
+
+    fn number(&self, place: u64) -> u64 {
+        place.saturating_mul(self.span.step()).saturating_add(self.span.start())
+    }
+
+    fn check_forward(&self, before: u64) -> Result<(), EngineError> {
+        if self.to >= before {
+            return Ok(());
+        }
+        Err(self.refused(format!(
+            "at least {before} is allowed: numbers up to there are given, and it goes forward only"
+        )))
+    }
+
+    fn check_leap(&self, layout: Layout, headroom: &[Headroom], floors: &[u64]) -> Result<(), EngineError> {
+        let leaps = headroom.iter().zip(floors).any(|(slot, floor)| *floor > slot.bound);
+        if self.leap || !leaps {
+            return Ok(());
+        }
+        let bound = |slot: &Headroom| Some((layout.place_of(slot.bound, slot.slot)?, slot.decided_by));
+        let least = headroom.iter().filter_map(bound).min_by_key(|(place, _)| *place);
+        let (place, decided_by) = least.unwrap_or((0, LeapBound::Blocks));
+        Err(self.leaps(self.number(place), decided_by, layout.numbers_per_id()))
+    }
+
+    /// A counter gives so many numbers for each of its ids; a dense one gives them itself.
+    fn leaps(&self, bound: u64, decided_by: LeapBound, numbers_per_id: u64) -> EngineError {
+        let bound = bound.min(self.span.limit());
+        let more = match decided_by {
+            LeapBound::Blocks => {
+                let least = DENSE_LEAP_MIN.saturating_mul(numbers_per_id);
+                format!("more than {least} numbers of one counter, where little is left")
+            }
+            LeapBound::Share => "more than a thousandth of what is left".to_owned(),
+            LeapBound::Cap => {
+                let most = DENSE_LEAP_MAX.saturating_mul(numbers_per_id);
+                format!("more than {most} numbers of one counter")
+            }
+        };
+        self.refused(format!(
+            "at most {bound} is allowed, what lies beyond is a leap ({more}): where it is meant, name it by --leap"
+        ))
+    }
+
+    fn refused(&self, bound: String) -> EngineError {
+        EngineError::invalid("to", self.to, bound)
+    }
+}

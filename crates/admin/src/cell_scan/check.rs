@@ -1,0 +1,70 @@
+//! The check that a named loss covers all cells that were seen.
+
+use std::collections::BTreeSet;
+
+use sequent_core::SlotIndex;
+use sequent_engine::OpenError;
+
+use super::{Extent, Reached};
+use crate::recover::unreadable_witnesses::without_words;
+
+impl Extent {
+    /// Refuses a loss below what is seen here, and where some store did not tell though nobody has named its slot. Returns what
+    /// is to be said all the same.
+    ///
+    /// # Errors
+    ///
+    /// `Refused`, naming the cell, its value and the least that may be named.
+    pub(crate) fn check(&self, bump: u64, without: &BTreeSet<SlotIndex>) -> Result<Vec<String>, OpenError> {
+        self.check_told(without)?;
+        self.check_bump(bump)?;
+        Ok(self.untold_lines())
+    }
+
+    /// Every store tells, or a person has named its slot.
+    fn check_told(&self, without: &BTreeSet<SlotIndex>) -> Result<(), OpenError> {
+        let unnamed: Vec<_> = self.unread.iter().filter(|(slot, _)| !without.contains(slot)).collect();
+        if unnamed.is_empty() {
+            return Ok(());
+        }
+        let causes: Vec<String> =
+            unnamed.iter().map(|(slot, error)| format!("slot {slot}: {error}")).collect();
+        let bare = if self.has_rows { "" } else { "the ledger has no row of any counter, and " };
+        Err(OpenError::Refused(format!(
+            "{bare}not every store tells how far its counters are: {}; nothing was \
+             done; mend that, and give the command once more; or, where it can't be had, add `{}`: N alone keeps what \
+             they gave from coming again",
+            causes.join("; "),
+            without_words(unnamed.iter().map(|(slot, _)| *slot))
+        )))
+    }
+
+    /// No cell is further than the loss that is named.
+    fn check_bump(&self, bump: u64) -> Result<(), OpenError> {
+        let Some(cell) = self.furthest().filter(|cell| cell.least() > bump) else { return Ok(()) };
+        let (least, above) = (cell.least(), self.above(cell));
+        Err(OpenError::Refused(format!(
+            "--bump is {bump}: at least {least} is needed, for {above}: numbers up to there would come again once that \
+             store forgets, and from each slot whose store is empty or not seen; nothing was done; `sequent recover --bump \
+             {least}`, or more where a counter that can't be seen has come further; where a hand set that cell, and its \
+             numbers were never given, delete it first"
+        )))
+    }
+
+    /// The cell that needs the highest bump, if any needs one.
+    pub(crate) fn proof(&self) -> Option<String> {
+        self.furthest().filter(|cell| cell.least() > 0).map(|cell| self.above(cell))
+    }
+
+    /// Where a cell is, and above what.
+    fn above(&self, cell: &Reached) -> String {
+        let (at, ceiling) = (cell.place(), cell.ceiling);
+        match (self.has_rows, cell.has_row) {
+            (false, _) => format!("the ledger has no row of any counter, and {at}"),
+            (true, true) => format!("{at}, and its ceiling in the ledger is {ceiling}"),
+            (true, false) => format!(
+                "{at}, and the ledger has no row of it, which then begins above {ceiling} and the bump"
+            ),
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! One cell, and how far it is above its ceiling.
+
+use sequent_core::{Key, SlotIndex};
+
+use crate::recover::since::BUMP_MAX;
+
+/// A cell, and how far it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Reached {
+    pub(crate) slot: SlotIndex,
+    pub(crate) key: Key,
+    pub(crate) value: u64,
+    /// Up to where nothing comes again, as the ledger at hand says: its ceiling, or, without a row, the floor.
+    pub(crate) ceiling: u64,
+    /// Whether the ledger has a row of it.
+    pub(crate) has_row: bool,
+    /// How far it can have come at most, as all says that is outside of row and cell; `None` where nobody has asked.
+    pub(crate) reach: Option<u64>,
+}
+
+impl Reached {
+    /// One that no ledger says anything of.
+    pub(super) fn bare(slot: SlotIndex, key: Key, value: u64) -> Self {
+        Self { slot, key, value, ceiling: 0, has_row: false, reach: None }
+    }
+
+    /// The least bump that covers it.
+    pub(crate) fn least(&self) -> u64 {
+        self.value.saturating_sub(self.ceiling)
+    }
+
+    /// Where it is.
+    pub(super) fn place(&self) -> String {
+        let Self { slot, key, value, .. } = self;
+        format!("in slot {slot} the cell of key {key} is at raw id {value}")
+    }
+
+    /// What is to be said of it where no bump covers it.
+    pub(super) fn warning(&self) -> String {
+        let Self { slot, key, value, ceiling, .. } = self;
+        let above = match ceiling {
+            0 => format!("above {BUMP_MAX}"),
+            ceiling => format!("more than {BUMP_MAX} above its ceiling {ceiling}"),
+        };
+        let mend = self.mend();
+        format!(
+            "slot {slot}: the cell of key {key} is at raw id {value}, {above}, which no bump names: {mend}"
+        )
+    }
+
+    /// Whose value it can be, and what mends it.
+    fn mend(&self) -> String {
+        let sequence = self.key.sequence();
+        match self.reach {
+            Some(reach) if reach.saturating_add(BUMP_MAX) < self.value => format!(
+                "and since its epoch was opened it can't have come beyond {reach}, so a hand or a broken disk set it: delete it, and the \
+                 counter begins above its ceiling and the bump"
+            ),
+            Some(_) => format!(
+                "and it can have come so far in its epoch, so its row may have been set lower by hand, or be older: it must stay until \
+                 `sequent advance {sequence} TO --leap`, TO at least the highest number that was given"
+            ),
+            None => format!(
+                "nothing follows it, and it must stay until `sequent advance {sequence} TO --leap`, TO at least the highest number that was \
+                 given; where a hand set it, delete it"
+            ),
+        }
+    }
+}

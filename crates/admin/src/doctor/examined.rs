@@ -1,0 +1,315 @@
+//! What was found, place by place, until it is told.
+
+use sequent_core::{
+    Condition, Durability, Examination, Fact, LedgerExamination, SlotIndex, SourceError, ledger::LayoutChange,
+};
+use sequent_engine::{
+    bootstrap,
+    config::{Config, Place},
+    foreign_stores::ForeignStores,
+    stores::Shard,
+};
+
+use super::{
+    clocks::{self, Asked},
+    collect::{COUNTERS_MAX, Looked, ROWS_MAX},
+    counters::{Kind, Verdict, meaning},
+    facts,
+    report::{Checkup, Finding, PlaceReport, Severity, Site},
+    resize_in_progress, ring,
+};
+
+/// The places that were looked into so far, and what is to be said.
+pub(super) struct Examined<'a> {
+    config: &'a Config,
+    places: Vec<PlaceReport>,
+    findings: Vec<Finding>,
+    /// Whether there is no ledger yet, or none with a layout: then nothing that is missing elsewhere is a fault.
+    is_unmade: bool,
+    /// Whether the ledger went back: nothing can be advanced before it is recovered.
+    went_back: bool,
+    /// The highest generation that stores are stamped with by this ledger.
+    stamped: u64,
+}
+
+/// What every place that was reached tells.
+struct Told<'a> {
+    version: &'a str,
+    durability: &'a Durability,
+    clock_ms: u64,
+    asked: Asked,
+    facts: &'a [Fact],
+}
+
+impl<'a> Examined<'a> {
+    pub(super) fn new(config: &'a Config) -> Self {
+        Self {
+            config,
+            places: Vec::new(),
+            findings: Vec::new(),
+            is_unmade: false,
+            went_back: false,
+            stamped: 0,
+        }
+    }
+
+    /// The ledger, with its version beside the highest mark, unless the stores are of another one.
+    pub(super) fn ledger(
+        &mut self,
+        looked: &Looked<LedgerExamination>,
+        marked: Option<Result<(u64, u64), SourceError>>,
+        change: Option<&LayoutChange>,
+        orphans: Option<&ForeignStores>,
+    ) {
+        let place = &self.config.ledger.place;
+        let mut report = unreached(Site::Ledger, place);
+        self.findings.extend(orphans.map(ring::orphans));
+        match &looked.found {
+            // That nothing of it is there was said.
+            Err(_) if orphans.is_some() => {}
+            Err(error) => self.unreachable(Site::Ledger, error),
+            Ok(found) => {
+                let told = Told {
+                    version: &found.inspection.engine,
+                    durability: &found.inspection.durability,
+                    clock_ms: found.inspection.clock_ms,
+                    asked: looked.asked,
+                    facts: &found.facts,
+                };
+                self.tell(&mut report, &told);
+                if orphans.is_some() {
+                    return self.places.push(report);
+                }
+                match marked.map(|marked| marked.map(|(version, mark)| ring::behind(version, mark))) {
+                    Some(Err(error)) => self.unreachable(Site::Ledger, &error),
+                    Some(Ok(Some(finding))) => {
+                        self.went_back = true;
+                        self.findings.push(finding);
+                    }
+                    Some(Ok(None)) | None => report.fine.push(no_mark(place)),
+                }
+                match change {
+                    Some(change) => self.findings.push(resize_in_progress::finding(change)),
+                    None => self.layout(&mut report, found),
+                }
+            }
+        }
+        self.places.push(report);
+    }
+
+    fn layout(&mut self, report: &mut PlaceReport, found: &LedgerExamination) {
+        let Some(record) = &found.layout else {
+            if !super::has_no_layout(found) {
+                // Why it can't be read is among the facts.
+                return;
+            }
+            self.is_unmade = true;
+            let found = format!("{}: it has no layout", bootstrap::NOT_STARTED);
+            let finding = Finding::new(Severity::Info, Site::Ledger, "layout", found);
+            return self.findings.push(
+                finding.mend("run `sequent serve` with this configuration: its first start writes one"),
+            );
+        };
+        let checked = bootstrap::check_layout(self.config, record)
+            .and_then(|()| bootstrap::check_slots(self.config, record));
+        match checked {
+            Ok(()) => {
+                let (n, m) = (record.layout.shard_bits(), record.layout.memory_bits());
+                report.fine.push(format!(
+                    "the configuration is of its layout: n={n} m={m}, generation {}",
+                    record.generation
+                ));
+            }
+            Err(error) => {
+                self.findings.push(ring::layout(&error.to_string(), record.generation, self.stamped));
+            }
+        }
+    }
+
+    /// What was found elsewhere.
+    pub(super) fn found(&mut self, findings: impl IntoIterator<Item = Finding>) {
+        self.findings.extend(findings);
+    }
+
+    /// The generations that stores are stamped with by the ledger at hand.
+    pub(super) fn stamped(&mut self, generations: impl Iterator<Item = u64>) {
+        self.stamped = generations.max().unwrap_or(0);
+    }
+
+    /// Two slots whose stores are one.
+    pub(super) fn on_one(&mut self, seen: &[(SlotIndex, Looked<Examination>)]) {
+        let found = seen.iter().filter_map(|(slot, looked)| Some((*slot, looked.found.as_ref().ok()?)));
+        let speaks = found.map(|(slot, found)| (slot, &found.inspection.instance));
+        self.findings.extend(ring::on_one(speaks));
+    }
+
+    /// Whether ledger and stores are other files than those on record.
+    pub(super) fn moved(&mut self, moved: bool) {
+        self.findings.extend(moved.then(ring::moved));
+    }
+
+    /// A shard, with what is to be said of its counters.
+    pub(super) fn shard(
+        &mut self,
+        shard: &Shard,
+        looked: &Looked<Examination>,
+        stamp: impl Fn(&Examination) -> Option<Result<String, Finding>>,
+        verdicts: &[Verdict],
+        counters: usize,
+    ) {
+        let site = Site::Slot(shard.part.slot);
+        let mut report = unreached(site, &shard.part.place);
+        match &looked.found {
+            Err(error) => self.unreachable(site, error),
+            Ok(found) => {
+                let told = Told {
+                    version: &found.inspection.version,
+                    durability: &found.inspection.durability,
+                    clock_ms: found.inspection.clock_ms,
+                    asked: looked.asked,
+                    facts: &found.facts,
+                };
+                self.tell(&mut report, &told);
+                match stamp(found) {
+                    Some(Ok(fine)) => report.fine.push(fine),
+                    Some(Err(finding)) => self.findings.push(finding),
+                    None => {}
+                }
+                let own: Vec<Verdict> =
+                    verdicts.iter().filter(|own| own.counter.slot == shard.part.slot).cloned().collect();
+                let class = found.inspection.durability.class;
+                self.findings.extend(meaning::findings(shard.part.slot, &own, class));
+                self.compared(&mut report, found, &own, counters);
+            }
+        }
+        self.places.push(report);
+    }
+
+    /// A shard in the memory of whoever serves: nobody else can look there.
+    pub(super) fn memory(&mut self, shard: &Shard) {
+        let site = Site::Slot(shard.part.slot);
+        let finding =
+            Finding::new(Severity::Info, site, "reach", "it is in the memory of each server, for itself");
+        self.findings.push(finding.causes("nothing of it outlives its server").mend("use it in tests alone"));
+        self.places.push(PlaceReport { reached: true, ..unreached(site, &shard.part.place) });
+    }
+
+    fn compared(&mut self, report: &mut PlaceReport, found: &Examination, own: &[Verdict], counters: usize) {
+        let ill = own.iter().filter(|verdict| verdict.kind != Kind::Rowless).count();
+        let well = found.cells.len().min(counters).saturating_sub(ill);
+        if well > 0 {
+            report.fine.push(format!(
+                "{well} of {counters} counters are under their ceilings, and above what was given"
+            ));
+        }
+        if counters == COUNTERS_MAX {
+            let text = format!("only its first {COUNTERS_MAX} counters were compared with their rows");
+            self.findings.push(Finding::new(Severity::Info, report.place, "counter", text));
+        }
+    }
+
+    /// How many rows were there to be looked at.
+    pub(super) fn rows(&mut self, count: usize) {
+        if count >= ROWS_MAX {
+            let text = format!(
+                "only the first {ROWS_MAX} of its rows were looked at, and no cells were looked for that have none"
+            );
+            self.findings.push(Finding::new(Severity::Info, Site::Ledger, "counter", text));
+        }
+    }
+
+    /// The marker in the data directory, which was copied or can't be read.
+    pub(super) fn marker(&mut self, error: &SourceError) {
+        let finding = Finding::new(Severity::Error, Site::Ring, "mark", error.to_string());
+        let causes = "nothing is given before an operator says which state this is";
+        self.findings.push(finding.causes(causes).mend("`sequent recover`, as said"));
+    }
+
+    /// All of it.
+    pub(super) fn checkup(
+        mut self,
+        ledger: Option<&LedgerExamination>,
+        seen: &[(SlotIndex, Looked<Examination>)],
+    ) -> Checkup {
+        let found = seen.iter().filter_map(|(_, looked)| looked.found.as_ref().ok());
+        let classes: Vec<_> = found.map(|found| found.inspection.durability.class).collect();
+        if !self.is_unmade {
+            // Of a cluster that nobody has started most stores can't be looked into yet.
+            self.findings.extend(ring::durability(ledger, &classes));
+        }
+        if self.went_back {
+            let counters = self.findings.iter_mut().filter(|finding| finding.check == "counter");
+            counters.for_each(|finding| finding.mend.insert_str(0, ring::RECOVER_FIRST));
+        }
+        let cluster =
+            ledger.and_then(|ledger| ledger.layout.as_ref()).map(|record| record.cluster.to_string());
+        let cluster = cluster.unwrap_or_else(|| self.config.cluster.to_string());
+        Checkup::new(cluster, self.places, self.findings)
+    }
+
+    fn tell(&mut self, report: &mut PlaceReport, told: &Told<'_>) {
+        report.reached = true;
+        report.version = Some(told.version.to_owned());
+        report.durability = Some(told.durability.class.as_str());
+        report.settings.clone_from(&told.durability.settings);
+        let mut facts = told.facts.iter().filter(|fact| fact.name != ring::BESIDE).peekable();
+        if facts.peek().is_none() {
+            report.fine.push("its settings and the user's rights are as they should be".to_owned());
+        }
+        self.findings.extend(facts.map(|fact| facts::finding(report.place, fact.clone())));
+        let off_ms = told.asked.off(told.clock_ms);
+        report.clock_off_ms = Some(off_ms);
+        match clocks::finding(report.place, off_ms) {
+            Some(finding) => self.findings.push(finding),
+            None => report.fine.push("its clock is within 2 s of this machine's".to_owned()),
+        }
+    }
+
+    fn unreachable(&mut self, place: Site, error: &SourceError) {
+        let is_unmade = error.condition() == Some(Condition::NeverMade);
+        if place == Site::Ledger {
+            self.is_unmade = is_unmade;
+        }
+        if is_unmade && self.is_unmade {
+            let text = if place == Site::Ledger { bootstrap::NOT_STARTED } else { "nobody has used it yet" };
+            let finding = Finding::new(Severity::Info, place, "reach", format!("{text} ({error})"));
+            let mend = "run `sequent serve` with this configuration: its first start makes what is missing; if the cluster was in use, put \
+                        back what is gone instead";
+            return self.findings.push(finding.mend(mend));
+        }
+        let finding = Finding::new(Severity::Warning, place, "reach", error.to_string());
+        let causes = match place {
+            Site::Ledger => {
+                "no server starts; those that run go on up to their ceilings, for ledger.outage_s or so. Its settings and the counters' ceilings could \
+                 not be looked at"
+            }
+            _ => {
+                "the slot does not serve, the others do. Its stamp, settings and counters could not be looked at"
+            }
+        };
+        self.findings.push(finding.causes(causes).mend("mend what is said, and look again"));
+    }
+}
+
+/// Of a ledger on a server other hosts may have data directories of their own, with marks that only they can read.
+fn no_mark(ledger: &Place) -> String {
+    let elsewhere = match ledger {
+        Place::Server(_) => "; those of other hosts' data directories are not seen from here",
+        _ => "",
+    };
+    format!("no mark of a store at hand, or of this data directory, is above its version{elsewhere}")
+}
+
+fn unreached(place: Site, at: &Place) -> PlaceReport {
+    PlaceReport {
+        place,
+        store: at.as_str(),
+        address: at.to_string(),
+        reached: false,
+        version: None,
+        durability: None,
+        settings: Vec::new(),
+        clock_off_ms: None,
+        fine: Vec::new(),
+    }
+}

@@ -1,0 +1,27 @@
+//! The floor that a named loss left for counters without a row. The ledger starts such a counter above the sum of all named
+//! losses, but doesn't tell that sum. Therefore the last one is noted beside it, for commands that only look.
+
+use std::time::Duration;
+
+use sequent_core::{
+    SourceError,
+    ledger::{Ledger, LedgerNote, NoteSubject},
+};
+use sequent_engine::ledger_timeout::within;
+
+/// Notes that a loss of so many raw ids was named: the floor is no lower now. Amid a change of the ring nothing is noted.
+///
+/// # Errors
+///
+/// Those of the ledger.
+pub(crate) async fn note(ledger: &dyn Ledger, bump: u64, limit: Duration) -> Result<(), SourceError> {
+    let page = within(limit, "read the layout", ledger.page()).await?;
+    let Some(page) = page.filter(|page| page.next.is_none()) else { return Ok(()) };
+    let note = LedgerNote { about: NoteSubject::Floor { generation: page.generation }, to: bump };
+    within(limit, "note the floor", ledger.note(&note)).await.map(drop)
+}
+
+/// The raw id up to which no counter without a row gives anything, at least; 0 where nothing tells.
+pub(crate) async fn floor(ledger: &dyn Ledger, generation: u64, limit: Duration) -> u64 {
+    within(limit, "read the floor", ledger.noted(&NoteSubject::Floor { generation })).await.unwrap_or(0)
+}

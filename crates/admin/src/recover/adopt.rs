@@ -1,0 +1,275 @@
+//! Adoption of stamped stores: the ledger is lost without a copy, and an empty one takes over the cluster that the stamps
+//! name.
+//!
+//! The stamps name cluster, layout, slot and generation, and the lost ledger. The empty ledger gets that layout, each store
+//! its stamp, and a recovery then names the loss. If the process dies in between, then the cluster stays refused: a store
+//! still has the old stamp, or a store's mark is above the new ledger's version. The command is then given once more.
+
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
+
+use sequent_core::{ErrorKind, Inspection, Layout, SlotIndex, SourceError, Stamp, ledger::LayoutRecord};
+use sequent_engine::{
+    OpenError, Options,
+    bootstrap::FIRST_CALL_FACTOR,
+    config::{Config, Place},
+    foreign_stores::widest,
+    ledger_timeout::within,
+    stores::{self, Files, Shard},
+};
+use tokio::task::JoinSet;
+
+use super::unreadable_witnesses::{listed, without_words};
+use crate::{
+    admin::Admin,
+    cell_scan::{Pages, extent_of},
+};
+
+/// Why every store must be seen.
+const WHY: &str = "the ledger was lost, and not every store can be seen";
+
+/// A shard, and what a look at it found.
+pub(crate) type Look = (Shard, Result<Inspection, SourceError>);
+
+/// A loss as a person names it to a cluster whose ledger may hold nothing any more.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct NamedLoss {
+    /// No counter has come further than so many raw ids above its ceiling; of an empty ledger, whose ceilings are 0: above 0.
+    pub bump: u64,
+    /// Slots whose stores can't be had. What they gave, the bump alone keeps from coming again.
+    pub without: BTreeSet<SlotIndex>,
+    /// What speaks against it besides, as far as the caller knows: servers that run.
+    pub cautions: Vec<String>,
+    /// Whether the person has read all of that, and what no bump covers: cells beyond every bump, cells of a layout before.
+    pub is_confirmed: bool,
+}
+
+impl NamedLoss {
+    /// A loss of so many raw ids, with every store at hand.
+    pub fn of(bump: u64) -> Self {
+        Self { bump, ..Self::default() }
+    }
+}
+
+impl Admin {
+    /// A cluster after a loss that an operator names. Where the ledger holds nothing at all, and the shards
+    /// bear the stamps of one that is gone, it takes up their cluster first; otherwise nothing is changed. What was not seen is
+    /// said.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Self::open); `Refused` where the store of a slot that is not named is missing, or does not answer, or is
+    /// not of one cluster with the others, where a cell at hand is above the bump, or where something that no bump covers was
+    /// not confirmed: no store was changed.
+    pub async fn open_after_loss(
+        config: &Config,
+        options: &Options,
+        loss: &NamedLoss,
+    ) -> Result<Self, OpenError> {
+        let mut unseen = Vec::new();
+        if config.ledger.place != Place::Memory {
+            let mut files = Files::default();
+            let taken_up = take_up(config, options, (loss, &mut unseen), &mut files).await;
+            files.leave().await;
+            taken_up?;
+        }
+        match Self::open(config, options).await {
+            Err(OpenError::NoCluster(text) | OpenError::Recovery(text)) if !unseen.is_empty() => {
+                Err(OpenError::Refused(format!(
+                    "{text}; no store at hand says whose it is either: bring them back, and give the command once more: {}",
+                    unseen.join("; ")
+                )))
+            }
+            opened => opened,
+        }
+    }
+}
+
+async fn take_up(
+    config: &Config,
+    options: &Options,
+    (loss, unseen): (&NamedLoss, &mut Vec<String>),
+    files: &mut Files,
+) -> Result<(), OpenError> {
+    let without = &loss.without;
+    let looks = look(config, options, widest(config)?, files).await?;
+    let stamps = || looks.iter().filter_map(|(_, found)| found.as_ref().ok()?.stamp.clone());
+    let Some(any) = stamps().next() else {
+        let silent = looks.iter().filter_map(|(shard, found)| Some((shard.part.slot, found.as_ref().err()?)));
+        unseen.extend(silent.map(|(slot, error)| format!("slot {slot}: {error}")));
+        return Ok(());
+    };
+    let record =
+        LayoutRecord { cluster: any.cluster.clone(), layout: any.layout, generation: any.generation };
+    let is_gone = matches!(&config.ledger.place, Place::Sqlite(path) if !path.exists());
+    if is_gone {
+        // Before one is made in its place.
+        check_seen(config, &record, &looks, without)?;
+        check_extent(&looks, loss, (record.generation, config.ring.health.attempt_timeout)).await?;
+    }
+    let limit = config.ring.health.attempt_timeout;
+    let ledger = stores::ledger(&config.ledger.place, true, &options.env, files)?;
+    let unusable = |error: SourceError| OpenError::of_source(&error);
+    let id =
+        within(limit * FIRST_CALL_FACTOR, "open the ledger", ledger.inspect()).await.map_err(unusable)?.id;
+    let Some(gone) = stamps().map(|stamp| stamp.ledger).find(|ledger| *ledger != id) else { return Ok(()) };
+    let held = within(limit, "read the layout", ledger.layout()).await.map_err(unusable)?;
+    let rows = within(limit, "read the rows", ledger.list(None, 1)).await.map_err(unusable)?;
+    let (_, definitions) =
+        within(limit, "read the definitions", ledger.definitions()).await.map_err(unusable)?;
+    let dense = within(limit, "read the dense counters", ledger.dense(None, 1)).await.map_err(unusable)?;
+    if held.is_some_and(|held| held != record) || !rows.is_empty() || !dense.is_empty() {
+        // Somebody counts by it: it is not what became of a ledger that was lost.
+        return Ok(());
+    }
+    let slots = record.layout.slots();
+    let mut lines = check_seen(config, &record, &looks, without)?;
+    lines.extend(check_extent(&looks, loss, (record.generation, limit)).await?);
+    // A server that had not noticed yet wrote them back: nothing was ever counted by them here.
+    lines.extend((!definitions.is_empty()).then(|| found_defined(definitions.len())));
+    for line in &lines {
+        (options.say)(line);
+    }
+    let mut to_stamp = Vec::new();
+    for (shard, found) in looks.into_iter().filter(|(shard, _)| shard.part.slot < slots) {
+        let slot = shard.part.slot;
+        let Ok(found) = found else { continue };
+        let stamp = |ledger| {
+            let LayoutRecord { cluster, layout, generation } = record.clone();
+            Stamp { ledger, cluster, layout, slot, generation }
+        };
+        match &found.stamp {
+            Some(borne) if *borne == stamp(gone) => to_stamp.push((shard, found, stamp(id))),
+            // Stamped by a command that was cut off, or empty: it is stamped when it is used.
+            Some(borne) if *borne == stamp(id) => {}
+            None if !found.has_cells => {}
+            borne => {
+                let borne = borne.as_ref().map_or("none".to_owned(), ToString::to_string);
+                return Err(refused(slot, &format!("it bears stamp {borne}, expected {}", stamp(gone))));
+            }
+        }
+    }
+    let founded = within(limit, "write the layout", ledger.found(&record)).await.map_err(unusable)?;
+    if founded != record {
+        return Err(OpenError::Refused("another process has written another layout meanwhile".to_owned()));
+    }
+    for (shard, found, stamp) in to_stamp {
+        let stamped = shard.store.stamp(&found.instance, found.stamp.as_ref(), &stamp);
+        within(limit, "stamp the shard", stamped).await.map_err(unusable)?;
+    }
+    Ok(())
+}
+
+/// What is said of definitions in a ledger that was emptied.
+fn found_defined(count: usize) -> String {
+    format!(
+        "the ledger has no row of any counter, but {count} definitions, which a server that ran on wrote back after it was emptied: \
+         look at each before anything is taken of it"
+    )
+}
+
+/// No cell at hand may be above the bump, and what no bump covers a person must have read. Returns what is to be said.
+async fn check_extent(
+    looks: &[Look],
+    loss: &NamedLoss,
+    (generation, limit): (u64, Duration),
+) -> Result<Vec<String>, OpenError> {
+    let seen = looks.iter().filter(|(_, found)| found.is_ok());
+    let stores = seen.map(|(shard, _)| (shard.part.slot, Arc::clone(&shard.store)));
+    let extent = extent_of(stores, None, Pages::all(limit * FIRST_CALL_FACTOR)).await;
+    let lines = extent.check(loss.bump, &loss.without)?;
+    let warnings = [extent.warnings(generation), lines, loss.cautions.clone()].concat();
+    if !warnings.is_empty() && !loss.is_confirmed {
+        return Err(OpenError::Refused(format!(
+            "the ledger holds nothing, and is to take up the cluster of its stores, which a person must confirm here: {}; nothing \
+             was done: read this, and add --yes",
+            warnings.join("; ")
+        )));
+    }
+    Ok(warnings)
+}
+
+/// Each slot's store must be seen: of one that is not, nobody knows how far its counters were. Returns what is to be said of
+/// those that a person has named, and of empty ones.
+fn check_seen(
+    config: &Config,
+    record: &LayoutRecord,
+    looks: &[Look],
+    without: &BTreeSet<SlotIndex>,
+) -> Result<Vec<String>, OpenError> {
+    if config.cluster != record.cluster {
+        let (own, other) = (&config.cluster, &record.cluster);
+        return Err(OpenError::Refused(format!("cluster is {own}: the shards are of cluster {other}")));
+    }
+    let parts = config.shards_of(record.layout);
+    let mut unseen: Vec<(SlotIndex, String)> = Vec::new();
+    let mut empty = Vec::new();
+    for slot in 0..record.layout.slots() {
+        let look = looks.iter().find(|(shard, _)| shard.part.slot == slot);
+        match (look, parts.iter().find(|part| part.slot == slot)) {
+            (Some((_, Ok(found))), _) if found.stamp.is_none() && !found.has_cells => empty.push(slot),
+            (Some((_, Ok(_))), _) => {}
+            (Some((_, Err(error))), _) => unseen.push((slot, error.to_string())),
+            (None, Some(part)) => unseen.push((slot, format!("{} is not there", part.place))),
+            (None, None) => unseen.push((slot, "the configuration names no store for it".to_owned())),
+        }
+    }
+    let shown = |unseen: &[(SlotIndex, String)]| {
+        unseen.iter().map(|(slot, cause)| format!("slot {slot}: {cause}")).collect::<Vec<_>>().join("; ")
+    };
+    let unnamed: Vec<_> = unseen.iter().filter(|(slot, _)| !without.contains(slot)).cloned().collect();
+    if !unnamed.is_empty() {
+        let words = without_words(unnamed.iter().map(|(slot, _)| *slot));
+        return Err(OpenError::Refused(format!(
+            "{WHY}, which alone still knows how far its counters were: {}; no store was changed; bring them back, and give the command once more; or, where they can't be had, add \
+             `{words}`, with N at least the highest raw id that any counter of theirs has reached: a number above N would \
+             come again",
+            shown(&unnamed)
+        )));
+    }
+    let mut lines = Vec::new();
+    if !unseen.is_empty() {
+        lines.push(format!(
+            "not seen, so that N alone keeps what they gave from coming again: {}",
+            shown(&unseen)
+        ));
+    }
+    if !empty.is_empty() {
+        let slots = listed(empty.into_iter());
+        lines.push(format!("empty, so that N alone keeps what they gave from coming again: slots {slots}"));
+    }
+    Ok(lines)
+}
+
+/// Looks at each shard that is there; all at once.
+pub(crate) async fn look(
+    config: &Config,
+    options: &Options,
+    layout: Layout,
+    files: &mut Files,
+) -> Result<Vec<Look>, OpenError> {
+    let limit = config.ring.health.attempt_timeout;
+    let mut parts = config.shards_of(layout);
+    // Of files that are not there nothing is learned.
+    parts.retain(|part| !matches!(&part.place, Place::Sqlite(path) if !path.exists()));
+    let shards = stores::shards(parts, &config.cluster, false, &options.env, files)?;
+    let mut looks = JoinSet::new();
+    for shard in shards {
+        looks.spawn(async move {
+            let found = within(limit, "look", shard.store.inspect()).await;
+            (shard, found)
+        });
+    }
+    let mut looks = looks.join_all().await;
+    looks.sort_by_key(|(shard, _)| shard.part.slot);
+    Ok(looks)
+}
+
+fn refused(slot: SlotIndex, cause: &str) -> OpenError {
+    let error = SourceError::new(
+        ErrorKind::Refused,
+        format!(
+            "slot {slot}: {cause}: a ledger that was lost is followed by an empty one only where every shard says whose it is"
+        ),
+    );
+    OpenError::of_source(&error)
+}

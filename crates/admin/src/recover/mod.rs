@@ -1,0 +1,159 @@
+//! `recover`: the way back after a loss that an operator names.
+
+mod adopt;
+mod answers;
+mod recovery_plan;
+mod restored_layout;
+pub(crate) mod since;
+pub(crate) mod unreadable_witnesses;
+
+pub use adopt::NamedLoss;
+pub use answers::{Answer, Answers};
+pub use recovery_plan::{PlannedKey, RecoveryPlan};
+pub use since::{BUMP_MAX, CopyMade, LossEstimate};
+pub use unreadable_witnesses::{MarksReport, UnreadMark};
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use sequent_core::{
+    MarkPlace, SlotIndex, SourceError,
+    ledger::{Counter, Loss},
+};
+use sequent_engine::{OpenError, bootstrap::FIRST_CALL_FACTOR, data::Unjudged, ledger_timeout::within};
+use sequent_guard::Plausibility;
+
+use crate::{
+    admin::Admin,
+    ceiling_view::{Permitted, without_generation},
+    cell_scan::{Extent, Pages, Reached, extent_of},
+    doctor::PER_SECOND_MAX,
+    named_floor::note,
+};
+use unreadable_witnesses::check_named;
+
+impl Admin {
+    /// Names the loss after which this cluster may go on: every counter then opens a new epoch above its ceiling.
+    /// No process of the cluster should be running. Returns what was done, for people.
+    ///
+    /// # Errors
+    ///
+    /// As [`recover_without`](Self::recover_without): every shard's mark must be read.
+    pub async fn recover(&self, loss: Loss) -> Result<String, OpenError> {
+        self.recover_without(loss, &BTreeSet::new()).await
+    }
+
+    /// The same where a person has said that the marks of some slots can't be read. What that means [`MarksReport`] says.
+    ///
+    /// # Errors
+    ///
+    /// `Refused`, with nothing done, where another slot's mark can't be read; `Recovery` where the shards are another
+    /// ledger's; those of the data directory, which is made where it is missing, with nothing done either; those of the ledger.
+    pub async fn recover_without(
+        &self,
+        loss: Loss,
+        without: &BTreeSet<SlotIndex>,
+    ) -> Result<String, OpenError> {
+        let ground = &self.0;
+        self.check_loss(loss, without).await?;
+        let shards = self.0.stores();
+        let unjudged = ground.home.as_deref().map(Unjudged);
+        let home = unjudged.as_ref().map(|home| home as &dyn MarkPlace);
+        let unusable = |error: SourceError| OpenError::of_source(&error);
+        let unreadable = match &ground.home {
+            Some(home) => home.unreadable().await.map_err(unusable)?.map(|found| (home.path(), found)),
+            None => None,
+        };
+        if let Some(home) = &ground.home {
+            // Before the ledger: a loss that was added and not reported is added once more by whoever tries again.
+            home.prepare().await.map_err(unusable)?;
+        }
+        sequent_guard::recover(&*ground.ledger, &shards, home, loss, ground.limit).await.map_err(unusable)?;
+        if let Loss::Bump(bump) = loss {
+            // Without it doctor names cells that the loss covers, and nothing else is amiss.
+            drop(note(&*ground.ledger, bump, ground.limit).await);
+        }
+        // After the ledger: where this breaks off, the marker still accuses, and the command is given once more.
+        if let Some(home) = &ground.home {
+            home.renew(Some(ground.record.era())).await.map_err(unusable)?;
+        }
+        let done = match loss {
+            Loss::Moved => {
+                "the data at hand is the newest state: each counter goes on above its ceiling".to_owned()
+            }
+            Loss::Bump(ids) => {
+                format!("each counter goes on {ids} raw ids above its ceiling, all of them skipped")
+            }
+        };
+        Ok(match unreadable {
+            None => done,
+            Some((file, found)) => {
+                format!(
+                    "{done}; the marker {} could not be read, and was written anew: {found}",
+                    file.display()
+                )
+            }
+        })
+    }
+
+    /// Refuses a loss that can't be named here: a mark or a store is out of reach that nobody has named, or what can be seen
+    /// has come further. Changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`recover_without`](Self::recover_without).
+    pub async fn check_loss(&self, loss: Loss, without: &BTreeSet<SlotIndex>) -> Result<(), OpenError> {
+        let ground = &self.0;
+        check_named(without, ground.record.layout.slots())?;
+        let stores: Vec<_> = self.0.stores().into_iter().map(|(_, store)| store).collect();
+        let belongs = sequent_guard::belongs(&*ground.ledger, &stores, ground.limit).await;
+        belongs.map_err(|error| OpenError::of_source(&error))?;
+        self.marks().await.check(loss, without)?;
+        self.check_named_enough(loss, without).await
+    }
+
+    /// No cell at hand may be further above what the ledger permits it than is named: without a row that is 0, or the floor that a
+    /// recovery before has left.
+    async fn check_named_enough(&self, loss: Loss, without: &BTreeSet<SlotIndex>) -> Result<(), OpenError> {
+        let Loss::Bump(bump) = loss else { return Ok(()) };
+        self.extent().await?.check(bump, without).map(drop)
+    }
+
+    /// How far the cells at hand are above what the ledger permits them.
+    pub(crate) async fn extent(&self) -> Result<Extent, OpenError> {
+        let unusable = |error: SourceError| OpenError::of_source(&error);
+        let limit = self.limit() * FIRST_CALL_FACTOR;
+        let stores = self.0.stores().into_iter();
+        if self.is_bare().await? {
+            return Ok(extent_of(stores, None, Pages::all(limit)).await);
+        }
+        let permitted =
+            Permitted::by(&self.0.ledger, self.0.record.generation, limit).await.map_err(unusable)?;
+        let mut extent = extent_of(stores, Some(&Arc::new(permitted)), Pages::all(limit)).await;
+        for cell in extent.far() {
+            // Of one that can't be asked less is told.
+            cell.reach = self.reach_of(cell).await.unwrap_or_default();
+        }
+        Ok(extent)
+    }
+
+    /// How far the epoch of a cell can have come, by what lies outside of row and cell; raw ids of another layout are other numbers.
+    async fn reach_of(&self, cell: &Reached) -> Result<Option<u64>, SourceError> {
+        if cell.key.generation() != self.0.record.generation {
+            return Ok(None);
+        }
+        let counter = Counter { slot: cell.slot, key: without_generation(&cell.key) };
+        let rows = self.rows_of(&counter.key).await?;
+        let Some((_, row)) = rows.iter().find(|(held, _)| *held == counter) else { return Ok(None) };
+        let inspection = within(self.limit(), "open the ledger", self.ledger().inspect()).await?;
+        let others = rows.iter().filter(|(held, _)| *held != counter).map(|(_, row)| row);
+        let read = Plausibility::read(self.ledger(), &counter, self.layout(), (inspection.version, others));
+        let outside = within(self.limit(), "read a counter's history", read).await?;
+        Ok(Some(outside.reach(row, inspection.clock_ms, PER_SECOND_MAX)))
+    }
+
+    /// Whether the ledger has no row of any counter.
+    pub(crate) async fn is_bare(&self) -> Result<bool, OpenError> {
+        let rows = within(self.limit(), "read the rows", self.ledger().list(None, 1)).await;
+        Ok(rows.map_err(|error| OpenError::of_source(&error))?.is_empty())
+    }
+}

@@ -1,0 +1,179 @@
+//! The plan of a recovery: what it would do to each key, shown before anything is done.
+
+mod key;
+
+use std::collections::BTreeMap;
+
+use sequent_core::{Key, SlotIndex, ledger::Loss};
+use sequent_engine::{
+    Body, OpenError, Placement,
+    ledger_timeout::{of_ledger, within},
+};
+use serde::Serialize;
+
+use self::key::{Stand, of_dense, of_rows, stands};
+use crate::{admin::Admin, ceiling_view::without_generation, cell_scan::Extent, named_floor::floor};
+
+pub use key::PlannedKey;
+
+/// The most counters whose rows are read for a plan.
+const COUNTERS_MAX: usize = 1 << 16;
+
+/// How many dense sequences are named.
+const NAMED_MAX: usize = 5;
+
+/// Why no cell proves a bump.
+const NOTHING_NEWER: &str = "no store at hand is newer than the ledger, so that nothing here shows how far the numbers had come: N is a \
+    person's word";
+
+/// What a recovery would skip, and why a person must have read that.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RecoveryPlan {
+    /// Why it is not done before it is confirmed; empty: the ledger went back, or was copied, and nothing speaks against it.
+    pub cautions: Vec<String>,
+    /// What each key would skip, ascending.
+    pub keys: Vec<PlannedKey>,
+    /// Whether there are more.
+    pub is_partial: bool,
+}
+
+impl Admin {
+    /// What a recovery from this loss would do here, and why it should be confirmed first. Changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// Those of the ledger.
+    pub async fn recovery_plan(&self, loss: Loss) -> Result<RecoveryPlan, OpenError> {
+        let is_bare = self.is_bare().await?;
+        let extent = match loss {
+            Loss::Moved if !is_bare => Extent::default(),
+            Loss::Moved | Loss::Bump(_) => self.extent().await?,
+        };
+        self.plan_of(loss, &extent).await
+    }
+
+    /// The same by these cells.
+    pub(crate) async fn plan_of(&self, loss: Loss, extent: &Extent) -> Result<RecoveryPlan, OpenError> {
+        let mut cautions = extent.warnings(self.0.record.generation);
+        if !self.is_bare().await? && self.0.trouble().await.is_none() && !self.has_moved().await {
+            let nothing = "nothing shows that anything was lost: the ledger is behind no mark at hand, and was neither copied nor emptied";
+            cautions.insert(0, nothing.to_owned());
+        }
+        let (limit, ledger) = (self.limit(), self.ledger());
+        let unusable = |error| OpenError::of_source(&error);
+        let rows = within(limit, "read the rows", ledger.list(None, COUNTERS_MAX)).await.map_err(unusable)?;
+        let doubted = self.doubted(&rows).await.map_err(unusable)?;
+        cautions.extend(doubted.iter().map(|row| {
+            let line = row.line();
+            format!("a row that nobody believes would be raised as it is, and its counter gives nothing before it is set right: {line}")
+        }));
+        let dense = within(limit, "read the dense counters", ledger.dense(None, COUNTERS_MAX)).await;
+        let dense = dense.map_err(unusable)?;
+        let is_partial = rows.len() == COUNTERS_MAX || dense.len() == COUNTERS_MAX;
+        let bodies = self.in_effect().await?;
+        if let Loss::Bump(_) = loss {
+            cautions.extend(self.unproven(extent, &bodies).await?);
+        }
+        let mut by_key: BTreeMap<Key, BTreeMap<SlotIndex, Stand>> = BTreeMap::new();
+        for (counter, row) in rows {
+            by_key.entry(counter.key).or_default().insert(counter.slot, Stand::of(&row));
+        }
+        for (cell, slots) in
+            extent.ahead.iter().filter(|(cell, _)| cell.generation() == self.0.record.generation)
+        {
+            let Some(held) = by_key.get_mut(&without_generation(cell)) else { continue };
+            for (slot, value) in slots {
+                held.entry(*slot).and_modify(|stand| *stand = stand.beside(*value));
+            }
+        }
+        let span = |key: &Key| bodies.get(key.sequence()).map(Body::span);
+        let spread = by_key
+            .iter()
+            .filter_map(|(key, rows)| Some(of_rows(key, span(key)?, self.layout(), (rows, loss))));
+        let dense = dense.iter().filter_map(|row| Some(of_dense(row, span(&row.key)?, loss)));
+        let floor = floor(ledger, self.0.record.generation, limit).await;
+        // Of more rows than were read nobody knows which keys have none.
+        let rowless = stands(&extent.rowless, self.0.record.generation, (floor, loss));
+        let rowless = rowless.iter().filter(|(key, _)| !is_partial && !by_key.contains_key(*key));
+        let rowless = rowless
+            .map(|(key, stands)| of_rows(key, span(key).unwrap_or_default(), self.layout(), (stands, loss)));
+        let mut keys: Vec<PlannedKey> = spread.chain(dense).chain(rowless).collect();
+        keys.sort_by(|a, b| a.key.cmp(&b.key));
+        Ok(RecoveryPlan { cautions, keys, is_partial: is_partial || extent.is_partial })
+    }
+
+    /// Why nothing at hand proves that a bump is enough; empty: all cells do.
+    async fn unproven(
+        &self,
+        extent: &Extent,
+        bodies: &BTreeMap<String, Body>,
+    ) -> Result<Vec<String>, OpenError> {
+        let mut why = Vec::new();
+        if extent.least() == 0 && !self.is_outrun().await? {
+            why.push(NOTHING_NEWER.to_owned());
+        }
+        why.extend(extent.untold_lines());
+        why.extend(extent.unread.iter().map(|(slot, _)| {
+            format!(
+                "slot {slot}: its cells can't be read, so that N alone keeps what it gave from coming again"
+            )
+        }));
+        let is_absent = |slot: &SlotIndex| !self.0.shards.iter().any(|shard| shard.part.slot == *slot);
+        why.extend((0..self.layout().slots()).filter(is_absent).map(|slot| {
+            format!("slot {slot}: the configuration names no store for it, so that N alone keeps what it gave from coming again")
+        }));
+        let is_dense = |body: &Body| body.placement() == Placement::Dense;
+        let dense: Vec<&str> =
+            bodies.iter().filter(|(_, body)| is_dense(body)).map(|(name, _)| name.as_str()).collect();
+        if !dense.is_empty() {
+            let shown = dense.iter().take(NAMED_MAX).copied().collect::<Vec<_>>().join(", ");
+            let more = if dense.len() > NAMED_MAX { ", …" } else { "" };
+            why.push(format!(
+                "dense sequences are counted in the ledger alone, so that no cell shows how far they had come: {shown}{more}"
+            ));
+        }
+        Ok(why)
+    }
+
+    /// Whether a store at hand has heard of a later version of the ledger than the one at hand.
+    async fn is_outrun(&self) -> Result<bool, OpenError> {
+        let highest = sequent_guard::read_marks(&self.0.stores(), self.limit()).await.highest;
+        let found = within(self.limit(), "open the ledger", self.ledger().inspect()).await;
+        Ok(highest > found.map_err(|error| OpenError::of_source(&error))?.version)
+    }
+
+    /// Each sequence, as it is in effect.
+    async fn in_effect(&self) -> Result<BTreeMap<String, Body>, OpenError> {
+        let read = within(self.limit(), "read the definitions", self.ledger().definitions()).await;
+        let (_, definitions) = read.map_err(|error| OpenError::of_source(&error))?;
+        let body = |held: &sequent_core::ledger::Definition| {
+            let body = Body::from_text(&held.body).ok()?;
+            Some((held.name.to_string(), body.in_effect(held.version, self.0.now()).1.clone()))
+        };
+        Ok(definitions.iter().filter_map(body).collect())
+    }
+
+    /// Whether ledger and stores, all of them files, are other ones than those on record.
+    async fn has_moved(&self) -> bool {
+        let ground = &self.0;
+        let is_file = |shard: &sequent_engine::stores::Shard| {
+            matches!(shard.part.place, sequent_engine::config::Place::Sqlite(_))
+        };
+        if ground.is_shared || !ground.shards.iter().all(is_file) {
+            return false;
+        }
+        let known = within(self.limit(), "read the instances on record", self.ledger().known()).await;
+        let speaks = within(self.limit(), "open the ledger", self.ledger().inspect()).await;
+        let (Ok(known), Ok(speaks)) = (known.map_err(|error| of_ledger(&error)), speaks) else {
+            return false;
+        };
+        let mut found = Vec::new();
+        for shard in &ground.shards {
+            if let Ok(inspection) = within(self.limit(), "look", shard.store.inspect()).await {
+                found.push((shard.part.slot, inspection.instance));
+            }
+        }
+        let found: Vec<_> = found.iter().map(|(slot, speaks)| (*slot, speaks)).collect();
+        sequent_guard::all_moved(&known, &speaks.instance, &found)
+    }
+}

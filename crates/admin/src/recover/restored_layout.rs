@@ -1,0 +1,188 @@
+//! A ledger that was put back from a copy of before a resize is refused: what its raw ids are as numbers of the next layout it can't
+//! tell. One that was put back from amid a resize goes on once the loss is named: the resize itself finishes what it began.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use sequent_core::{
+    Era, SlotIndex, SourceError, Stamp, Store,
+    ledger::{LayoutPage, LayoutRecord, Ledger, Loss},
+};
+
+use sequent_engine::{
+    OpenError, Options,
+    bootstrap::FIRST_CALL_FACTOR,
+    config::{Config, Place},
+    data::{self, Found, Unjudged, VersionFile},
+    foreign_stores::widest,
+    ledger_timeout::within,
+    stores::{self, Files},
+};
+
+use super::{
+    adopt::{Look, look},
+    unreadable_witnesses::MarksReport,
+};
+use crate::admin::Admin;
+
+/// The ledger at hand, and what its stores say.
+struct Sight {
+    ledger: Arc<dyn Ledger>,
+    page: LayoutPage,
+    looks: Vec<Look>,
+    /// The layout of the highest generation that stores, or the data directory's mark, tell of.
+    newest: LayoutRecord,
+}
+
+impl Admin {
+    /// Refuses where the ledger at hand is a copy from before a resize, or from amid one: how much was lost is worked out in raw ids,
+    /// which are others in each layout.
+    ///
+    /// # Errors
+    ///
+    /// `Refused`, saying what to do instead; those of ledger and stores.
+    pub async fn check_layout(config: &Config, options: &Options) -> Result<(), OpenError> {
+        let mut files = Files::default();
+        let sight = seen(config, options, &mut files).await;
+        files.leave().await;
+        match sight? {
+            Some(sight) if sight.is_behind() => Err(OpenError::Refused(sight.too_old())),
+            Some(Sight { page, .. }) if page.is_fenced => Err(OpenError::Refused(
+                "the ledger is a copy from amid a resize: how much was lost can't be worked out across layouts; `sequent recover \
+                 --bump N`, N at least how far the numbers of any sequence have come since the copy, then `sequent resize --go`"
+                    .to_owned(),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Names the loss of a ledger that was put back from amid a resize. Returns what was done; `None` where it is amid none, and
+    /// nothing was done.
+    ///
+    /// # Errors
+    ///
+    /// `Refused` where the ledger is from before a resize, where a store can't be seen whose slot is not in `without`, or where the
+    /// loss is not confirmed; those of ledger and stores.
+    pub async fn recover_amid_resize(
+        config: &Config,
+        options: &Options,
+        (loss, is_confirmed): (Loss, bool),
+        without: &BTreeSet<SlotIndex>,
+    ) -> Result<Option<String>, OpenError> {
+        let mut files = Files::default();
+        let done = match seen(config, options, &mut files).await {
+            Ok(Some(sight)) if sight.is_behind() => Err(OpenError::Refused(sight.too_old())),
+            Ok(Some(sight)) if sight.is_amid() => {
+                sight.amid(config, options, (loss, is_confirmed), without).await.map(Some)
+            }
+            other => other.map(|_| None),
+        };
+        files.leave().await;
+        done
+    }
+}
+
+async fn seen(config: &Config, options: &Options, files: &mut Files) -> Result<Option<Sight>, OpenError> {
+    let is_there = matches!(data::look(config).await, Ok(Found::Cluster | Found::Elsewhere));
+    if !is_there || config.ledger.place == Place::Memory {
+        return Ok(None);
+    }
+    let limit = config.ring.health.attempt_timeout * FIRST_CALL_FACTOR;
+    let unusable = |error: SourceError| OpenError::of_source(&error);
+    let ledger = stores::ledger(&config.ledger.place, false, &options.env, files)?;
+    // What keeps it from being read at all is told by whoever opens it next.
+    let Ok(Some(page)) = within(limit, "read the layout", ledger.page()).await else { return Ok(None) };
+    let id = within(limit, "open the ledger", ledger.inspect()).await.map_err(unusable)?.id;
+    let looks = look(config, options, widest(config)?, files).await?;
+    let stamps = looks.iter().filter_map(|(_, found)| found.as_ref().ok()?.stamp.clone());
+    let own = stamps.filter(|stamp| stamp.ledger == id && stamp.cluster == page.cluster);
+    let stamped = own
+        .max_by_key(|stamp| stamp.generation)
+        .map(|Stamp { layout, generation, .. }| Era { generation, layout });
+    let marked = home(config, options).mark().await.map_err(unusable)?.era;
+    let newest = newest(&page, stamped, marked).map(|Era { generation, layout }| {
+        let cluster = page.cluster.clone();
+        LayoutRecord { cluster, layout, generation }
+    });
+    Ok(newest.map(|newest| Sight { ledger, page, looks, newest }))
+}
+
+/// The latest layout that is known of. The mark in the data directory tells where no store does: those that forget bear no stamp
+/// once they were restarted. It is written from the fence on, stamps just before the end: where some store tells that the change
+/// on the page has not ended, it has not.
+fn newest(page: &LayoutPage, stamped: Option<Era>, marked: Option<Era>) -> Option<Era> {
+    match (stamped, marked) {
+        (Some(stamped), Some(marked)) if marked.generation > page.generation.max(stamped.generation) => {
+            Some(marked)
+        }
+        (Some(stamped), _) => Some(stamped),
+        (None, marked) => marked,
+    }
+}
+
+fn home(config: &Config, options: &Options) -> VersionFile {
+    VersionFile::new(&config.data, config.ring.health.attempt_timeout, Arc::clone(&options.env.entropy))
+}
+
+impl Sight {
+    /// Whether stores, or the data directory, have gone through a resize that the ledger has not finished.
+    fn is_behind(&self) -> bool {
+        let Self { page, newest, .. } = self;
+        newest.generation > page.generation || newest.generation == page.generation && page.is_fenced
+    }
+
+    /// Whether the ledger is amid a resize that no store has gone through.
+    fn is_amid(&self) -> bool {
+        self.page.is_fenced && !self.is_behind()
+    }
+
+    /// No store is stamped for the next layout yet: once the loss is named, the resize itself finishes what it began.
+    async fn amid(
+        &self,
+        config: &Config,
+        options: &Options,
+        (loss, is_confirmed): (Loss, bool),
+        without: &BTreeSet<SlotIndex>,
+    ) -> Result<String, OpenError> {
+        let limit = config.ring.health.attempt_timeout;
+        let shards = self.shards(usize::from(SlotIndex::MAX));
+        let read = sequent_guard::read_marks(&shards, limit).await;
+        MarksReport::of(config, read, &self.looks, self.page.layout.slots()).check(loss, without)?;
+        if !is_confirmed {
+            return Err(OpenError::Refused(UNCONFIRMED.to_owned()));
+        }
+        let home = home(config, options);
+        let unusable = |error: SourceError| OpenError::of_source(&error);
+        home.prepare().await.map_err(unusable)?;
+        sequent_guard::recover(&*self.ledger, &shards, Some(&Unjudged(&home)), loss, limit)
+            .await
+            .map_err(unusable)?;
+        home.renew(None).await.map_err(unusable)?;
+        Ok("the loss is named; the ledger is a copy from amid a resize, and no numbers are given before that is finished: \
+            `sequent resize --go`"
+            .to_owned())
+    }
+
+    /// The stores that were seen, of slots below `slots`.
+    fn shards(&self, slots: usize) -> Vec<(SlotIndex, Arc<dyn Store>)> {
+        let seen =
+            self.looks.iter().filter(|(shard, found)| found.is_ok() && usize::from(shard.part.slot) < slots);
+        seen.map(|(shard, _)| (shard.part.slot, Arc::clone(&shard.store))).collect()
+    }
+
+    fn too_old(&self) -> String {
+        let Self { page, newest, .. } = self;
+        format!(
+            "the ledger is a copy from before a resize (generation {}), which its stores, or the data directory, have gone through (to \
+             {}, generation {}): put a newer copy in its place; if there is none, stop every process, put an empty ledger in its \
+             place, and `sequent recover --bump N` with the configuration of that layout, N at least the highest raw id that any \
+             one counter has reached (the highest number of any sequence, divided by 2^(n+m)); then define each sequence again",
+            page.generation - u64::from(page.is_fenced),
+            newest.layout,
+            newest.generation
+        )
+    }
+}
+
+/// What is said where nothing proves a loss that a person has not confirmed.
+const UNCONFIRMED: &str = "the ledger is amid a resize, so that nothing here shows how far the numbers had come: if they had come further \
+    than is named, they are given again; nothing was done; where it is sure, give the same command with --yes";

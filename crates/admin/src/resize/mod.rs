@@ -1,0 +1,178 @@
+//! `resize`: another number of slots, or stores in other slots. The configuration names the shards of the next layout.
+
+mod parts;
+mod report;
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use sequent_core::{
+    Env, ErrorKind, Layout, MarkPlace, Rules, SlotIndex, Store,
+    ledger::{LayoutPage, Ledger},
+};
+use sequent_engine::{
+    OpenError, Options,
+    bootstrap::FIRST_CALL_FACTOR,
+    config::{Config, Place, ShardPart},
+    data::{self, VersionFile},
+    ledger_timeout::{patiently, within},
+    stores::{self, Files},
+};
+use sequent_guard::{Placed, Progress, Resize};
+
+pub use report::{LayoutReport, ResizeReport, ResizedKey};
+
+/// What is wished of the next layout, beyond the configuration.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Wish {
+    /// n; absent: what the configuration says, or what is in force.
+    pub shard_bits: Option<u8>,
+    /// m; absent: what is in force.
+    pub memory_bits: Option<u8>,
+    /// Slots whose stores no server can ever reach again.
+    pub gone: BTreeSet<SlotIndex>,
+}
+
+/// A resize about to be looked at, or done.
+pub struct Resizing {
+    config: Config,
+    ledger: Arc<dyn Ledger>,
+    page: LayoutPage,
+    next: Layout,
+    parts: Vec<(Option<SlotIndex>, ShardPart)>,
+    gone: BTreeSet<SlotIndex>,
+    env: Env,
+    files: Files,
+}
+
+impl Resizing {
+    /// Reads what is in force; touches nothing. `leaving` is a configuration that names stores which leave the ring, or
+    /// which the other one calls by another slot.
+    pub async fn open(
+        config: Config,
+        leaving: Option<&Config>,
+        wish: Wish,
+        options: &Options,
+    ) -> Result<Self, OpenError> {
+        if config.ledger.place == Place::Memory {
+            return Err(OpenError::NoCluster("a memory ledger lasts as long as its process".to_owned()));
+        }
+        let mut files = Files::default();
+        let ledger = stores::ledger(&config.ledger.place, false, &options.env, &mut files)?;
+        let limit = config.ring.health.attempt_timeout * FIRST_CALL_FACTOR;
+        let page = within(limit, "read the layout", patiently(|| ledger.page())).await;
+        let page = page.map_err(|error| OpenError::of_source(&error))?;
+        let page = page.ok_or_else(|| {
+            OpenError::NoCluster(
+                "the ledger has no layout yet: a first `sequent next NAME` makes it".to_owned(),
+            )
+        })?;
+        if page.cluster != config.cluster {
+            let text = format!(
+                "cluster is {:?}: the ledger is of {:?}",
+                config.cluster.as_str(),
+                page.cluster.as_str()
+            );
+            return Err(OpenError::Refused(text));
+        }
+        let next = parts::next(&config, &page, &wish)?;
+        let parts = parts::parts(&config, leaving, (&page, next));
+        Ok(Self { config, ledger, page, next, parts, gone: wish.gone, env: options.env.clone(), files })
+    }
+
+    /// The plan and its proof. Changes nothing, and makes nothing: stores that are new are looked at when it is done.
+    pub async fn plan(&self) -> Result<ResizeReport, OpenError> {
+        let mut files = Files::default();
+        let planned = self.guarded(false, &mut files).await;
+        let report = match planned {
+            Ok(resize) => self.report(&resize).await,
+            Err(error) => Err(error),
+        };
+        files.leave().await;
+        report
+    }
+
+    /// Does it, or finishes it; `tell` hears of each step. Returns the plan that it followed. Where it is in force already, nothing
+    /// is done, and nothing made.
+    pub async fn run(&self, tell: &(dyn Fn(Progress) + Sync)) -> Result<ResizeReport, OpenError> {
+        if self.page.next.is_none() && self.next == self.page.layout {
+            let planned = self.plan().await?;
+            if planned.state == report::IN_FORCE {
+                return Ok(planned);
+            }
+        }
+        // The marks of its steps are left there: where that can't be, nothing is begun.
+        data::prepare(&self.config).await?;
+        let mut files = Files::default();
+        let outcome = self.done(&mut files, tell).await;
+        files.leave().await;
+        outcome
+    }
+
+    /// Takes a plan back that nothing has come of; whether there was one.
+    pub async fn cancel(&self) -> Result<bool, OpenError> {
+        let limit = self.config.ring.health.attempt_timeout;
+        Resize::cancel(&*self.ledger, limit).await.map_err(|error| OpenError::of_source(&error))
+    }
+
+    /// Leaves the ledger's file, if it is one.
+    pub async fn close(&self) {
+        self.files.leave().await;
+    }
+
+    async fn done(
+        &self,
+        files: &mut Files,
+        tell: &(dyn Fn(Progress) + Sync),
+    ) -> Result<ResizeReport, OpenError> {
+        let resize = self.guarded(true, files).await?;
+        let report = self.report(&resize).await?;
+        let faults: Vec<String> = report.keys.iter().filter_map(|key| key.fault.clone()).collect();
+        if !faults.is_empty() && report.state != "fenced" {
+            return Err(OpenError::Refused(faults.join("\n")));
+        }
+        resize.run(tell).await.map_err(|error| OpenError::of_source(&error))?;
+        Ok(ResizeReport { state: "current", ..report })
+    }
+
+    async fn guarded(&self, create: bool, files: &mut Files) -> Result<Resize, OpenError> {
+        let limit = self.config.ring.health.attempt_timeout;
+        let mut placed = Vec::with_capacity(self.parts.len());
+        for (slot, part) in &self.parts {
+            let opened = stores::shards(vec![part.clone()], &self.page.cluster, create, &self.env, files)?;
+            for stores::Shard { store, .. } in opened {
+                if create || slot.is_none() || !self.is_missing(part, &store).await {
+                    placed.push(Placed { slot: *slot, store });
+                }
+            }
+        }
+        let home = VersionFile::new(&self.config.data, limit, Arc::clone(&self.env.entropy));
+        Ok(Resize {
+            ledger: Arc::clone(&self.ledger),
+            stores: placed,
+            next: self.next,
+            gone: self.gone.clone(),
+            embedded: self.is_embedded(),
+            home: Some(Arc::new(home) as Arc<dyn MarkPlace>),
+            limit,
+            env: self.env.clone(),
+            rules: Rules::ALL,
+        })
+    }
+
+    /// Whether everything that counts so far lies in files; what a slot gets that is new to the ring is no matter.
+    fn is_embedded(&self) -> bool {
+        let file = |place: &Place| matches!(place, Place::Sqlite(_));
+        let is_new = |slot: &Option<SlotIndex>| slot.is_some_and(|slot| slot >= self.page.layout.slots());
+        let mut before = self.parts.iter().filter(|(slot, _)| !is_new(slot));
+        file(&self.config.ledger.place) && before.all(|(_, part)| file(&part.place))
+    }
+
+    /// Whether a store is still to be made: a look makes nothing.
+    async fn is_missing(&self, part: &ShardPart, store: &Arc<dyn Store>) -> bool {
+        if let Place::Sqlite(path) = &part.place {
+            return !path.exists();
+        }
+        let is_new = part.slot >= self.page.layout.slots();
+        is_new && store.inspect().await.is_err_and(|error| error.kind() == ErrorKind::Refused)
+    }
+}

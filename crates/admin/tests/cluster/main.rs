@@ -1,0 +1,16 @@
+//! Whole clusters over real files: what an operator sees, says, loses and repairs.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail as tests do")]
+
+mod advance;
+mod explain;
+mod fenced;
+mod losses;
+mod operators;
+#[path = "../../../engine/tests/cluster/place.rs"]
+mod place;
+mod relaid;
+mod resize;
+mod went_back;
+
+use place::{Place, listening, once, take};

@@ -1,0 +1,153 @@
+//! How many numbers a key has, and how many of them a spread sequence may skip.
+
+use sequent_buffer::ReservoirConfig;
+use sequent_core::Layout;
+use sequent_guard::ceiling_ahead_max;
+use serde::{Serialize, Serializer, ser::SerializeStruct};
+
+use crate::{
+    catalog::definition::{Body, SPREAD_CAPACITY_MIN},
+    config::Config,
+    issue::active_key::lease_max_of,
+};
+
+/// What the servers of a cluster may have in hand of one key, beside what is left of it.
+///
+/// Each server's part is its own, whatever the others have: servers never talk to each other, and one that cut its
+/// thousandth by their number would exceed it wherever another was configured otherwise. So it is the sum that counts
+/// them, and `reservoir.at_risk_max` and `limits.lease_max_count` that make room for more of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AtRisk {
+    /// The most that a server holds ready: `reservoir.at_risk_max`.
+    pub held_max: u64,
+    /// The most that one lease holds: `limits.lease_max_count`.
+    pub lease_max: u64,
+    /// How many servers do so: `reservoir.servers`.
+    pub servers: u64,
+}
+
+impl AtRisk {
+    /// As a configuration says.
+    pub fn of(config: &Config) -> Self {
+        Self {
+            held_max: config.reservoir.at_risk_max,
+            lease_max: config.limits.lease_max_count,
+            servers: config.reservoir.servers,
+        }
+    }
+}
+
+/// The sum that decides whether a bounded sequence may be spread: what is skipped where all servers die at once, a lease
+/// of each with it, and all stores forget.
+///
+/// A client that dies skips the leases it has, whatever servers do: one for each server is counted.
+///
+/// ```
+/// use sequent_engine::{AtRisk, Body};
+/// # let Ok(layout) = sequent_core::Layout::new(4, 2) else { unreachable!() };
+/// let body = Body::check(Some("spread"), 1, 1, Some(6_400_000), None, None)?;
+/// let at_risk = AtRisk { held_max: 1_000_000, lease_max: 100_000, servers: 3 };
+/// let capacity = body.capacity(layout, at_risk);
+/// assert_eq!((capacity.reserve, capacity.lease, capacity.ceilings), (6403, 6400, 6400));
+/// assert_eq!((capacity.skipped(), capacity.may_be_spread()), (3 * (6403 + 6400) + 6400, true));
+/// assert!(!capacity.for_servers(5).may_be_spread());
+/// # Ok::<(), sequent_engine::BodyFault>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Capacity {
+    /// How many numbers a key has.
+    pub numbers: u64,
+    /// Whether something bounds it below what its type holds.
+    pub is_bounded: bool,
+    /// What one server may hold ready.
+    pub reserve: u64,
+    /// What may lie between its ceilings and what was taken. They are rows of the ledger, which all servers share.
+    pub ceilings: u64,
+    /// What one lease may hold.
+    pub lease: u64,
+    /// How many servers are counted.
+    pub servers: u64,
+}
+
+impl Capacity {
+    /// The same for so many servers, where they are more.
+    #[must_use]
+    pub fn for_servers(self, servers: u64) -> Self {
+        Self { servers: self.servers.max(servers), ..self }
+    }
+
+    /// What all servers together may skip: no more than there are.
+    pub fn skipped(&self) -> u64 {
+        let each = self.reserve.saturating_add(self.lease);
+        each.saturating_mul(self.servers).saturating_add(self.ceilings).min(self.numbers)
+    }
+
+    /// Whether it may be spread: unbounded, or at most 1 % of it can be skipped.
+    pub fn may_be_spread(&self) -> bool {
+        !self.is_bounded || u128::from(self.skipped()) * 100 <= u128::from(self.numbers)
+    }
+
+    /// The placement where a definition names none.
+    pub fn placement(&self) -> &'static str {
+        if self.is_bounded && self.numbers < SPREAD_CAPACITY_MIN { "dense" } else { "spread" }
+    }
+
+    /// What the sum is made of, in words.
+    pub(crate) fn parts(&self) -> String {
+        let Self { reserve, lease, ceilings, servers, .. } = self;
+        let each = if *servers == 1 { "1 server".to_owned() } else { format!("each of {servers} servers") };
+        format!("reserve {reserve} and lease {lease} for {each}, ceilings {ceilings}")
+    }
+
+    /// For people, one a line.
+    pub fn lines(&self) -> Vec<String> {
+        let (bound, less, verdict) = match (self.is_bounded, self.may_be_spread()) {
+            (false, _) => {
+                (": nothing bounds them but what fits", "; far less where few are asked for", "allowed")
+            }
+            (true, true) => ("", "", "allowed: at most 1 %"),
+            (true, false) => ("", "", "refused: more than 1 %"),
+        };
+        vec![
+            format!("numbers    {} a key{bound}", self.numbers),
+            format!("skipped    at most {}: {}{less}", self.skipped(), self.parts()),
+            format!("spread     {verdict}"),
+            format!("placement  {} unless the definition names one", self.placement()),
+        ]
+    }
+}
+
+/// One shape for every door: numbers are strings, since JSON's readers round them above 2^53.
+impl Serialize for Capacity {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut sum = to.serialize_struct("Capacity", 8)?;
+        sum.serialize_field("numbers", &self.numbers.to_string())?;
+        sum.serialize_field("skipped", &self.skipped().to_string())?;
+        sum.serialize_field("reserve", &self.reserve.to_string())?;
+        sum.serialize_field("ceilings", &self.ceilings.to_string())?;
+        sum.serialize_field("lease", &self.lease.to_string())?;
+        sum.serialize_field("servers", &self.servers)?;
+        sum.serialize_field("is_bounded", &self.is_bounded)?;
+        sum.serialize_field("may_be_spread", &self.may_be_spread())?;
+        sum.end()
+    }
+}
+
+impl Body {
+    /// How many numbers a key has in a layout, and how many of them may be skipped: each part by what enforces it.
+    pub fn capacity(&self, layout: Layout, at_risk: AtRisk) -> Capacity {
+        let span = self.span();
+        let numbers = span.capacity();
+        let reservoir = ReservoirConfig { at_risk_max: at_risk.held_max, ..ReservoirConfig::default() };
+        // What a refill asks for comes in whole raw ids.
+        let rounded = layout.numbers_per_id() - 1;
+        Capacity {
+            numbers,
+            is_bounded: self.bound().is_some(),
+            reserve: reservoir.at_risk_limit(Some(numbers)).saturating_add(rounded),
+            ceilings: ceiling_ahead_max(0, span.raw_max(layout)).saturating_mul(layout.origin()),
+            lease: lease_max_of(numbers).min(at_risk.lease_max).max(1),
+            servers: at_risk.servers.max(1),
+        }
+    }
+}

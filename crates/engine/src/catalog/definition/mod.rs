@@ -1,0 +1,191 @@
+//! What a sequence gives, in one canonical text.
+
+pub(crate) mod capacity;
+mod check;
+mod compat;
+mod effective;
+mod fits;
+#[cfg(test)]
+mod tests;
+
+use sequent_core::{Fits, Key, KeyError, SequenceName, Span, SpanError, ledger::Definition};
+use sequent_format::{CounterSpec, Format, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use self::effective::{Earlier, Since};
+use crate::texts::Texts;
+
+pub use effective::{EARLIER_MAX, EFFECTIVE_AHEAD_MIN, Effective};
+
+/// A key with fewer numbers than this has `dense` as its default placement.
+pub const SPREAD_CAPACITY_MIN: u64 = 1_000_000;
+
+/// A placement of this version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Placement {
+    /// Over the ring.
+    Spread,
+    /// One counter in the ledger: in order, without gaps, and only while the ledger is up.
+    Dense,
+}
+
+impl Placement {
+    /// The word.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Spread => "spread",
+            Self::Dense => "dense",
+        }
+    }
+}
+
+/// The content of a definition: all of it but name and version.
+///
+/// Its text in the ledger is JSON with the fields in this order and without blanks, so that equal definitions have
+/// equal texts:
+///
+/// ```
+/// use sequent_engine::Body;
+/// let text = r#"{"placement":"spread","start":1,"step":1,"fits":"js"}"#;
+/// assert_eq!(Body::default().to_text(), text);
+/// assert_eq!(Body::from_text(text)?, Body::default());
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Body {
+    placement: Placement,
+    start: u64,
+    step: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    end: Option<u64>,
+    #[serde(with = "fits")]
+    fits: Fits,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    texts: Option<Texts>,
+    /// From when on it is in effect, where another one is before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    from: Option<Since>,
+    /// What is in effect before it, the oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    earlier: Vec<Earlier>,
+}
+
+/// A field of a definition that is out of bounds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BodyFault {
+    /// The field.
+    pub field: &'static str,
+    /// What was found.
+    pub value: String,
+    /// What is allowed.
+    pub bound: String,
+}
+
+impl Default for Body {
+    fn default() -> Self {
+        Self {
+            placement: Placement::Spread,
+            start: 1,
+            step: 1,
+            end: None,
+            fits: Fits::default(),
+            texts: None,
+            from: None,
+            earlier: Vec::new(),
+        }
+    }
+}
+
+impl Body {
+    /// Which numbers: as far as `end`, what fits, and what its template has texts for.
+    pub fn span(&self) -> Span {
+        // Both ways in have checked the bounds; a default span is never seen.
+        self.checked_span().unwrap_or_default()
+    }
+
+    fn checked_span(&self) -> Result<Span, SpanError> {
+        let limit = self.fits.limit();
+        let template = self.texts_end().filter(|end| *end < limit);
+        let end = self.end.into_iter().chain(template).min();
+        Span::new(self.start, self.step, end, self.fits)
+    }
+
+    /// The field that bounds it, and the last number, where it is less than what fits.
+    pub(crate) fn bound(&self) -> Option<(&'static str, u64)> {
+        let last = self.span().limit();
+        if self.end == Some(last) {
+            return Some(("end", last));
+        }
+        (last < self.fits.limit()).then_some(("template", last))
+    }
+
+    /// The last number that the template has a text for. A number whose text would be that of an earlier one has none:
+    /// nothing in a cluster knows how long ago that one was given.
+    fn texts_end(&self) -> Option<u64> {
+        let CounterSpec { end, wrap, .. } = self.format()?.counter_spec();
+        let round = wrap.map(|wrap| self.start.saturating_add(wrap.cycle).saturating_sub(self.step));
+        Some(round.unwrap_or(end))
+    }
+
+    /// What its texts are, where it has a template.
+    pub fn texts(&self) -> Option<&Texts> {
+        self.texts.as_ref()
+    }
+
+    /// What renders its texts, where it has a template.
+    pub fn format(&self) -> Option<&Format> {
+        self.texts.as_ref()?.format()
+    }
+
+    /// Where it counts.
+    pub fn placement(&self) -> Placement {
+        self.placement
+    }
+
+    /// The canonical text.
+    pub fn to_text(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// The same without what was before it.
+    pub(crate) fn alone(self) -> Self {
+        Self { texts: self.texts.map(|texts| texts.alone()), from: None, earlier: Vec::new(), ..self }
+    }
+
+    /// The content of a text that this version can read.
+    pub fn from_text(text: &str) -> Result<Self, String> {
+        let mut body = Self::unproven(text)?;
+        body.prove()?;
+        body.prove_earlier()?;
+        Ok(body)
+    }
+
+    /// The same as it is written, not proven: to be shown, where the key of `obf` is not at hand. It renders and reads nothing.
+    pub fn unproven(text: &str) -> Result<Self, String> {
+        serde_json::from_str(text).map_err(|error| error.to_string())
+    }
+
+    fn prove(&mut self) -> Result<(), String> {
+        let proven = self.texts.take().map(Texts::proven).transpose();
+        self.texts =
+            proven.map_err(|fault| format!("{} is {}: {}", fault.field, fault.value, fault.bound))?;
+        self.checked_span().map(drop).map_err(|error| error.to_string())
+    }
+
+    /// A key that every key of `name` is like: whether it has a period, how many values partition it, and how long the
+    /// shortest of them are; an error where not even that one can be held.
+    pub fn example_key(&self, name: &SequenceName) -> Result<Key, KeyError> {
+        let Some(format) = self.format() else { return Ok(Key::of(name)) };
+        // All keys of a kind of period have one length.
+        let period = format.period_back(Timestamp::UNIX_EPOCH, 0).unwrap_or_default();
+        let values: Vec<String> = format.value_bytes_min().map(|bytes| "0".repeat(bytes)).collect();
+        Key::new(name, &period, &values.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    /// The definition of `name` in this content and version.
+    pub fn defining(&self, name: &SequenceName, version: u32) -> Definition {
+        Definition { name: name.clone(), version, body: self.to_text() }
+    }
+}

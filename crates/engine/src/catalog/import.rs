@@ -1,0 +1,222 @@
+//! Import of the configuration's definitions into the ledger. All are checked first; one that is refused keeps all from being
+//! written.
+
+use std::borrow::Cow;
+
+use sequent_core::{
+    ErrorKind, SequenceName, SourceError,
+    ledger::{Defined, Definition},
+};
+
+use super::Catalog;
+use crate::{
+    catalog::definition::{Body, BodyFault, Placement},
+    config::SequencePart,
+    error::OpenError,
+    ledger_timeout::{patiently, within},
+    stores,
+    texts::Texts,
+};
+
+/// How often a definition is judged again because another process replaced what it was compared with.
+const JUDGED_MAX: u32 = 16;
+
+impl Catalog {
+    pub(super) async fn bring_all(&self, parts: &[SequencePart]) -> Result<(), OpenError> {
+        let mut refusals: Vec<String> = parts.iter().filter_map(|part| self.refusal(part)).collect();
+        if refusals.is_empty() {
+            for part in parts {
+                refusals.extend(
+                    self.refusal_by_ledger(part).await.map_err(|error| OpenError::of_source(&error))?,
+                );
+            }
+        }
+        if refusals.is_empty() {
+            for part in parts {
+                refusals.extend(self.bring(part).await.map_err(|error| OpenError::of_source(&error))?);
+            }
+        }
+        if !refusals.is_empty() {
+            return Err(OpenError::Refused(refusals.join("\n")));
+        }
+        if parts.is_empty() {
+            return Ok(());
+        }
+        self.refresh().await.map_err(|error| OpenError::of_source(&error))
+    }
+
+    /// Brings one definition, as a file's are brought.
+    pub(crate) async fn define(&self, part: &SequencePart) -> Result<(), OpenError> {
+        self.bring_all(std::slice::from_ref(part)).await
+    }
+
+    /// A definition as it is brought: where a key hides its numbers, its name hides them too, unless it did not before.
+    fn named<'a>(&self, part: &'a SequencePart) -> Result<Cow<'a, SequencePart>, BodyFault> {
+        if !part.body.texts().is_some_and(Texts::hides) {
+            return Ok(Cow::Borrowed(part));
+        }
+        let held = self.find(&part.name).or_else(|| self.lost.get(&part.name));
+        let held = held.as_ref().and_then(|held| held.known().ok());
+        let body = part.body.named(&part.name, held)?;
+        Ok(Cow::Owned(SequencePart { body, ..part.clone() }))
+    }
+
+    /// Why the file's definition can't be brought, where only the ledger knows.
+    async fn refusal_by_ledger(&self, part: &SequencePart) -> Result<Option<String>, SourceError> {
+        let fault = self.of_ended_periods(part).await?;
+        Ok(fault.map(|fault| of_fault(&part.name, &fault)))
+    }
+
+    /// Why the file's definition can't be brought, as far as is known before asking the ledger.
+    fn refusal(&self, part: &SequencePart) -> Option<String> {
+        let name = &part.name;
+        let of_fault = |fault: BodyFault| of_fault(name, &fault);
+        let part = match self.named(part) {
+            Ok(part) => part,
+            Err(fault) => return Some(of_fault(fault)),
+        };
+        let part = &*part;
+        if let Err(fault) = self.check_risk(part) {
+            return Some(of_fault(fault));
+        }
+        let key = part.body.example_key(name).map_err(|error| error.to_string());
+        let counts_here = part.body.placement() == Placement::Spread;
+        if let Err(bound) =
+            key.and_then(|key| if counts_here { stores::hold(&self.ground.shards, &key) } else { Ok(()) })
+        {
+            return Some(format!("sequence {name}: {bound}"));
+        }
+        let Some(held) = self.find(name) else { return self.check_first(part).err().map(of_fault) };
+        let version = part.version;
+        if version < held.version {
+            return None;
+        }
+        if version == held.version {
+            let says_as = |known: &Body| known.says_as(&part.body) && !self.begins_otherwise(part, known);
+            let same = held.known().is_ok_and(says_as) || part.body.to_text() == held.text();
+            return (!same).then(|| conflict(&held.definition(), &part.body.to_text()));
+        }
+        let before = match held.known() {
+            Ok(before) => before,
+            Err(error) => {
+                return Some(format!(
+                    "sequence {name}: version {} is in force and can't be read, so nobody knows whether version \
+                     {version} would give its numbers again: {error}",
+                    held.version,
+                ));
+            }
+        };
+        // How to mend it is said by what is wrong, and once.
+        let follows = part.body.follows(before).err().map(|why| {
+            format!(
+                "sequence {name}: version {version} {why} (version {} is in force: found {}, refused {})",
+                held.version,
+                shown(held.text()),
+                shown(&part.body.to_text()),
+            )
+        });
+        follows.or_else(|| self.succeeding(part, &held).err().map(of_fault))
+    }
+
+    /// Refuses what all servers could skip too much of, where it is new. What is in force stays so where they have become more
+    /// since.
+    fn check_risk(&self, part: &SequencePart) -> Result<(), BodyFault> {
+        let mut held = self.find(&part.name).into_iter().chain(self.lost.get(&part.name));
+        if held.any(|held| part.version <= held.version) {
+            return Ok(());
+        }
+        part.body.check_layout(self.ground.layout, self.at_risk())
+    }
+
+    /// Tells of what is in force and could not be defined today.
+    fn tell_risk(&self, part: &SequencePart) {
+        if let Err(fault) = part.body.check_layout(self.ground.layout, self.at_risk()) {
+            let (name, version, bound) = (&part.name, part.version, fault.bound);
+            tracing::warn!(%name, version, "a definition stays in force that is refused to a new one: {bound}");
+        }
+    }
+
+    /// The definition as it is written: what versions before had of texts is in it, and from when on it is in effect.
+    fn written(&self, part: &SequencePart) -> Result<Definition, BodyFault> {
+        let part = &*self.named(part)?;
+        Ok(match self.find(&part.name) {
+            Some(held) if held.version == part.version => held.definition(),
+            Some(held) if held.version < part.version => {
+                self.succeeding(part, &held)?.defining(&part.name, part.version)
+            }
+            _ => part.body.defining(&part.name, part.version),
+        })
+    }
+
+    /// Brings one definition. It is judged against what is in force, and written only while that is still in force.
+    pub(super) async fn bring(&self, part: &SequencePart) -> Result<Option<String>, SourceError> {
+        let step = format!("define {}", part.name);
+        for _ in 0..JUDGED_MAX {
+            if let Some(refusal) = self.refusal(part) {
+                return Ok(Some(refusal));
+            }
+            if let Some(refusal) = self.refusal_by_ledger(part).await? {
+                return Ok(Some(refusal));
+            }
+            let judged = self.find(&part.name).map(|held| held.version);
+            // Its instant may have come near meanwhile: the next look says why.
+            let Ok(definition) = self.written(part) else { continue };
+            let define = || within(self.ground.limit, &step, self.ground.ledger.define(&definition, judged));
+            match patiently(define).await? {
+                Defined::Created | Defined::Same => {
+                    self.tell_risk(part);
+                    return Ok(None);
+                }
+                Defined::Older { held } => {
+                    let (name, version, in_force) = (&part.name, part.version, held.version);
+                    tracing::warn!(%name, version, in_force, "definition ignored: a higher version is in force");
+                    return Ok(None);
+                }
+                Defined::Conflict { held } => {
+                    let same = Body::from_text(&held.body).is_ok_and(|held| held.says_as(&part.body));
+                    return Ok((!same).then(|| conflict(&held, &definition.body)));
+                }
+                Defined::Moved { .. } => self.refresh().await?,
+            }
+        }
+        let context = format!("{step}: another version was in force each of {JUDGED_MAX} times");
+        Err(SourceError::new(ErrorKind::Contended, context))
+    }
+}
+
+fn of_fault(name: &SequenceName, fault: &BodyFault) -> String {
+    format!("sequence {name}: {} is {}: {}", fault.field, fault.value, fault.bound)
+}
+
+fn conflict(held: &Definition, body: &str) -> String {
+    format!(
+        "sequence {}: version {} is in the ledger with another content: found {}, expected {}; \
+         a changed definition needs a higher version",
+        held.name,
+        held.version,
+        shown(&held.body),
+        shown(body),
+    )
+}
+
+/// A content as a refusal shows it: without all that was before it, which may be a hundred times as long.
+fn shown(body: &str) -> String {
+    Body::unproven(body).map_or_else(|_| body.to_owned(), |body| body.alone().to_text())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_shows_what_is_in_force_and_not_its_past() {
+        let body = |before: &str| {
+            let texts = format!(r#"{{"template":"B@{{seq,w=5}}","zone":"UTC"{before}}}"#);
+            format!(r#"{{"placement":"spread","start":1,"step":1,"fits":"js","texts":{texts}}}"#)
+        };
+        let past = body(r#","before":[{"version":1,"texts":{"template":"A@{seq}","zone":"UTC"}}]"#);
+        assert_eq!(shown(&past), shown(&body("")), "{past}");
+        assert!(!shown(&past).contains("before"), "{past}");
+        assert_eq!(shown("no content"), "no content");
+    }
+}

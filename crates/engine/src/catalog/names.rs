@@ -1,0 +1,46 @@
+//! Names that somebody has defined or used. A name that is not among them may be misspelt, and creates no sequence.
+
+use std::sync::{Arc, PoisonError};
+
+use sequent_core::SequenceName;
+use sequent_format::did_you_mean;
+
+use super::{Catalog, Entry};
+use crate::error::{EngineError, reason::Reason};
+
+/// Of more names than that the nearest is not looked for.
+const NAMES_COMPARED_MAX: usize = 10_000;
+
+impl Catalog {
+    /// A definition in force; none is made. The error names the sequence that was meant, as far as that can be guessed.
+    pub(crate) async fn find_known(&self, name: &SequenceName) -> Result<Arc<Entry>, EngineError> {
+        if self.lost.get(name).is_none() && self.find_defined(name).await?.is_none() {
+            return Err(self.unknown(name));
+        }
+        self.find_or_create(name).await
+    }
+
+    fn unknown(&self, name: &SequenceName) -> EngineError {
+        let create = if self.may_create(name) { "--create" } else { "define it" };
+        let mut text = format!(
+            "no sequence {name} is defined, and none of that name was used: where it is meant, {create}"
+        );
+        let hint = self.nearest(name);
+        if !hint.is_empty() {
+            text = format!("{text}; {hint}");
+        }
+        let bound = "a sequence that is defined, or was used, is expected";
+        EngineError::new(Reason::SequenceNotFound, text).of_field("sequence", name, bound)
+    }
+
+    fn nearest(&self, name: &SequenceName) -> String {
+        let (snapshot, fresh) =
+            (self.snapshot.load(), self.fresh.read().unwrap_or_else(PoisonError::into_inner));
+        if snapshot.entries.len() + fresh.len() > NAMES_COMPARED_MAX {
+            return String::new();
+        }
+        let names: Vec<&str> =
+            snapshot.entries.keys().chain(fresh.keys()).map(SequenceName::as_str).collect();
+        did_you_mean(name.as_str(), &names)
+    }
+}

@@ -1,0 +1,98 @@
+//! Restore of definitions that were in force and that the ledger has lost. They are written again unchanged.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use sequent_core::{
+    SequenceName, SourceError,
+    ledger::{Defined, Definition},
+};
+
+use super::{Catalog, Entry, entry::Contents};
+use crate::ledger_timeout::within;
+
+/// The most definitions that are written again at once; a further one is at its next use.
+const RESTORED_MAX: usize = 4096;
+
+/// What the ledger had, as this process remembers it.
+#[derive(Default)]
+pub(super) struct Lost(Mutex<BTreeMap<SequenceName, Arc<Entry>>>);
+
+impl Lost {
+    pub(super) fn get(&self, name: &SequenceName) -> Option<Arc<Entry>> {
+        self.entries().get(name).map(Arc::clone)
+    }
+
+    pub(super) fn has(&self, name: &SequenceName) -> bool {
+        self.entries().contains_key(name)
+    }
+
+    /// The ledger has nothing of this name any more, or an older version alone.
+    pub(super) fn miss(&self, entry: &Arc<Entry>) {
+        self.entries().entry(entry.name().clone()).or_insert_with(|| Arc::clone(entry));
+    }
+
+    /// What the ledger's `definition` is to a process that had `held` in force, which is another.
+    pub(super) fn judge(&self, contents: &Contents, held: &Arc<Entry>, definition: Definition) -> Arc<Entry> {
+        let name = definition.name.clone();
+        let held = self.entries().remove(&name).unwrap_or_else(|| Arc::clone(held));
+        if held.is(&definition) {
+            return held;
+        }
+        let Ok(body) = held.known() else { return Arc::new(contents.following(&held, definition)) };
+        if definition.version > held.version {
+            return Arc::new(contents.following(&held, definition));
+        }
+        // No ledger that goes forward takes this one after that one: it went back to it, or another took the place.
+        let found = contents.entry(definition.clone());
+        if definition.version < held.version && found.known().is_ok_and(|found| body.may_follow(found)) {
+            self.miss(&held);
+            return Arc::new(found);
+        }
+        Arc::new(contents.usurping(&held, definition))
+    }
+
+    fn entries(&self) -> MutexGuard<'_, BTreeMap<SequenceName, Arc<Entry>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Catalog {
+    /// Writes again what the ledger has lost, and reads what it made of it.
+    pub(crate) async fn restore(&self) -> Result<(), SourceError> {
+        let lost: Vec<Arc<Entry>> = {
+            let entries = self.lost.entries();
+            entries.values().filter(|entry| entry.known().is_ok()).take(RESTORED_MAX).cloned().collect()
+        };
+        if lost.is_empty() {
+            return Ok(());
+        }
+        for entry in &lost {
+            self.write_again(entry).await?;
+        }
+        self.refresh().await
+    }
+
+    /// The definition in force where the ledger has lost one: that one again, unless another took its place.
+    pub(super) async fn find_again(&self, lost: &Arc<Entry>) -> Result<Arc<Entry>, SourceError> {
+        if lost.known().is_ok() {
+            self.write_again(lost).await?;
+            self.refresh().await?;
+        }
+        Ok(self.find(lost.name()).unwrap_or_else(|| Arc::clone(lost)))
+    }
+
+    async fn write_again(&self, entry: &Entry) -> Result<(), SourceError> {
+        let (name, version) = (entry.name(), entry.version);
+        let (definition, judged) = (entry.definition(), self.find(name).map(|held| held.version));
+        let step = format!("define {name} again");
+        let define = self.ground.ledger.define(&definition, judged);
+        if within(self.ground.limit, &step, define).await? == Defined::Created {
+            tracing::warn!(%name, version, "definition written again: the ledger had lost it");
+        }
+        // Whatever else it holds, the reading that follows tells.
+        Ok(())
+    }
+}

@@ -1,0 +1,54 @@
+//! `[limits]`: what one request, and the server's end, may cost.
+
+use std::time::Duration;
+
+use crate::config::TableReader;
+
+/// `[limits]`.
+#[derive(Debug, Clone)]
+pub struct LimitsPart {
+    /// How long a request may wait where the caller names no deadline.
+    pub deadline: Duration,
+    /// The most numbers of one request.
+    pub max_count: u64,
+    /// The most numbers of one lease; it gives no more than a thousandth of what is left of a key besides.
+    pub lease_max_count: u64,
+    /// How long the numbers of a lease may be handed out.
+    pub lease_max_age: Duration,
+    /// The most open connections of one door; more are closed as soon as they are accepted.
+    pub connections_max: u64,
+    /// The same from one address (of IPv6: one /64). Behind a balancer that speaks for all, the two should be equal.
+    pub connections_per_address_max: u64,
+    /// Whether callers of the HTTP door may define sequences. There are no tokens yet: whoever reaches it may.
+    pub define: bool,
+    /// How long a stopping server still takes requests, so that balancers notice.
+    pub drain_delay: Duration,
+    /// How long a stopping server waits for requests in flight.
+    pub drain_timeout: Duration,
+}
+
+impl LimitsPart {
+    pub(crate) fn read(mut section: TableReader<'_, '_>) -> Self {
+        let deadline = section.duration("deadline_ms", 1..=600_000, 1500);
+        let max_count = section.integer("max_count", 1..=1_000_000, 10_000);
+        let lease_max_count = section.integer("lease_max_count", 1..=10_000_000, 100_000);
+        let lease_max_age = section.duration("lease_max_age_ms", 100..=600_000, 10_000);
+        let connections_max = section.integer("connections_max", 1..=1_000_000, 10_000);
+        let connections_per_address_max = section.integer("connections_per_address_max", 1..=1_000_000, 5000);
+        let define = section.switch("define", false);
+        let drain_delay = section.duration("drain_delay_s", 0..=3600, 5);
+        let drain_timeout = section.duration("drain_timeout_s", 0..=3600, 20);
+        section.finish();
+        Self {
+            deadline,
+            max_count,
+            lease_max_count,
+            lease_max_age,
+            connections_max,
+            connections_per_address_max,
+            define,
+            drain_delay,
+            drain_timeout,
+        }
+    }
+}

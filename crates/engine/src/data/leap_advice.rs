@@ -1,0 +1,79 @@
+//! Advice about a counter that was set far ahead by hand: one table for `sequent doctor` and for quarantine notes.
+//!
+//! All servers are stopped first, because a running one may hold the wrong values in its grants. Where no cell can be
+//! trusted, nothing tells how far the counter was: it may have been ahead of the other slots, and `seen` is only what servers
+//! reported last. Then only what callers hold can tell.
+
+use sequent_core::Condition;
+
+/// A cell far above a row that is in order.
+const CELL: &str = "delete its cell: it begins again above its ceiling; and find out who set it";
+
+/// A row whose ceiling alone is far above all that is known of its counter.
+const CEILING: &str = "find out who wrote it; stop every server, and run nothing else that gives numbers; where its cell is there, \
+    open, of the row's epoch, and not far above the key's other slots itself, set `ceiling` in the ledger's row of that counter to the \
+    greatest of its `base`, its `seen` and its cell's value. Else nobody knows how far it was (a closed cell counts as gone): delete the \
+    cell where there is one, set `ceiling` to the greatest of its `base`, its `seen` and the `ceiling`s of the key's other slots, and \
+    then, before anything is given, `sequent advance NAME TO`, TO above the highest number of it that any caller has (where more is \
+    asked for, that). Then start the servers again";
+
+/// A row that claims more than anybody can have taken.
+const ROW: &str = "find out who wrote it; unless the other slots were out for so long, stop every server, and run nothing else that \
+    gives numbers; where its cell is there, open, of the row's epoch, its store no old copy, and not far above the key's other slots \
+    itself, set `ceiling` in the ledger's row of that counter, and `base` and `seen` where they are higher, to its cell's value. Else \
+    nobody knows how far it was (a closed cell counts as gone): delete the cell where there is one, set the three to the greatest \
+    `ceiling` of the key's other slots and of the epochs before it (the ledger's history), and then, before anything is given, \
+    `sequent advance NAME TO`, TO above the highest number of it that any caller has (where more is asked for, that). Then start the \
+    servers again";
+
+/// A cell and its row, both of them.
+const BOTH: &str = "find out who wrote them; unless the other slots were out for so long, stop every server, and run nothing else \
+    that gives numbers; set both right at once: delete its cell, and in the ledger's row of that counter set `ceiling`, and `base` and \
+    `seen` where they are higher, to the greatest `ceiling` of the key's other slots and of the epochs before it (the ledger's history), \
+    but no lower than a `base` or `seen` that is not far above these. Then, before anything is given, `sequent advance NAME TO`, TO \
+    above the highest number of it that any caller has (where more is asked for, that), and start the servers again";
+
+/// A cell far on that the ledger has no row of: it may be all that knows.
+const ROWLESS: &str = "where the ledger was lost, the value is right: leave the cell as it is, and `sequent advance NAME TO --leap`, TO at \
+    least the highest number of it that was given; otherwise find out who set it";
+
+/// What to do about a leap, by what was found to be far ahead.
+pub const fn leap_advice(condition: Option<Condition>) -> &'static str {
+    match condition {
+        Some(Condition::FarWithoutRow) => ROWLESS,
+        Some(Condition::FarRowAndCell) => BOTH,
+        Some(Condition::FarRow) => ROW,
+        Some(Condition::FarCeiling) => CEILING,
+        _ => CELL,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_leap_has_its_own_advice() {
+        for (condition, advice) in [
+            (None, CELL),
+            (Some(Condition::FarWithoutRow), ROWLESS),
+            (Some(Condition::FarCeiling), CEILING),
+            (Some(Condition::FarRow), ROW),
+            (Some(Condition::FarRowAndCell), BOTH),
+        ] {
+            assert_eq!(leap_advice(condition), advice, "{condition:?}");
+        }
+    }
+
+    #[test]
+    fn a_cell_is_deleted_only_together_with_what_its_next_epoch_would_begin_above() {
+        for advice in [CEILING, ROW, BOTH] {
+            assert!(
+                advice.contains("delete")
+                    && advice.contains("`ceiling`")
+                    && advice.contains("`sequent advance NAME TO`")
+            );
+        }
+        assert!(!CELL.contains("advance"));
+    }
+}

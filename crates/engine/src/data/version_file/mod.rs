@@ -1,0 +1,242 @@
+//! The version file (`home`): the highest ledger version that any process of this data directory has relied on.
+
+mod file;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    fs::{self, File, OpenOptions, TryLockError},
+    io::{self, Write},
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use sequent_core::{BoxFuture, Entropy, Era, ErrorKind, Mark, MarkPlace, SourceError};
+
+use tokio::sync::Semaphore;
+
+use file::{Held, Identity};
+
+/// The file's name in the data directory.
+pub(crate) const FILE: &str = "home";
+
+/// Held while the file is replaced, so that of two processes the greater version stays.
+pub(super) const LOCK_FILE: &str = "home.lock";
+
+/// Where the next content is written before it takes the file's place.
+const NEXT_FILE: &str = "home.next";
+
+/// What is written, and removed, to see whether a marker can be left: so it begins, and goes on at random.
+const PROOF_PREFIX: &str = "home.proof.";
+
+/// The longest pause between two tries of the lock; each is drawn between half of it and all of it.
+const LOCK_PAUSE_MAX: Duration = Duration::from_millis(10);
+
+/// The share of an attempt's time limit in which the lock must be had: the write still has to fit into the rest.
+const LOCK_SHARE: u32 = 2;
+
+/// The marker file of a data directory, shared by all its processes.
+///
+/// It bears its own identity beside the version, and every write makes a new file: one that names another file than
+/// itself was copied, also where it was copied over the file in place.
+#[derive(Debug, Clone)]
+pub struct VersionFile {
+    data: PathBuf,
+    patience: Duration,
+    entropy: Arc<dyn Entropy>,
+    /// Goes with the thread that asks the disk: where that hangs, one thread hangs with it, and who comes waits without.
+    turn: Arc<Semaphore>,
+}
+
+/// Why a mark could not be read or left.
+enum Fault {
+    Io(io::Error),
+    Copied(String),
+}
+
+impl From<io::Error> for Fault {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl VersionFile {
+    /// The marker of `data`; `limit` is the time limit of an attempt.
+    pub fn new(data: &Path, limit: Duration, entropy: Arc<dyn Entropy>) -> Self {
+        Self {
+            data: data.to_owned(),
+            patience: limit / LOCK_SHARE,
+            entropy,
+            turn: Arc::new(Semaphore::new(1)),
+        }
+    }
+
+    /// Makes the marker name itself, whatever it named before, and the layout in force: an operator has named the loss.
+    pub async fn renew(&self, era: Option<Era>) -> Result<(), SourceError> {
+        self.leave(Mark { version: 0, era }, true).await.map(drop)
+    }
+
+    /// Makes the data directory where it is not there, and proves that a marker can be written into it; changes none.
+    /// Whoever leaves one after a step that can't be taken back asks before that step.
+    pub async fn prepare(&self) -> Result<(), SourceError> {
+        let home = self.clone();
+        self.on_thread(move || Ok(home.try_directory()?)).await
+    }
+
+    fn try_directory(&self) -> io::Result<()> {
+        fs::create_dir_all(&self.data)?;
+        OpenOptions::new().create(true).append(true).open(self.data.join(LOCK_FILE))?;
+        // A name of its own: another process may be writing the next marker.
+        let proof = self.data.join(format!("{PROOF_PREFIX}{:016x}", self.entropy.bits()));
+        let mut file = OpenOptions::new().write(true).create_new(true).open(&proof)?;
+        let written = file.write_all(PROOF_PREFIX.as_bytes()).and_then(|()| file.sync_all());
+        fs::remove_file(&proof)?;
+        written
+    }
+
+    /// The mark held, also by a marker that was copied; as far as it can be made out in one that can't be read.
+    pub async fn mark(&self) -> Result<Mark, SourceError> {
+        let home = self.clone();
+        self.on_thread(move || Ok(home.held()?.mark)).await
+    }
+
+    fn held(&self) -> io::Result<Held> {
+        Held::read(&self.path())
+    }
+
+    /// What stands in the place of the marker, where it can't be read as one.
+    pub async fn unreadable(&self) -> Result<Option<String>, SourceError> {
+        let home = self.clone();
+        self.on_thread(move || Ok(home.held()?.unreadable)).await
+    }
+
+    /// Where the file is, for people.
+    pub fn path(&self) -> PathBuf {
+        self.data.join(FILE)
+    }
+
+    fn judged(&self, renew: bool) -> Result<Mark, Fault> {
+        let held = self.held()?;
+        match (held.copied, held.unreadable) {
+            (Some(how), _) if !renew => Err(Fault::Copied(how)),
+            (_, Some(found)) if !renew => Err(io::Error::new(io::ErrorKind::InvalidData, found).into()),
+            _ => Ok(held.mark),
+        }
+    }
+
+    /// Greatest-of, written anew even where the version stays: an older copy then always differs from the file. On the
+    /// disk before this returns. `None` while another process has the lock.
+    fn try_write(&self, mark: Mark, renew: bool) -> Result<Option<Mark>, Fault> {
+        let lock = OpenOptions::new().create(true).append(true).open(self.data.join(LOCK_FILE))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => return Err(error.into()),
+        }
+        let mark = self.judged(renew)?.max(mark);
+        let next = self.data.join(NEXT_FILE);
+        match fs::remove_file(&next) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+            _ => {}
+        }
+        let mut file = OpenOptions::new().write(true).create_new(true).open(&next)?;
+        let own = Identity::of(&file.metadata()?);
+        file.write_all(Held::text(mark, &own).as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&next, self.data.join(FILE))?;
+        // The name is durable only once its directory is.
+        File::open(&self.data)?.sync_all()?;
+        Ok(Some(mark))
+    }
+
+    /// Tries the lock until the patience ends: a process that holds it and hangs must not make this one hang.
+    async fn leave(&self, mark: Mark, renew: bool) -> Result<Mark, SourceError> {
+        let tries = async {
+            loop {
+                let home = self.clone();
+                if let Some(left) = self.on_thread(move || home.try_write(mark, renew)).await? {
+                    return Ok(left);
+                }
+                let share = f64::midpoint(1.0, self.entropy.fraction());
+                tokio::time::sleep(LOCK_PAUSE_MAX.mul_f64(share)).await;
+            }
+        };
+        tokio::time::timeout(self.patience, tries).await.unwrap_or_else(|_| {
+            let (lock, limit) = (self.data.join(LOCK_FILE), self.patience.as_millis());
+            let context = format!(
+                "lock {}: another process held it for {limit} ms, or the disk does not answer",
+                lock.display()
+            );
+            Err(SourceError::new(ErrorKind::Unavailable, context))
+        })
+    }
+
+    async fn on_thread<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, SourceError> {
+        let stopped =
+            |error: &dyn std::fmt::Display| self.error(Fault::Io(io::Error::other(error.to_string())));
+        let turn = Arc::clone(&self.turn).acquire_owned().await.map_err(|error| stopped(&error))?;
+        let work = move || {
+            let done = work();
+            drop(turn);
+            done
+        };
+        let done = tokio::task::spawn_blocking(work).await;
+        done.map_err(|error| self.error(Fault::Io(io::Error::other(error))))?
+            .map_err(|fault| self.error(fault))
+    }
+
+    fn error(&self, fault: Fault) -> SourceError {
+        let file = self.path();
+        let file = file.display();
+        match fault {
+            Fault::Io(error) if error.kind() == io::ErrorKind::InvalidData => {
+                let context = format!(
+                    "mark in {file}: {error}; what writes the marker anew repeats numbers where it is not true, so `sequent recover` \
+                     says first which would be given next: `sequent recover --bump N` if this directory may be an older state; \
+                     only if it holds the newest state: `sequent recover --moved`"
+                );
+                SourceError::new(ErrorKind::Refused, context)
+            }
+            Fault::Io(error) => {
+                SourceError::new(ErrorKind::Unavailable, format!("mark in {file}")).because(error)
+            }
+            Fault::Copied(how) => {
+                let context = format!(
+                    "marker {file} is a copy ({how}): a directory was copied or restored; `sequent recover` says which \
+                     number each answer would give next, and changes nothing; the safe one is `sequent recover --bump N`, \
+                     N at least how far the numbers have come since, not how many were given (`sequent recover --help` \
+                     says how to tell); only if nothing was given since it was copied, and no other copy runs: \
+                     `sequent recover --moved`"
+                );
+                SourceError::new(ErrorKind::LedgerBehind, context)
+            }
+        }
+    }
+}
+
+impl MarkPlace for VersionFile {
+    fn bear(&self, version: u64, era: Option<Era>) -> BoxFuture<'_, Result<Mark, SourceError>> {
+        Box::pin(async move {
+            if version > 0 {
+                return self.leave(Mark { version, era }, false).await;
+            }
+            let home = self.clone();
+            self.on_thread(move || home.judged(false)).await
+        })
+    }
+}
+
+/// The marker as a recovery reads it: the mark counts, whoever copied it.
+pub struct Unjudged<'a>(pub &'a VersionFile);
+
+impl MarkPlace for Unjudged<'_> {
+    fn bear(&self, version: u64, era: Option<Era>) -> BoxFuture<'_, Result<Mark, SourceError>> {
+        Box::pin(async move {
+            if version > 0 { self.0.leave(Mark { version, era }, true).await } else { self.0.mark().await }
+        })
+    }
+}

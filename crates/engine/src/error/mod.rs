@@ -1,0 +1,348 @@
+//! Failures as callers see them: a reason, and what they may be told.
+
+pub(crate) mod reason;
+
+use std::{borrow::Cow, fmt};
+
+use sequent_core::{Condition, ErrorKind, SequenceName, SlotFailure, SlotIndex, SourceError, Why, line_of};
+
+use crate::{config::Faults, error::reason::Reason};
+
+/// One field of a request that is out of bounds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FieldFault {
+    /// The field, as the caller wrote it.
+    pub field: Cow<'static, str>,
+    /// What was found.
+    pub value: String,
+    /// What is allowed.
+    pub bound: String,
+}
+
+/// A slot that could not serve, as far as data callers may know: number and cause, without addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SlotCause {
+    /// The slot.
+    pub slot: SlotIndex,
+    /// The class of the cause.
+    pub kind: ErrorKind,
+    /// The cause in words: `connection refused`, `evicted by an operator`; the class where nothing more is known.
+    pub cause: &'static str,
+}
+
+/// A request that failed: the reason, and a text that names no address and no statement.
+///
+/// What lay beneath is [`EngineError::detail`], for log and status only.
+#[derive(Debug, Clone)]
+pub struct EngineError {
+    reason: Reason,
+    text: String,
+    fields: Vec<FieldFault>,
+    source: Option<SourceError>,
+}
+
+impl EngineError {
+    /// A failure for `reason`; `text` is shown to callers (lower case, no full stop, no addresses).
+    pub fn new(reason: Reason, text: impl Into<String>) -> Self {
+        Self { reason, text: text.into(), fields: Vec::new(), source: None }
+    }
+
+    /// A request with a field out of bounds.
+    pub fn invalid(
+        field: impl Into<Cow<'static, str>>,
+        value: impl fmt::Display,
+        bound: impl Into<String>,
+    ) -> Self {
+        let field = match field.into() {
+            Cow::Owned(field) => Cow::Owned(shown(field)),
+            known @ Cow::Borrowed(_) => known,
+        };
+        let fault = FieldFault { field, value: shown(value.to_string()), bound: bound.into() };
+        let text = format!("{} is {}: {}", fault.field, fault.value, fault.bound);
+        Self { fields: vec![fault], ..Self::new(Reason::InvalidArgument, text) }
+    }
+
+    /// A request with a text out of bounds, which is shown in quotes.
+    pub fn invalid_text(field: impl Into<Cow<'static, str>>, value: &str, bound: impl Into<String>) -> Self {
+        let invalid = Self::invalid(field, value, bound);
+        let text = invalid.fields.first();
+        let text = text.map(|fault| format!("{} is {:?}: {}", fault.field, fault.value, fault.bound));
+        Self { text: text.unwrap_or_default(), ..invalid }
+    }
+
+    /// The same failure, with the field of the request that led to it.
+    #[must_use]
+    pub(crate) fn of_field(
+        self,
+        field: &'static str,
+        value: impl fmt::Display,
+        bound: impl Into<String>,
+    ) -> Self {
+        let fault = FieldFault { field: field.into(), value: shown(value.to_string()), bound: bound.into() };
+        Self { fields: vec![fault], ..self }
+    }
+
+    /// What a failure below means to the callers of `sequence`.
+    pub fn of_source(sequence: &SequenceName, error: SourceError) -> Self {
+        let reason = reason_of(error.kind());
+        let text = match error.kind() {
+            ErrorKind::Exhausted => format!("{sequence} is at its end"),
+            ErrorKind::NoWitness => "the ledger is needed, and away".to_owned(),
+            ErrorKind::LedgerBehind if error.condition() == Some(Condition::LayoutChanged) => format!(
+                "{}this server counts by the layout before, and must be restarted with the new configuration",
+                sequent_guard::LAYOUT_CHANGED
+            ),
+            ErrorKind::LedgerBehind => {
+                "the ledger went back, or is refused: a person must act, `sequent shards` says how".to_owned()
+            }
+            // Its text names slots and cause classes only.
+            ErrorKind::NoShard => format!("no slot can serve {sequence}: {}", error.context()),
+            kind => format!("{sequence} can't be served: {kind}"),
+        };
+        Self { source: Some(error), ..Self::new(reason, text) }
+    }
+
+    /// The same failure of a sequence at its end, where some numbers are left, and fewer than were asked for; nothing was
+    /// taken.
+    #[must_use]
+    pub(crate) fn with_left(self, (count, left): (u64, u64)) -> Self {
+        if self.reason != Reason::SequenceExhausted || left == 0 || count <= left {
+            return self;
+        }
+        let bound = format!("at most {left} are allowed, since no more are left");
+        let text = format!("{}: count is {count}: {bound}", self.text);
+        Self { text, ..self.of_field("count", count, bound) }
+    }
+
+    /// What must have happened at the start, and could not be done yet.
+    pub(crate) fn of_open(error: &OpenError) -> Self {
+        let reason = match error {
+            OpenError::Unavailable(_) => Reason::LedgerUnavailable,
+            OpenError::Recovery(_) => Reason::RecoveryRequired,
+            _ => Reason::DefinitionConflict,
+        };
+        Self::new(reason, error.to_string())
+    }
+
+    /// The same failure with what lay beneath it.
+    #[must_use]
+    pub(crate) fn because(self, source: SourceError) -> Self {
+        Self { source: Some(source), ..self }
+    }
+
+    /// What callers match on.
+    pub fn reason(&self) -> Reason {
+        self.reason
+    }
+
+    /// Whether the ledger itself was refused, its file, login or schema: trying again can't help.
+    pub fn is_refused(&self) -> bool {
+        let refused = |source: &SourceError| source.kind() == ErrorKind::Refused;
+        self.reason == Reason::RecoveryRequired && self.source.as_ref().is_some_and(refused)
+    }
+
+    /// The exit code: that of the reason.
+    pub fn exit_code(&self) -> u8 {
+        self.reason.exit_code()
+    }
+
+    /// Each field that is out of bounds, for [`Reason::InvalidArgument`], or names what is not there.
+    pub fn fields(&self) -> &[FieldFault] {
+        &self.fields
+    }
+
+    /// Each slot with the class of its cause, for [`Reason::NoShardAvailable`].
+    pub fn slots(&self) -> Vec<SlotCause> {
+        let failures = self.source.as_ref().map_or(&[][..], SourceError::slots);
+        let cause = |failure: &SlotFailure| SlotCause {
+            slot: failure.slot,
+            kind: failure.kind,
+            cause: failure.cause(),
+        };
+        failures.iter().map(cause).collect()
+    }
+
+    /// What lay beneath, with addresses and statements: for log, status and the operator at the command line.
+    pub fn detail(&self) -> Option<String> {
+        let source = self.source.as_ref()?;
+        if source.slots().is_empty() {
+            return Some(source.to_string());
+        }
+        let cause = |failure| (said_of(failure), detail(failure));
+        let shown = |slots, (said, detail)| format!("{slots}: {said}: {detail}");
+        Some(line_of(source.slots(), cause, shown, "; "))
+    }
+}
+
+impl fmt::Display for EngineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for EngineError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_ref().map(|source| source as &(dyn std::error::Error + 'static))
+    }
+}
+
+/// The most bytes of a caller's own text that an error repeats: errors travel into logs, and through every door. Doors cut at no
+/// fewer.
+const SHOWN_BYTES_MAX: usize = 128;
+
+/// How many of them are left where it is longer: the rest is for how long it was.
+const KEPT_BYTES_MAX: usize = 88;
+
+/// A caller's text, cut where it is long.
+fn shown(text: String) -> String {
+    if text.len() <= SHOWN_BYTES_MAX {
+        return text;
+    }
+    let end = (0..=KEPT_BYTES_MAX).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    format!("{}… ({} characters)", &text[..end], text.chars().count())
+}
+
+/// The word that goes before the detail: that of an operator's word, which the store has nothing to do with, or the class.
+fn said_of(failure: &SlotFailure) -> &'static str {
+    failure.why.filter(|why| why.is_by_word()).map_or(failure.kind.as_str(), Why::as_str)
+}
+
+/// A cause without its class in front, which is named beside it.
+fn detail(failure: &SlotFailure) -> &str {
+    let rest = failure.detail.strip_prefix(failure.kind.as_str()).and_then(|rest| rest.strip_prefix(": "));
+    rest.unwrap_or(&failure.detail)
+}
+
+/// The reason that a kind of failure has for a caller.
+pub(crate) fn reason_of(kind: ErrorKind) -> Reason {
+    match kind {
+        ErrorKind::Exhausted => Reason::SequenceExhausted,
+        ErrorKind::NoWitness => Reason::LedgerUnavailable,
+        ErrorKind::LedgerBehind => Reason::RecoveryRequired,
+        ErrorKind::Timeout
+        | ErrorKind::Unavailable
+        | ErrorKind::Contended
+        | ErrorKind::Refused
+        | ErrorKind::Regressed
+        | ErrorKind::Reborn
+        | ErrorKind::Leapt
+        | ErrorKind::NoShard => Reason::NoShardAvailable,
+    }
+}
+
+/// A cluster that was not opened.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum OpenError {
+    /// The configuration has faults: all of them, each with key, value and bound. Nothing was touched.
+    #[error("{0}")]
+    Config(#[from] Faults),
+    /// What was found does not fit: names what was found and what was expected.
+    #[error("{0}")]
+    Refused(String),
+    /// The ledger went back, or everything moved at once: an operator must name the loss.
+    #[error("{0}")]
+    Recovery(String),
+    /// There is no cluster, and this command makes none.
+    #[error("{0}")]
+    NoCluster(String),
+    /// Something that must answer at the start is away.
+    #[error("{0}")]
+    Unavailable(String),
+}
+
+impl OpenError {
+    /// The exit code: 3 for what was refused, 4 for what may be tried again, 1 where there is no cluster.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Config(_) | Self::Refused(_) | Self::Recovery(_) => 3,
+            Self::NoCluster(_) => 1,
+            Self::Unavailable(_) => 4,
+        }
+    }
+
+    /// What a failure below means to whoever starts.
+    pub fn of_source(error: &SourceError) -> Self {
+        match error.kind() {
+            ErrorKind::LedgerBehind => Self::Recovery(error.to_string()),
+            ErrorKind::Refused | ErrorKind::Leapt | ErrorKind::Regressed => Self::Refused(error.to_string()),
+            _ => Self::Unavailable(error.to_string()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failure(slot: SlotIndex, kind: ErrorKind, detail: &str) -> SlotFailure {
+        SlotFailure { slot, kind, why: None, detail: detail.to_owned() }
+    }
+
+    #[test]
+    fn a_cause_that_slots_share_is_said_once() {
+        let away = "unavailable: open: the disk is gone";
+        let slots = vec![
+            failure(0, ErrorKind::Unavailable, away),
+            failure(1, ErrorKind::Unavailable, away),
+            failure(2, ErrorKind::Refused, "refused: the store bears stamp slot=3"),
+            failure(3, ErrorKind::Unavailable, away),
+        ];
+        let name = "order".parse().unwrap();
+        let error = EngineError::of_source(&name, SourceError::no_shard(slots));
+        assert_eq!(error.to_string(), "no slot can serve order: slots 0-1, 3 unavailable, slot 2 refused");
+        let detail = "slots 0-1, 3: unavailable: open: the disk is gone; \
+                      slot 2: refused: the store bears stamp slot=3";
+        assert_eq!(error.detail().unwrap(), detail);
+    }
+
+    #[test]
+    fn no_long_text_of_a_caller_comes_back_whole() {
+        let long = "京".repeat(100_000);
+        for error in [
+            EngineError::invalid_text("text", &long, "column 1: text has 300000 bytes"),
+            EngineError::invalid_text(format!("values.{long}"), "1", "no template asks for a value"),
+            EngineError::invalid("number", &long, "numbers begin at 1"),
+            EngineError::new(Reason::SequenceNotFound, "no sequence").of_field("sequence", &long, "a name"),
+        ] {
+            let fault = &error.fields()[0];
+            let longest = error.to_string().len().max(fault.field.len()).max(fault.value.len());
+            assert!(longest < 600, "{longest}: {error}");
+            assert!(
+                fault.field.len().max(fault.value.len()) <= SHOWN_BYTES_MAX,
+                "no door cuts it again: {fault:?}"
+            );
+        }
+        let short = EngineError::invalid_text("text", &"a".repeat(SHOWN_BYTES_MAX), "none").to_string();
+        assert!(!short.contains('…'), "{short}");
+    }
+
+    #[test]
+    fn a_layout_that_changed_is_told_by_what_was_found() {
+        let told = |error: SourceError| EngineError::of_source(&"order".parse().unwrap(), error).to_string();
+        let behind = || SourceError::new(ErrorKind::LedgerBehind, "in other words");
+        assert!(told(behind().with(Condition::LayoutChanged)).starts_with("layout changed: this server"));
+        assert!(told(behind()).starts_with("the ledger went back"));
+    }
+
+    #[test]
+    fn callers_are_told_the_cause_and_operators_what_was_found() {
+        let refused = "unavailable: take: 10.0.0.7:3306: Connection refused (os error 111)";
+        let by_hand = "evict by ann: new disk";
+        let slots = vec![
+            SlotFailure { why: Some(Why::ConnectionRefused), ..failure(0, ErrorKind::Unavailable, refused) },
+            SlotFailure { why: Some(Why::EvictedByHand), ..failure(1, ErrorKind::Unavailable, by_hand) },
+        ];
+        let error = EngineError::of_source(&"order".parse().unwrap(), SourceError::no_shard(slots));
+        assert_eq!(
+            error.to_string(),
+            "no slot can serve order: slot 0 connection refused, slot 1 evicted by an operator"
+        );
+        let causes: Vec<&str> = error.slots().iter().map(|slot| slot.cause).collect();
+        assert_eq!(causes, ["connection refused", "evicted by an operator"]);
+        assert_eq!(
+            error.detail().unwrap(),
+            "slot 0: unavailable: take: 10.0.0.7:3306: Connection refused (os error 111); \
+             slot 1: evicted by an operator: evict by ann: new disk"
+        );
+    }
+}

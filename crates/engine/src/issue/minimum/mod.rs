@@ -1,0 +1,161 @@
+//! The minimum of each key that an operator has advanced. Numbers at or below it are dropped, whatever the sources give.
+
+mod filter;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
+
+use arc_swap::ArcSwap;
+use sequent_core::{
+    Key, SourceError,
+    ledger::{Fence, Ledger, LedgerNote, NoteSubject, Periods},
+};
+
+pub(crate) use filter::MinimumFilter;
+
+use crate::{
+    engine::{Engine, Inner},
+    error::EngineError,
+    ledger_timeout::{of_ledger, patiently, within},
+};
+
+const WHY: &str = "an operator has advanced its key";
+
+/// How far keys are advanced, most of which never are, and which periods are over.
+#[derive(Default)]
+pub(crate) struct Minimums {
+    held: ArcSwap<Held>,
+    /// Whether any period is over.
+    has_fences: AtomicBool,
+}
+
+#[derive(Clone, Default)]
+struct Held {
+    advanced: BTreeMap<Key, u64>,
+    over: BTreeMap<Periods, u64>,
+}
+
+impl Minimums {
+    /// As the ledger has them.
+    pub(crate) async fn read(ledger: &dyn Ledger, limit: Duration) -> Result<Self, SourceError> {
+        let floors = Self::default();
+        floors.refresh(ledger, limit).await?;
+        Ok(floors)
+    }
+
+    /// The highest number that may not leave any more; 0 where there is none.
+    pub(crate) fn of(&self, key: &Key) -> u64 {
+        self.held.load().advanced.get(key).copied().unwrap_or(0)
+    }
+
+    /// Whether a key's period is over for good, as far as this process has heard.
+    pub(crate) fn is_over(&self, key: &Key) -> bool {
+        // Most clusters have no fence, and this is asked for each text.
+        self.has_fences.load(Ordering::Relaxed) && Fence::of(key).is_some_and(|fence| self.has(&fence))
+    }
+
+    /// Whether the ledger holds this fence, or a later one, as far as this process has heard.
+    pub(crate) fn has(&self, fence: &Fence) -> bool {
+        self.held.load().over.get(&fence.periods).is_some_and(|over| *over >= fence.to)
+    }
+
+    /// Takes up what the ledger has; returns the keys that were advanced since. One that it has lost stays known.
+    pub(crate) async fn refresh(
+        &self,
+        ledger: &dyn Ledger,
+        limit: Duration,
+    ) -> Result<BTreeSet<Key>, SourceError> {
+        let read = patiently(|| within(limit, "read how far keys are advanced", ledger.notes())).await?;
+        Ok(self.take_up(&read))
+    }
+
+    fn take_up(&self, read: &[LedgerNote]) -> BTreeSet<Key> {
+        let mut changed = BTreeSet::new();
+        self.held.rcu(|held| {
+            let mut held = Held::clone(held);
+            changed.clear();
+            for LedgerNote { about, to } in read {
+                match about {
+                    NoteSubject::Advanced(key) if rise(&mut held.advanced, key, *to) => {
+                        changed.insert(key.clone());
+                    }
+                    NoteSubject::PeriodsOver(periods) => {
+                        rise(&mut held.over, periods, *to);
+                    }
+                    _ => {}
+                }
+            }
+            held
+        });
+        if !self.held.load().over.is_empty() {
+            self.has_fences.store(true, Ordering::Relaxed);
+        }
+        changed
+    }
+}
+
+/// Whether a number is higher than what was held.
+fn rise<K: Clone + Ord>(held: &mut BTreeMap<K, u64>, of: &K, to: u64) -> bool {
+    let held = held.entry(of.clone()).or_default();
+    let rises = to > *held;
+    *held = to.max(*held);
+    rises
+}
+
+impl Engine {
+    /// The number up to which an operator has advanced a key, as the ledger tells now; 0: not at all.
+    pub async fn advanced_to(&self, key: &Key) -> Result<u64, EngineError> {
+        let cluster = &self.0.cluster;
+        let read = self.0.minimums.refresh(&*cluster.ledger, cluster.limit).await;
+        read.map_err(|error| of_ledger(&error))?;
+        Ok(self.0.minimums.of(key))
+    }
+
+    /// Notes in the ledger that no number of a key up to `to` is given any more. Every server hears of it with the
+    /// definitions; this one at once.
+    pub async fn note_advanced(&self, key: &Key, to: u64) -> Result<(), EngineError> {
+        if self.0.minimums.of(key) < to {
+            let cluster = &self.0.cluster;
+            let advanced = LedgerNote { about: NoteSubject::Advanced(key.clone()), to };
+            let note =
+                || within(cluster.limit, "note how far a key is advanced", cluster.ledger.note(&advanced));
+            patiently(note).await.map_err(|error| of_ledger(&error))?;
+        }
+        self.0.follow_minimums().await.map_err(|error| of_ledger(&error))
+    }
+}
+
+impl Inner {
+    /// Hears how far keys are advanced. What a live key of these holds is burnt; whoever waits for it is served by its
+    /// successor.
+    pub(crate) async fn follow_minimums(&self) -> Result<(), SourceError> {
+        let changed = self.minimums.refresh(&*self.cluster.ledger, self.cluster.limit).await?;
+        if changed.is_empty() {
+            return Ok(());
+        }
+        tracing::warn!(keys = changed.len(), "what was ready is burnt: an operator has advanced these keys");
+        for live in self.keys.remove(|key| changed.contains(key)) {
+            live.reservoir().close_because(WHY);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_floor_only_rises() {
+        let floors = Minimums::default();
+        let note = |name: &str, to| LedgerNote { about: NoteSubject::Advanced(Key::from_stored(name)), to };
+        assert_eq!(floors.take_up(&[note("a", 5), note("b", 1)]).len(), 2);
+        assert_eq!(floors.take_up(&[note("a", 4)]).len(), 0, "the ledger went back");
+        assert_eq!(floors.take_up(&[note("a", 5), note("b", 2)]).len(), 1);
+        let of = |name: &str| floors.of(&Key::from_stored(name));
+        assert_eq!([of("a"), of("b"), of("c")], [5, 2, 0]);
+    }
+}

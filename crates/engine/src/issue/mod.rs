@@ -1,0 +1,357 @@
+//! Requests as servers make them: a number that is ready, numbers within bounds, a lease; and the reload of definitions.
+
+pub(crate) mod active_key;
+mod behind_check;
+pub(crate) mod behind_reports;
+pub(crate) mod dense;
+mod key_loader;
+pub(crate) mod minimum;
+pub(crate) mod next_period;
+pub(crate) mod registry;
+pub(crate) mod request;
+pub(crate) mod request_clock;
+pub(crate) mod request_types;
+pub(crate) mod retention;
+
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Instant,
+};
+
+use sequent_buffer::TakeError;
+use sequent_core::{Blocks, Event, Key, SequenceName};
+
+use crate::{
+    catalog::{
+        Entry,
+        definition::{Body, capacity::AtRisk},
+    },
+    config::Config,
+    engine::Engine,
+    error::{EngineError, OpenError},
+    issue::{
+        active_key::{ActiveKey, Ready},
+        request::{ResolvedRequest, refuse_what_is_not_plain},
+        request_types::{Issued, NextRequest, Way},
+    },
+    ledger_timeout::not_found,
+};
+
+/// A take tries so many reservoirs of one key, where each is closed under its hands.
+const TRIES_MAX: u32 = 3;
+
+/// What numbers are taken for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Use {
+    /// To be handed out now.
+    Now,
+    /// To be held.
+    Later,
+}
+
+impl Use {
+    /// Where its numbers came from.
+    fn way(self, waited: bool) -> Way {
+        match self {
+            Self::Later => Way::Lease,
+            Self::Now if waited => Way::Direct,
+            Self::Now => Way::Reservoir,
+        }
+    }
+}
+
+impl Engine {
+    /// A number that is ready, or `None`: where the sequence is not in use yet, its numbers are not there yet, or the
+    /// text is no name; also where its numbers have texts. Never waits; makes no task, no text and no key, and reads one shared table.
+    ///
+    /// Finding a sequence in use and nothing ready, it begins a refill: [`take`](Self::take) then waits for it.
+    pub fn try_next(&self, name: &str) -> Option<Ready> {
+        self.0.keys.get(name)?.try_next()
+    }
+
+    /// `count` numbers, all or nothing, for a caller that has checked `count` against bounds of its own.
+    pub async fn take(
+        &self,
+        name: &SequenceName,
+        count: u64,
+        deadline: Instant,
+    ) -> Result<Issued, EngineError> {
+        self.give(&NextRequest::of(name.clone()).count(count), deadline).await
+    }
+
+    /// What a request asks for, all or nothing, for a door that has checked its count against bounds of its own.
+    pub async fn give(&self, request: &NextRequest, deadline: Instant) -> Result<Issued, EngineError> {
+        self.given(request, Use::Now, deadline).await
+    }
+
+    /// At most as many numbers as a request asks for, for a holder that hands them out by itself: cut from the same
+    /// reservoir, and never more than a thousandth of what is left of the key, since a holder that dies skips them.
+    /// They have no texts: the holder renders them.
+    pub async fn lend(&self, request: &NextRequest, deadline: Instant) -> Result<Issued, EngineError> {
+        self.given(request, Use::Later, deadline).await
+    }
+
+    /// [`lend`](Self::lend) of a sequence without a template.
+    pub async fn lease(
+        &self,
+        name: &SequenceName,
+        count: u64,
+        deadline: Instant,
+    ) -> Result<Issued, EngineError> {
+        self.lend(&NextRequest::of(name.clone()).count(count), deadline).await
+    }
+
+    /// What the first use of a name does: defines it, where `auto_create` allows that.
+    ///
+    /// # Errors
+    ///
+    /// `SEQUENCE_NOT_FOUND` where it does not; those of the ledger.
+    pub async fn first_use(&self, name: &SequenceName) -> Result<(), EngineError> {
+        self.0.entry(name).await.map(drop)
+    }
+
+    /// The key that a request of a known sequence asks for, and the definition that counts then. Takes nothing, and
+    /// defines nothing.
+    ///
+    /// # Errors
+    ///
+    /// `SEQUENCE_NOT_FOUND` for a name that nobody has defined or used; those of the request's values.
+    pub async fn key_of(&self, request: &NextRequest) -> Result<(Key, Body), EngineError> {
+        let entry = self.0.known_entry(&request.name).await?;
+        let ResolvedRequest { entry, key, .. } = self.0.aim(entry, request)?;
+        let body = entry.body()?.clone();
+        Ok((key, body))
+    }
+
+    async fn given(
+        &self,
+        request: &NextRequest,
+        what_for: Use,
+        deadline: Instant,
+    ) -> Result<Issued, EngineError> {
+        let name = &request.name;
+        let mut tries = 0;
+        loop {
+            if let Some(issued) = self.given_dense(request, what_for == Use::Later, deadline).await? {
+                return Ok(issued);
+            }
+            tries += 1;
+            let (live, aim) = match self.aimed(request, deadline).await {
+                // Another server has defined it a moment ago.
+                Err(_) if tries < TRIES_MAX && self.dense_entry(name).is_some() => continue,
+                aimed => aimed?,
+            };
+            if !live.serves(aim.as_ref()) {
+                // The definition changed in between.
+                if tries >= TRIES_MAX {
+                    return Err(self.failed(name, TakeError::Closed));
+                }
+                // Not all that follows a new definition is done yet: the key that was made from another one goes now.
+                let key = aim.as_ref().map_or_else(|| Key::of(name), |aim| aim.key.clone());
+                self.0.let_go_of(&key, &live);
+                tokio::task::yield_now().await;
+                continue;
+            }
+            if request.above > 0 {
+                let key = aim.as_ref().map_or_else(|| Key::of(name), |aim| aim.key.clone());
+                self.check_above(&live, &key, request.above).await?;
+            }
+            let count = match what_for {
+                Use::Now => request.count,
+                Use::Later => request.count.clamp(1, live.lease_max()),
+            };
+            let (taken, waited) = self.0.waits.of(live.reservoir().take(count, Some(deadline))).await;
+            match taken {
+                Ok(numbers) => {
+                    let way = what_for.way(waited);
+                    let Some(aim) = aim else {
+                        let (sequence, version) = (name.clone(), live.version());
+                        return Ok(Issued {
+                            sequence,
+                            numbers,
+                            version,
+                            version_end: None,
+                            dated: None,
+                            way,
+                        });
+                    };
+                    let end_is_told =
+                        live.period().is_none_or(|period| period.is_warned.load(Ordering::Relaxed));
+                    if !end_is_told && self.warn(&aim, &numbers, false) {
+                        live.period().inspect(|period| period.is_warned.store(true, Ordering::Relaxed));
+                    }
+                    return aim.issued(request, (numbers, way), what_for == Use::Now);
+                }
+                // It has just been taken out of use: its successor serves.
+                Err(TakeError::Closed) if tries < TRIES_MAX => {}
+                Err(error) => {
+                    // What is ready here; other servers may have some as well.
+                    let left = live.reservoir().stats().reserve;
+                    return Err(self.failed(name, error).with_left((count, left)));
+                }
+            }
+        }
+    }
+
+    /// Says that a key's end is near, where its template asks for that: where numbers are at or above the one that it
+    /// names, or only where they have just passed it.
+    pub(crate) fn warn(&self, aim: &ResolvedRequest, numbers: &Blocks, only_passing: bool) -> bool {
+        let Some((warn_at, last)) = aim.warning() else { return false };
+        let lowest = numbers.as_slice().first().map_or(0, sequent_core::Block::first);
+        let number =
+            numbers.highest().filter(|number| *number >= warn_at && !(only_passing && lowest > warn_at));
+        let Some(number) = number else { return false };
+        self.0.env.events.emit(Event::NearEnd { key: aim.key.clone(), number, last });
+        true
+    }
+
+    /// The live key that a request aims at; without the aim where the sequence has no template.
+    async fn aimed(
+        &self,
+        request: &NextRequest,
+        deadline: Instant,
+    ) -> Result<(Arc<ActiveKey>, Option<ResolvedRequest>), EngineError> {
+        let name = &request.name;
+        if request.is_plain()
+            && let Some(live) = self.0.keys.get(name.as_str())
+            && live.is_plain()
+        {
+            return Ok((live, None));
+        }
+        let entry = match self.0.catalog.find(name) {
+            Some(entry) => entry,
+            None if request.is_plain() => {
+                // A first use: its maker defines it, once for all who wait. It may find a template of another's.
+                let live = self.live((name, &Key::of(name)), None, || None, deadline).await?;
+                if live.is_plain() {
+                    return Ok((live, None));
+                }
+                self.0.catalog.find(name).unwrap_or_else(|| Arc::clone(live.shared_entry()))
+            }
+            None => self.defined(request).await?,
+        };
+        let aim = self.0.aim(entry, request)?;
+        if self.0.keys.get(aim.key.as_str()).is_none() {
+            let too_long = |bound| EngineError::invalid("values", &aim.key, bound);
+            self.0.catalog.holds(&aim.key).map_err(too_long)?;
+        }
+        let period = || aim.period(request);
+        let live = self.live((name, &aim.key), Some(&aim.entry), period, deadline).await?;
+        Ok((live, Some(aim)))
+    }
+
+    /// The definition that a request with values or an instant needs: a first use makes none that could use them.
+    async fn defined(&self, request: &NextRequest) -> Result<Arc<Entry>, EngineError> {
+        match self.0.catalog.find_defined(&request.name).await? {
+            Some(entry) => Ok(entry),
+            None if self.0.catalog.may_create(&request.name) => {
+                refuse_what_is_not_plain(request)?;
+                self.0.entry(&request.name).await
+            }
+            None => Err(not_found(&request.name)),
+        }
+    }
+
+    /// Takes up the sequences and the patterns of `auto_create` that a configuration has now: all of it, or nothing and
+    /// why. A sequence that is no longer in the file stays in force, as at a start.
+    pub async fn reload(&self, config: &Config) -> Result<(), OpenError> {
+        if let Some(trouble) = self.0.keeper.trouble() {
+            return Err(OpenError::of_source(&trouble.error()));
+        }
+        let catalog = &self.0.catalog;
+        // How much is held ready was settled at the start.
+        let at_risk = AtRisk { held_max: catalog.at_risk().held_max, ..AtRisk::of(config) };
+        let was = catalog.count_with(at_risk);
+        let brought = catalog.reload(&config.sequences, &config.auto_create).await;
+        if brought.is_err() {
+            catalog.count_with(was);
+        }
+        if brought.is_ok() {
+            self.0.gauges.relist(config.sequences.iter().map(|part| part.name.clone()));
+        }
+        self.0.let_go();
+        brought
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{config::Sources, error::reason::Reason, open::options::Options};
+    use sequent_core::{Clock, SystemClock};
+    use std::time::Duration;
+
+    #[tokio::test]
+    async fn what_is_ready_is_given_at_once_and_continues_in_order() {
+        let data = tempfile::tempdir().unwrap();
+        let config = Config::load(&Sources::embedded(data.path().join("data"))).unwrap();
+        let engine = Engine::open(config, Options::default()).await.unwrap();
+        let name: SequenceName = "order".parse().unwrap();
+        let soon = SystemClock.now() + Duration::from_secs(20);
+        for text in ["order", "", "../x"] {
+            assert_eq!(engine.try_next(text), None, "{text:?} is not in use");
+        }
+        for wanted in 1..=3 {
+            assert_eq!(engine.take(&name, 1, soon).await.unwrap().numbers.highest(), Some(wanted));
+        }
+        // More than that was refilled by now, or is about to be.
+        let (mut given, mut rounds) = (3, 0);
+        while given < 30 {
+            match engine.try_next("order") {
+                Some(ready) => {
+                    given += 1;
+                    assert_eq!((ready.number, ready.version), (given, 1));
+                }
+                None => tokio::time::sleep(Duration::from_millis(1)).await,
+            }
+            rounds += 1;
+            assert!(rounds < 20_000, "{given} numbers");
+        }
+        engine.shutdown().await;
+        assert_eq!(engine.try_next("order"), None, "it has stopped");
+    }
+
+    #[tokio::test]
+    async fn a_key_of_a_version_before_serves_nobody_once_another_is_known() {
+        let data = tempfile::tempdir().unwrap();
+        let config = Config::load(&Sources::embedded(data.path().join("data"))).unwrap();
+        let engine = Engine::open(config, Options::default()).await.unwrap();
+        let ask = NextRequest::new("order").unwrap();
+        assert_eq!(engine.next(&ask).await.unwrap().version, 1);
+        // Known, and nobody has let go yet of the key that was made from version 1.
+        let texts = Some(crate::texts::Texts::new("A@{seq,w=6}"));
+        let next = crate::catalog::definition::Body::check(Some("spread"), 1, 1, None, None, texts).unwrap();
+        let next = next.after(1, &crate::catalog::definition::Body::default()).defining(&ask.name, 2);
+        engine.0.cluster.ledger.define(&next, Some(1)).await.unwrap();
+        engine.0.catalog.follow(None).await.unwrap();
+        let issued = engine.next(&ask.at("2026-04-01")).await.unwrap();
+        assert_eq!((issued.version, issued.dated.unwrap().texts.len()), (2, 1));
+        engine.shutdown().await;
+    }
+
+    #[tokio::test]
+    async fn a_lease_is_a_small_part_of_what_is_left() {
+        let data = tempfile::tempdir().unwrap();
+        let file = data.path().join("x.toml");
+        let text = "cluster = \"x\"\n[[sequence]]\nname = \"short\"\nversion = 1\nend = 10000\nplacement = \"spread\"\n";
+        std::fs::write(&file, text).unwrap();
+        let config = Config::load(&Sources::embedded(data.path().join("data")).file(file)).unwrap();
+        let engine = Engine::open(config, Options::default()).await.unwrap();
+        let name: SequenceName = "short".parse().unwrap();
+        let soon = SystemClock.now() + Duration::from_secs(20);
+        let first = engine.lease(&name, 1_000_000, soon).await.unwrap().numbers.count();
+        assert_eq!(first, 10);
+        engine.take(&name, 9985, soon).await.unwrap();
+        let error = engine.take(&name, 6, soon).await.unwrap_err();
+        let said = "short is at its end: count is 6: at most 5 are allowed, since no more are left";
+        assert_eq!((error.reason(), error.to_string().as_str()), (Reason::SequenceExhausted, said));
+        assert_eq!((&*error.fields()[0].field, error.fields()[0].value.as_str()), ("count", "6"));
+        // As many as there are, one by one: a lease never fails because it asked for more than is left.
+        let mut left = 0;
+        while let Ok(lease) = engine.lease(&name, 1_000_000, soon).await {
+            left += lease.numbers.count();
+        }
+        assert_eq!(left, 5);
+        engine.shutdown().await;
+    }
+}

@@ -1,0 +1,268 @@
+//! A request after it is resolved: instant, zone, key of the counter, and what all its texts share.
+
+use std::sync::{Arc, atomic::AtomicBool};
+
+use sequent_core::{Key, SequenceName};
+use sequent_format::{Format, RenderContext, Timestamp, ValueError, Values};
+
+use crate::{
+    catalog::Entry,
+    engine::Inner,
+    error::EngineError,
+    issue::{
+        request_types::{Dated, Issued, NextRequest, Way},
+        retention,
+    },
+    texts::Texts,
+};
+
+/// What is told who gives a value, or an instant, to a sequence without a template.
+const NO_VALUE: &str = "no template asks for a value: leave it out";
+const NO_INSTANT: &str = "no period and no template asks for an instant: leave it out";
+
+/// A request's counter, worked out before a number is consumed.
+pub(crate) struct ResolvedRequest {
+    /// The definition that it was worked out from: the version in effect at its instant.
+    pub(crate) entry: Arc<Entry>,
+    pub(crate) key: Key,
+    dated: Option<(RenderContext, Timestamp)>,
+    /// When another version takes effect.
+    version_end: Option<Timestamp>,
+}
+
+/// The version in effect at a request's instant.
+struct Chosen {
+    entry: Arc<Entry>,
+    /// The instant, where it decided which version it is.
+    at: Option<Timestamp>,
+    /// When another version takes effect.
+    until: Option<Timestamp>,
+}
+
+/// The period of a live key, as far as its successor and its end go.
+#[derive(Debug)]
+pub(crate) struct Period {
+    /// The values that it was first asked with: those of the next period's key.
+    pub(crate) with: Values,
+    /// The instant that it was first asked at: its beginning, where it was made ahead.
+    pub(crate) from: Timestamp,
+    /// When it ends, where it does.
+    pub(crate) until: Option<Timestamp>,
+    /// Whether the next one has been made ahead.
+    pub(crate) is_followed: AtomicBool,
+    /// Whether it was told that its end is near.
+    pub(crate) is_warned: AtomicBool,
+}
+
+impl ResolvedRequest {
+    /// The counter of a sequence without a template.
+    fn plain(entry: Arc<Entry>, request: &NextRequest) -> Result<Self, EngineError> {
+        refuse_what_is_not_plain(request)?;
+        Ok(Self { key: Key::of(&request.name), entry, dated: None, version_end: None })
+    }
+
+    /// The counter of a sequence with a template, at an instant.
+    pub(crate) fn dated(
+        entry: &Arc<Entry>,
+        format: &Format,
+        request: &NextRequest,
+        at: Timestamp,
+    ) -> Result<Self, EngineError> {
+        let context = format.context(at, &request.with);
+        let context = context.map_err(|error| of_issue(format, &error, request.at.as_deref()))?;
+        let key = key(&request.name, &context)?;
+        Ok(Self { entry: Arc::clone(entry), key, dated: Some((context, at)), version_end: None })
+    }
+
+    /// The number from which on a warning is due, and the last one, where the template asks for a warning.
+    pub(crate) fn warning(&self) -> Option<(u64, u64)> {
+        let (context, _) = self.dated.as_ref()?;
+        let last = self.entry.known().ok()?.span().limit();
+        Some((context.format().counter_spec().warn_at?, last))
+    }
+
+    /// When its period ends, where it has one that does.
+    pub(crate) fn period_end(&self) -> Option<Timestamp> {
+        self.dated.as_ref().and_then(|(context, _)| context.period_until())
+    }
+
+    /// Whether its numbers have texts.
+    pub(crate) fn has_texts(&self) -> bool {
+        self.dated.is_some()
+    }
+
+    /// What its live key must know of its period; `None` without a template.
+    pub(crate) fn period(&self, request: &NextRequest) -> Option<Period> {
+        let (context, at) = self.dated.as_ref()?;
+        Some(Period {
+            with: request.with.clone(),
+            from: *at,
+            until: context.period_until(),
+            is_followed: AtomicBool::new(false),
+            is_warned: AtomicBool::new(false),
+        })
+    }
+
+    /// The numbers with all that belongs to them; texts only `with_texts`.
+    pub(crate) fn issued(
+        &self,
+        request: &NextRequest,
+        (numbers, way): (sequent_core::Blocks, Way),
+        with_texts: bool,
+    ) -> Result<Issued, EngineError> {
+        let (sequence, version, version_end) = (request.name.clone(), self.entry.version, self.version_end);
+        let Some((context, at)) = &self.dated else {
+            return Ok(Issued { sequence, numbers, version, version_end, dated: None, way });
+        };
+        let text = |number| context.text(number).map_err(|error| of_render(&request.name, &error));
+        let texts: Result<Vec<String>, EngineError> =
+            if with_texts { numbers.numbers().map(text).collect() } else { Ok(Vec::new()) };
+        let dated = Dated {
+            texts: texts?,
+            period: context.period().to_owned(),
+            at: context.format().shown_instant(*at),
+            period_end: context.period_until(),
+            by: if with_texts { None } else { self.entry.body()?.texts().map(Texts::alone) },
+        };
+        Ok(Issued { sequence, numbers, version, version_end, dated: Some(dated), way })
+    }
+}
+
+impl Inner {
+    /// What a request aims at under a definition. Nothing has been consumed where it fails.
+    pub(crate) fn aim(
+        &self,
+        entry: Arc<Entry>,
+        request: &NextRequest,
+    ) -> Result<ResolvedRequest, EngineError> {
+        let Chosen { entry, at, until: version_end } = self.chosen(entry, request.at.as_deref())?;
+        let texts = entry.body()?.texts();
+        let Some((texts, format)) = texts.and_then(|texts| Some((texts, texts.format()?))) else {
+            return Ok(ResolvedRequest { version_end, ..ResolvedRequest::plain(entry, request)? });
+        };
+        let at = self.instant(format, request, (texts, at))?;
+        let aim = ResolvedRequest { version_end, ..ResolvedRequest::dated(&entry, format, request, at)? };
+        if self.minimums.is_over(&aim.key) {
+            // Also without an instant: this clock may be behind the others by a period.
+            return Err(match &request.at {
+                Some(at) => EngineError::invalid_text("at", at, retention::for_good(&aim.key)),
+                None => retention::clock_is_behind(&aim.key, &format.shown_instant(at)),
+            });
+        }
+        Ok(aim)
+    }
+
+    /// The version of a definition that is in effect at an instant, as a caller writes it; `None`: now.
+    pub(crate) fn version_at(&self, top: Arc<Entry>, at: Option<&str>) -> Result<Arc<Entry>, EngineError> {
+        self.chosen(top, at).map(|chosen| chosen.entry)
+    }
+
+    fn chosen(&self, top: Arc<Entry>, at: Option<&str>) -> Result<Chosen, EngineError> {
+        if !top.is_staged() {
+            return Ok(Chosen { entry: top, at: None, until: None });
+        }
+        let now = self.request_clock.now(&*self.env.clock);
+        let mut next: Option<(Arc<Entry>, Timestamp)> = None;
+        for (entry, begins) in top.stages() {
+            // A local time is one of the version's own zone.
+            let instant = match (at, entry.body()?.format()) {
+                (None, _) => Some(now),
+                (Some(text), Some(format)) => {
+                    Some(format.instant(text).map_err(|error| of_value(format, &error))?)
+                }
+                (Some(text), None) => text.parse().ok(),
+            };
+            let until = next.as_ref().map(|(_, begins)| *begins);
+            match (next, instant, until) {
+                // A time that is before in the next one's zone, and behind in this one's: none shows it.
+                (Some((entry, _)), Some(instant), Some(until)) if until <= instant => {
+                    return Ok(Chosen { entry, at: Some(instant), until: None });
+                }
+                _ => {}
+            }
+            match begins {
+                Some(begins) if instant.is_none_or(|instant| instant < begins) => {
+                    next = Some((entry, begins));
+                }
+                _ => return Ok(Chosen { entry, at: instant, until }),
+            }
+        }
+        Ok(Chosen { entry: top, at: None, until: None })
+    }
+
+    /// The instant that counts: the caller's, within the definition's window, or now. It is known already where it decided
+    /// which version is in effect.
+    fn instant(
+        &self,
+        format: &Format,
+        request: &NextRequest,
+        (texts, known): (&Texts, Option<Timestamp>),
+    ) -> Result<Timestamp, EngineError> {
+        let Some(text) = &request.at else {
+            return Ok(known.unwrap_or_else(|| self.request_clock.now(&*self.env.clock)));
+        };
+        let now = self.request_clock.now(&*self.env.clock);
+        let at = match known {
+            Some(at) => at,
+            None => format.instant(text).map_err(|error| of_value(format, &error))?,
+        };
+        retention::check_retained((texts, format), at, now)
+            .map_err(|bound| EngineError::invalid_text("at", text, bound))?;
+        let window_s = texts.window();
+        let away_s = at.as_second().abs_diff(now.as_second());
+        match window_s.filter(|window_s| away_s > *window_s) {
+            None => Ok(at),
+            Some(window_s) => {
+                let now = format.shown_instant(now);
+                let bound = format!("at most window_s, {window_s} s, from now, {now}, is allowed");
+                Err(EngineError::invalid_text("at", text, bound))
+            }
+        }
+    }
+}
+
+/// Refuses what only a template could use.
+pub(crate) fn refuse_what_is_not_plain(request: &NextRequest) -> Result<(), EngineError> {
+    if let Some((name, value)) = request.with.iter().next() {
+        return Err(EngineError::invalid_text(format!("values.{name}"), value, NO_VALUE));
+    }
+    match &request.at {
+        Some(at) => Err(EngineError::invalid_text("at", at, NO_INSTANT)),
+        None => Ok(()),
+    }
+}
+
+fn key(name: &SequenceName, context: &RenderContext) -> Result<Key, EngineError> {
+    let values: Vec<&str> = context.partition().map(|(_, value)| value).collect();
+    Key::new(name, context.period(), &values).map_err(|error| {
+        let given = values.iter().map(|value| value.len()).sum::<usize>();
+        EngineError::invalid("values", format!("{given} bytes"), error.to_string())
+    })
+}
+
+/// Whether the instant is at fault, and no value that is called as it is.
+fn is_instant(format: &Format, error: &ValueError) -> bool {
+    error.field == "at" && !format.template().values().contains(&"at")
+}
+
+/// The fault of a value, or of an instant, which is named as it was written.
+pub(crate) fn of_issue(format: &Format, error: &ValueError, at: Option<&str>) -> EngineError {
+    match at.filter(|_| is_instant(format, error)) {
+        Some(text) => EngineError::invalid_text("at", text, error.bound.clone()),
+        None => of_value(format, error),
+    }
+}
+
+pub(crate) fn of_value(format: &Format, error: &ValueError) -> EngineError {
+    let field =
+        if is_instant(format, error) { error.field.clone() } else { format!("values.{}", error.field) };
+    if error.is_missing {
+        return EngineError::invalid(field, "missing", error.bound.clone());
+    }
+    EngineError::invalid_text(field, &error.value, error.bound.clone())
+}
+
+fn of_render(name: &SequenceName, error: &sequent_format::RenderError) -> EngineError {
+    // The counter ends where texts do; what is left is a user's own function that broke its word.
+    EngineError::new(crate::error::reason::Reason::SequenceExhausted, format!("{name} has no text: {error}"))
+}

@@ -1,0 +1,84 @@
+//! Background jobs of an open cluster, beside the tasks of each key.
+
+use std::{
+    sync::{Arc, Weak, atomic::Ordering},
+    time::Duration,
+};
+
+use sequent_core::ledger::Word;
+use sequent_ha::Ring;
+use tokio::sync::watch;
+
+use crate::{
+    engine::{Inner, SWEEP_EVERY},
+    issue::{next_period, retention},
+    open::{
+        ledger_watch::{self, Alarm},
+        options::Pace,
+    },
+};
+
+/// The pause before definitions that could not be read are tried again.
+const FOLLOW_AGAIN: Duration = Duration::from_secs(1);
+
+/// Starts what runs in the background. None of it keeps a cluster alive that nobody holds.
+pub(crate) fn begin(inner: &Arc<Inner>, pace: Pace, alarm: Alarm) {
+    let keeper = Arc::clone(&inner.keeper);
+    inner.tasks.spawn(keeper.run());
+    inner.tasks.spawn(inner.ring.run());
+    inner.tasks.spawn(obey(Arc::clone(&inner.ring), inner.keeper.words()));
+    let (tell, moved) = watch::channel(());
+    inner.tasks.spawn(ledger_watch::watch(Arc::downgrade(inner), alarm, inner.keeper.footing(), tell));
+    if pace == Pace::Standing {
+        inner.tasks.spawn(follow(Arc::downgrade(inner), inner.keeper.catalog_version(), moved));
+        inner.tasks.spawn(sweep(Arc::downgrade(inner)));
+        inner.tasks.spawn(next_period::run(Arc::downgrade(inner)));
+        inner.tasks.spawn(retention::run(Arc::downgrade(inner)));
+    }
+}
+
+/// Hands on the operators' words whenever a heartbeat brought others. Those in force at the start are obeyed before.
+async fn obey(ring: Arc<Ring>, mut words: watch::Receiver<Vec<Word>>) {
+    while words.changed().await.is_ok() {
+        let now = words.borrow_and_update().clone();
+        ring.apply_commands(&now);
+    }
+}
+
+/// Reads the definitions again whenever a heartbeat brought another version of them, and whatever the version is where the
+/// ledger is another one: it may have gone back, and forward again.
+async fn follow(engine: Weak<Inner>, mut version: watch::Receiver<u64>, mut moved: watch::Receiver<()>) {
+    loop {
+        let anew = tokio::select! {
+            changed = version.changed() => changed.map(|()| false),
+            changed = moved.changed() => changed.map(|()| true),
+        };
+        let (Ok(anew), Some(engine)) = (anew, engine.upgrade()) else { return };
+        let now = *version.borrow_and_update();
+        if let Err(error) = engine.follow((!anew).then_some(now)).await {
+            tracing::warn!(%error, "definitions can't be read again: those known stay in force");
+            // The next heartbeat brings the same version, which is no change: this one must be looked at again.
+            if anew {
+                moved.mark_changed();
+            } else {
+                version.mark_changed();
+            }
+            tokio::time::sleep(FOLLOW_AGAIN).await;
+        }
+    }
+}
+
+/// Drops idle keys whole.
+async fn sweep(engine: Weak<Inner>) {
+    loop {
+        tokio::time::sleep(SWEEP_EVERY).await;
+        let Some(engine) = engine.upgrade() else { return };
+        if engine.stopping.load(Ordering::Acquire) {
+            return;
+        }
+        let now = engine.request_clock.now(&*engine.env.clock);
+        for live in engine.keys.sweep(|_, live| live.is_idle(live.idle_after(now))) {
+            live.reservoir().close();
+        }
+    }
+}

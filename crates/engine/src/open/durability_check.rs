@@ -1,0 +1,46 @@
+//! The check of durability at the start. Stores that may lose data are refused unless the configuration allows them. The
+//! guard repeats the check whenever the ledger restarts.
+
+use sequent_core::{Durability, DurabilityClass};
+use tokio::task::JoinSet;
+
+use crate::{
+    catalog::definition::Placement, config::Config, error::OpenError, ledger_timeout::within,
+    open::bootstrap::ClusterHandle,
+};
+
+/// A ledger that may lose what it acknowledged repeats dense numbers after a crash; and where a ledger and all shards forget,
+/// nothing tells which numbers were given.
+pub(crate) async fn check(config: &Config, ground: &ClusterHandle) -> Result<(), OpenError> {
+    check_dense(config, &ground.durability)?;
+    if ground.durability.class != DurabilityClass::Volatile || config.ring.allow_volatile {
+        return Ok(());
+    }
+    if !all_forget(ground).await {
+        return Ok(());
+    }
+    Err(OpenError::Refused(sequent_guard::all_forget(&ground.durability)))
+}
+
+fn check_dense(config: &Config, durability: &Durability) -> Result<(), OpenError> {
+    let dense = config.sequences.iter().find(|part| part.body.placement() == Placement::Dense);
+    let Some(dense) = dense.filter(|_| !config.ledger.allow_lossy) else { return Ok(()) };
+    if durability.class == DurabilityClass::Durable {
+        return Ok(());
+    }
+    let lossy = sequent_guard::lossy(durability);
+    Err(OpenError::Refused(format!("sequence {} has placement dense: {lossy}", dense.name)))
+}
+
+/// Whether each shard says of itself that it is volatile: of one that is away nobody knows.
+async fn all_forget(ground: &ClusterHandle) -> bool {
+    let mut looks = JoinSet::new();
+    for shard in &ground.shards {
+        let (store, limit) = (std::sync::Arc::clone(&shard.store), ground.limit);
+        looks.spawn(async move { within(limit, "look at a shard", store.inspect()).await });
+    }
+    let forgets = |look: Result<sequent_core::Inspection, _>| {
+        look.is_ok_and(|found| found.durability.class == DurabilityClass::Volatile)
+    };
+    looks.join_all().await.into_iter().all(forgets)
+}

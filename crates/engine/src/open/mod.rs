@@ -1,0 +1,265 @@
+//! Opening a cluster: all parts are built here, from the ledger up, and the background jobs begin.
+
+mod background;
+pub mod bootstrap;
+mod durability_check;
+pub mod foreign_stores;
+pub(crate) mod ledger_watch;
+pub(crate) mod options;
+pub(crate) mod tasks;
+mod unopened;
+
+use std::{
+    sync::{Arc, Mutex, atomic::AtomicBool},
+    time::Duration,
+};
+
+use sequent_buffer::{ReservoirConfig, ReservoirContext};
+use sequent_core::{Env, Event, Events, MarkPlace, Rules, SlotIndex, SourceError, Store};
+use sequent_guard::{Guard, GuardConfig, Opening};
+use sequent_ha::Ring;
+
+use crate::{
+    catalog::{self, Catalog, definition::capacity::AtRisk},
+    config::{Config, Place},
+    data::{self, Found, Quarantine},
+    engine::{Engine, Inner},
+    error::OpenError,
+    issue::{
+        behind_reports::BehindReports,
+        minimum::Minimums,
+        registry::{LIVE_KEYS_MAX, Registry},
+        request_clock::RequestClock,
+    },
+    ledger_timeout::within,
+    open::{
+        background::begin,
+        bootstrap::{ClusterHandle, FIRST_CALL_FACTOR},
+        ledger_watch::Alarm,
+        options::{CreatePolicy, Options, Pace},
+        tasks::Tasks,
+    },
+    stores,
+    telemetry::{Gauges, Memory, MeteredStore, Refills, Throttle, Waits, watched},
+};
+
+/// How often a server sends a heartbeat: words and definitions of others are known within two seconds.
+const HEARTBEAT_EVERY: Duration = Duration::from_millis(1750);
+
+pub(crate) async fn open(config: Config, options: Options) -> Result<Engine, OpenError> {
+    let mut found = data::look(&config).await?;
+    if found == Found::Nothing && config.embedded && options.create == CreatePolicy::Never {
+        return Err(OpenError::Refused(format!(
+            "no cluster in {}, and SEQUENT_EMBEDDED=never allows no new one: name a configuration, or the right \
+             data directory",
+            config.data.display(),
+        )));
+    }
+    data::prepare(&config).await?;
+    let turn = match (found, &config.ledger.place) {
+        (Found::Nothing, Place::Sqlite(_)) => {
+            let patience = config.ring.health.attempt_timeout * FIRST_CALL_FACTOR;
+            data::turn_to_make(&config.data, patience, &options.env).await
+        }
+        _ => None,
+    };
+    if turn.is_some() {
+        // Another process may have made it meanwhile, and then it is the one to say so.
+        found = data::look(&config).await?;
+    }
+    let memory = Memory::default();
+    let notes = (config.ledger.place != Place::Memory).then(|| Quarantine::new(&config.data));
+    if found == Found::Nothing {
+        forget(notes.as_ref());
+    }
+    let alarm = Alarm::default();
+    let env = if found == Found::Elsewhere { announcing(&config, &options) } else { options.env.clone() };
+    let env = watched(env, &memory, notes.clone(), &alarm);
+    if found == Found::Nothing {
+        // Before it is made: a process that dies in between must not have made one in silence.
+        announce(&config, &options);
+    }
+    let ground = ClusterHandle::any(&config, env, found != Found::Cluster).await?;
+    if found == Found::Elsewhere && ground.is_new {
+        // The ledger's tables are there, and nobody has counted: whoever writes the first layout says so.
+        forget(notes.as_ref());
+    }
+    drop(turn);
+    let files = ground.files.clone();
+    if let Err(error) = durability_check::check(&config, &ground).await {
+        files.leave().await;
+        return Err(error);
+    }
+    let opened = assemble(&config, options.pace, ground, (memory, notes, alarm)).await;
+    if opened.is_err() {
+        files.leave().await;
+    }
+    opened
+}
+
+/// Notes of a cluster that was here before. What can't be taken away is shown once too often, and no harm.
+fn forget(notes: Option<&Quarantine>) {
+    if let Some(notes) = notes {
+        drop(notes.forget(None));
+    }
+}
+
+/// Builds every room upon the ground, the lowest first.
+async fn assemble(
+    config: &Config,
+    pace: Pace,
+    ground: ClusterHandle,
+    (memory, notes, alarm): (Memory, Option<Quarantine>, Alarm),
+) -> Result<Engine, OpenError> {
+    let env = ground.env.clone();
+    check_home(&ground).await?;
+    let layout = ground.record.layout;
+    let ring = Ring::new(layout, metered(&ground, layout.slots()), config.ring.health, env.clone());
+    let opened = Guard::open(opening(config, &ground, &ring)).await;
+    let (keeper, excluded) = opened.map_err(|error| OpenError::of_source(&error))?;
+    admit(&ring, &excluded)?;
+    let words = within(ground.limit, "read the words", ground.ledger.words()).await;
+    let words = words.map_err(|error| OpenError::of_source(&error))?;
+    ring.apply_commands(&words);
+    memory.quarantined.recall(notes.map_or_else(Vec::new, |notes| notes.read(&words)));
+    let catalog = Catalog::open(
+        catalog::CatalogContext {
+            ledger: Arc::clone(&ground.ledger),
+            limit: ground.limit,
+            clock: Arc::clone(&env.clock),
+            layout,
+            at_risk: AtRisk::of(config),
+            auto_create: config.auto_create.clone(),
+            shards: ground.shards.clone(),
+        },
+        &config.sequences,
+        keeper.trouble().is_none(),
+    )
+    .await?;
+    let minimums = Minimums::read(&*ground.ledger, ground.limit).await;
+    let minimums = minimums.map_err(|error| OpenError::of_source(&error))?;
+    let tasks = Tasks::new();
+    let (refills, waits) = (Refills::new(&env.clock), Waits::new(&env.clock));
+    let inner = Arc::new(Inner {
+        limits: config.limits.clone(),
+        outage: config.ledger.outage,
+        reservoir_context: Arc::new(reservoir_context(config, pace, env.clone(), &tasks)),
+        env,
+        request_clock: RequestClock::default(),
+        dated: AtomicBool::new(false),
+        ring,
+        keeper,
+        cluster: Arc::new(ground),
+        catalog,
+        minimums,
+        keys: Registry::new(LIVE_KEYS_MAX),
+        dense: crate::issue::dense::Known::default(),
+        tasks,
+        memory,
+        behind_reports: BehindReports::default(),
+        gauges: Gauges::new(config.sequences.iter().map(|part| part.name.clone())),
+        refills,
+        waits,
+        failures: Throttle::default(),
+        stopping: AtomicBool::new(false),
+        unleft: Mutex::default(),
+    });
+    begin(&inner, pace, alarm);
+    Ok(Engine(inner))
+}
+
+/// A marker file that was copied tells that the directory was; one that can't be read says nothing about a ledger that
+/// went back. Neither is a reason to go on.
+async fn check_home(ground: &ClusterHandle) -> Result<(), OpenError> {
+    match &ground.home {
+        Some(home) => within(ground.limit, "read the mark", home.bear(0, None))
+            .await
+            .map(drop)
+            .map_err(|error| OpenError::of_source(&error)),
+        None => Ok(()),
+    }
+}
+
+/// The store of each slot, its takes counted.
+fn metered(ground: &ClusterHandle, slots: SlotIndex) -> Vec<Option<Arc<dyn Store>>> {
+    let metered = |(store, slot): (Option<Arc<dyn Store>>, SlotIndex)| {
+        store.map(|store| Arc::new(MeteredStore::new(slot, store, &ground.env.clock)) as Arc<dyn Store>)
+    };
+    stores::by_slot(&ground.shards, slots).into_iter().zip(0..).map(metered).collect()
+}
+
+fn opening(config: &Config, ground: &ClusterHandle, ring: &Ring) -> Opening {
+    let timed = |shard: &stores::Shard| Some((shard.part.slot, ring.store(shard.part.slot)?));
+    let shards: Vec<(SlotIndex, Arc<dyn Store>)> = ground.shards.iter().filter_map(timed).collect();
+    Opening {
+        ledger: Arc::clone(&ground.ledger),
+        shards,
+        first: ground.record.clone(),
+        home: ground.home.clone().map(|home| home as Arc<dyn MarkPlace>),
+        embedded: ground.is_embedded(config),
+        config: GuardConfig {
+            outage: config.ledger.outage,
+            attempt_timeout: ground.limit,
+            heartbeat_every: HEARTBEAT_EVERY,
+            lossy_dense: config.ledger.allow_lossy,
+            volatile_alone: config.ring.allow_volatile,
+        },
+        env: ground.env.clone(),
+        rules: Rules::ALL,
+    }
+}
+
+/// What was refused at the start is for a person to mend; what is away comes back by timed rescue.
+fn admit(ring: &Ring, excluded: &[(SlotIndex, SourceError)]) -> Result<(), OpenError> {
+    let refused = |error: &SourceError| matches!(OpenError::of_source(error), OpenError::Refused(_));
+    let lines: Vec<String> = excluded
+        .iter()
+        .filter(|(_, error)| refused(error))
+        .map(|(slot, error)| format!("slot {slot}: {error}"))
+        .collect();
+    if !lines.is_empty() {
+        return Err(OpenError::Refused(lines.join("\n")));
+    }
+    for (slot, error) in excluded {
+        ring.exclude(*slot, error);
+    }
+    Ok(())
+}
+
+fn reservoir_context(config: &Config, pace: Pace, env: Env, tasks: &Tasks) -> ReservoirContext {
+    let standing = ReservoirConfig {
+        reserve: config.reservoir.reserve,
+        at_risk_max: config.reservoir.at_risk_max,
+        ..ReservoirConfig::default()
+    };
+    let config = match pace {
+        Pace::Standing => standing,
+        Pace::Once => ReservoirConfig { reserve: Duration::ZERO, floor: 0, ..standing },
+    };
+    ReservoirContext { config, drain_mode: Arc::default(), env, spawn: tasks.spawner() }
+}
+
+/// Says that a new cluster is made.
+fn announce(config: &Config, options: &Options) {
+    (options.say)(&announcement(config));
+}
+
+/// The same once this process has founded it: of several that begin on one new ledger, one has.
+fn announcing(config: &Config, options: &Options) -> Env {
+    let (say, text, onward) = (Arc::clone(&options.say), announcement(config), options.env.events.clone());
+    let events = Events::to(move |event| {
+        if matches!(event, Event::Founded) {
+            say(&text);
+        }
+        onward.emit(event);
+    });
+    Env { events, ..options.env.clone() }
+}
+
+fn announcement(config: &Config) -> String {
+    if config.embedded {
+        format!("new embedded cluster in {}: its numbers start at 1", config.data.display())
+    } else {
+        format!("new cluster {}, its ledger in {}", config.cluster, config.ledger.place)
+    }
+}

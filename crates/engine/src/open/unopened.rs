@@ -1,0 +1,48 @@
+//! The failure to open a cluster that exists: the error, and the condition that caused it.
+
+use sequent_core::{Condition, SourceError};
+
+use crate::error::OpenError;
+
+/// A cluster that was not opened.
+#[derive(Debug)]
+pub(crate) struct Unopened {
+    /// What is said of it.
+    pub(crate) error: OpenError,
+    /// What was found where the failure arose, as far as it is known.
+    pub(crate) condition: Option<Condition>,
+}
+
+impl Unopened {
+    /// What a failure below means to whoever opens.
+    pub(crate) fn of_source(error: &SourceError) -> Self {
+        Self { error: OpenError::of_source(error), condition: error.condition() }
+    }
+}
+
+impl From<OpenError> for Unopened {
+    fn from(error: OpenError) -> Self {
+        Self { error, condition: None }
+    }
+}
+
+impl From<Unopened> for OpenError {
+    fn from(unopened: Unopened) -> Self {
+        unopened.error
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sequent_core::ErrorKind;
+
+    use super::*;
+
+    #[test]
+    fn what_was_found_outlives_the_words() {
+        let below = SourceError::new(ErrorKind::Refused, "in other words").with(Condition::Emptied);
+        let unopened = Unopened::of_source(&below.during("read the layout"));
+        assert_eq!(unopened.condition, Some(Condition::Emptied));
+        assert!(matches!(unopened.error, OpenError::Refused(_)), "{unopened:?}");
+    }
+}

@@ -1,0 +1,180 @@
+//! A probe of each slot's store. It finds a fault even if nobody takes numbers.
+
+use std::time::Duration;
+
+use sequent_core::{
+    ErrorKind, Inspection, SequenceName, SlotIndex, SourceError, Stamp,
+    ledger::{Word, WordVerb},
+};
+use tokio::task::JoinSet;
+
+use crate::{
+    ledger_timeout::within,
+    open::bootstrap::ClusterHandle,
+    status::report::{Cause, Found, ShardReport, WordReport},
+    stores::Shard,
+};
+
+/// Every server that reaches the ledger has heard of a word by then.
+pub const OBEYED_WITHIN: Duration = Duration::from_secs(2);
+
+impl ClusterHandle {
+    /// Looks into each slot's store, all in parallel, each within one attempt's time limit. States are `open` (it
+    /// bears this cluster's stamp), `new` (it bears none yet), `unreachable`, `refused` and `empty`; `draining` and
+    /// `drained` where it could serve, and an operator has it drained.
+    /// Words that can't be read are missing here: [`ClusterHandle::trouble`] says why.
+    pub async fn shards(&self) -> Vec<ShardReport> {
+        self.shards_asked(|_| true).await
+    }
+
+    /// The same, where only some of the slots are asked for numbers: for no other one rests.
+    pub(crate) async fn shards_asked(&self, asked: impl Fn(SlotIndex) -> bool) -> Vec<ShardReport> {
+        let words = within(self.limit, "read the words", self.ledger.words()).await.unwrap_or_default();
+        let mut looks = JoinSet::new();
+        for shard in &self.shards {
+            let whose = Whose::Stamped(self.stamp(shard.part.slot));
+            looks.spawn(look(shard.clone(), whose, self.limit));
+        }
+        let mut reports = looks.join_all().await;
+        let taken: Vec<SlotIndex> = reports.iter().map(|report| report.slot).collect();
+        reports.extend((0..self.layout().slots()).filter(|slot| !taken.contains(slot)).map(empty));
+        reports.sort_by_key(|report| report.slot);
+        let now_ms = self.ledgers_clock(&words).await;
+        for report in &mut reports {
+            report.word = word_about(&words, report.slot);
+            self.drains(report, now_ms);
+        }
+        for counter in self.quarantined(&words) {
+            if let Some(report) = reports.iter_mut().find(|report| report.slot == counter.slot) {
+                report.quarantined.push(counter);
+            }
+        }
+        self.note_resting(&mut reports, asked).await;
+        reports
+    }
+}
+
+impl ClusterHandle {
+    /// The clock that dated the words, where one of them rests on it.
+    async fn ledgers_clock(&self, words: &[Word]) -> Option<u64> {
+        words.iter().find(|word| word.verb == WordVerb::Drain)?;
+        let inspected = within(self.limit, "open the ledger", self.ledger.inspect()).await;
+        inspected.ok().map(|ledger| ledger.clock_ms)
+    }
+
+    /// A store that could serve, but for a word that has it drained: `drained` once every server must have heard of the
+    /// word, and no ask from before it can be under way any more.
+    fn drains(&self, report: &mut ShardReport, now_ms: Option<u64>) {
+        let Some(said) = report.word.as_ref().filter(|said| said.verb == WordVerb::Drain.as_str()) else {
+            return;
+        };
+        if report.cause.is_some() {
+            return;
+        }
+        let longest = OBEYED_WITHIN + self.longest_ask;
+        let age = now_ms.map_or(0, |now_ms| now_ms.saturating_sub(said.at_ms));
+        let is_done = u128::from(age) >= longest.as_millis();
+        if is_done { "drained" } else { "draining" }.clone_into(&mut report.state);
+    }
+}
+
+fn word_about(words: &[Word], slot: SlotIndex) -> Option<WordReport> {
+    words.iter().find(|word| word.slot == slot).map(WordReport::from)
+}
+
+/// Whose a store must be.
+pub(crate) enum Whose {
+    /// It bears this stamp, or none yet.
+    Stamped(Stamp),
+    /// It is of this cluster, and in its own slot: more can't be told without the ledger.
+    Cluster(SequenceName),
+}
+
+impl Whose {
+    /// The stamp that is expected in `slot`, where this one was found.
+    fn expected(self, slot: SlotIndex, found: &Inspection) -> Option<Stamp> {
+        match self {
+            Self::Stamped(stamp) => Some(stamp),
+            Self::Cluster(cluster) => found.stamp.clone().map(|borne| Stamp { cluster, slot, ..borne }),
+        }
+    }
+}
+
+pub(crate) async fn look(shard: Shard, whose: Whose, limit: Duration) -> ShardReport {
+    let inspected = within(limit, "look", shard.store.inspect()).await;
+    let (state, cause) = match &inspected {
+        Ok(inspection) => match judge(inspection, whose.expected(shard.part.slot, inspection).as_ref()) {
+            ("open", _) => write(&shard, inspection, limit).await,
+            judged => judged,
+        },
+        Err(error) => (state_of(error), Some(cause_of(error))),
+    };
+    ShardReport {
+        slot: shard.part.slot,
+        store: shard.part.place.as_str(),
+        place: shard.part.place.to_string(),
+        state: state.to_owned(),
+        cause,
+        since_ms: None,
+        out_ms: None,
+        retry_in_ms: None,
+        word: None,
+        found: inspected.ok().map(found),
+        quarantined: Vec::new(),
+        resting: Vec::new(),
+    }
+}
+
+/// Whether a store that answers is the one that belongs here.
+fn judge(inspection: &Inspection, expected: Option<&Stamp>) -> (&'static str, Option<Cause>) {
+    match expected.and_then(|expected| sequent_guard::misfit(inspection, expected)) {
+        Some(detail) => ("refused", Some(Cause { kind: ErrorKind::Refused.as_str(), detail })),
+        None if inspection.stamp.is_some() => ("open", None),
+        None => ("new", None),
+    }
+}
+
+/// Writes the stamp that it bears: a disk that is full shows itself to nobody who merely reads.
+async fn write(shard: &Shard, found: &Inspection, limit: Duration) -> (&'static str, Option<Cause>) {
+    let stamp = found.stamp.as_ref();
+    let Some(same) = stamp else { return ("new", None) };
+    match within(limit, "write", shard.store.stamp(&found.instance, stamp, same)).await {
+        Ok(()) => ("open", None),
+        Err(error) => (state_of(&error), Some(cause_of(&error))),
+    }
+}
+
+fn state_of(error: &SourceError) -> &'static str {
+    if error.kind() == ErrorKind::Refused { "refused" } else { "unreachable" }
+}
+
+fn cause_of(error: &SourceError) -> Cause {
+    Cause { kind: error.kind().as_str(), detail: error.to_string() }
+}
+
+fn found(inspection: Inspection) -> Found {
+    Found {
+        version: inspection.version,
+        instance: inspection.instance.to_string(),
+        stamp: inspection.stamp.map(|stamp| stamp.to_string()),
+        durability: inspection.durability.class.as_str(),
+        settings: inspection.durability.settings,
+    }
+}
+
+pub(crate) fn empty(slot: SlotIndex) -> ShardReport {
+    ShardReport {
+        slot,
+        store: "empty",
+        place: String::new(),
+        state: "empty".to_owned(),
+        cause: None,
+        since_ms: None,
+        out_ms: None,
+        retry_in_ms: None,
+        word: None,
+        found: None,
+        quarantined: Vec::new(),
+        resting: Vec::new(),
+    }
+}

@@ -1,0 +1,58 @@
+//! The throttle of log lines that requests cause: one a second at most, which says how many were left out.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use crate::error::reason::Reason;
+
+/// Between two lines of one reason.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// When each reason had its line, and what was left out since.
+#[derive(Debug, Default)]
+pub(crate) struct Throttle(Mutex<BTreeMap<Reason, Line>>);
+
+#[derive(Debug)]
+struct Line {
+    at: Instant,
+    left_out: u64,
+}
+
+impl Throttle {
+    /// How many lines were left out before the one that may be written now; `None` where it is left out too.
+    pub(crate) fn line(&self, reason: Reason, now: Instant) -> Option<u64> {
+        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(line) = lines.get_mut(&reason) else {
+            lines.insert(reason, Line { at: now, left_out: 0 });
+            return Some(0);
+        };
+        if now.saturating_duration_since(line.at) < EVERY {
+            line.left_out += 1;
+            return None;
+        }
+        line.at = now;
+        Some(std::mem::take(&mut line.left_out))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sequent_core::{Clock, SystemClock};
+
+    use super::*;
+
+    #[test]
+    fn each_reason_has_a_line_a_second_that_counts_those_left_out() {
+        let (seldom, begun) = (Throttle::default(), SystemClock.now());
+        let at = |ms| begun + Duration::from_millis(ms);
+        assert_eq!(seldom.line(Reason::LedgerUnavailable, at(0)), Some(0));
+        assert_eq!(seldom.line(Reason::LedgerUnavailable, at(1)), None);
+        assert_eq!(seldom.line(Reason::NoShardAvailable, at(2)), Some(0));
+        assert_eq!(seldom.line(Reason::LedgerUnavailable, at(999)), None);
+        assert_eq!(seldom.line(Reason::LedgerUnavailable, at(1000)), Some(2));
+        assert_eq!(seldom.line(Reason::LedgerUnavailable, at(2500)), Some(0));
+    }
+}
