@@ -1,24 +1,24 @@
 //! `sequent`: the command line over the engine.
 //!
-//! Reading order: `args` (what may be asked), `commands` (one file each), `cluster` (how one is opened),
+//! Reading order: `args` (what may be asked), `commands` (one file each), `open_cluster` (how one is opened),
 //! `failure` (reasons and exit codes), `output` (results, and nothing else, on standard output).
 #![allow(clippy::doc_markdown, reason = "the comments on arguments are help texts, and show as they are")]
 
-mod admin;
+mod admin_client;
 mod args;
-mod cluster;
 mod commands;
 mod failure;
-mod listening;
 mod logging;
+mod open_cluster;
 mod output;
-mod peers;
-mod presence;
 mod remote;
+mod remote_definitions;
+mod run_files;
 mod runtime;
-mod served;
+mod server_discovery;
+mod sockets;
+mod template_values;
 mod traces;
-mod with;
 
 use std::{ffi::OsStr, process::ExitCode};
 
@@ -27,8 +27,8 @@ use tokio::runtime::Builder;
 
 use crate::{
     args::{Cli, Command},
-    cluster::Cluster,
     failure::Failure,
+    open_cluster::Cluster,
     traces::Traces,
 };
 

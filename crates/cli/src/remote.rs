@@ -1,13 +1,13 @@
-//! Servers in place of files: named by the caller, or found at work on the data directory.
+//! Commands that ask a server instead of the files: a server named by the caller, or one that runs on the data directory.
 
 use clap::Args;
 use sequent_client::{Client, Error};
 use sequent_engine::Reason;
 
 use crate::{
-    cluster::Cluster,
     failure::Failure,
-    presence::{self, Found, Of},
+    open_cluster::Cluster,
+    run_files::{self, Found, Of},
 };
 
 /// The word for servers of which none answers; the table of reasons has none, since no server can say it.
@@ -59,10 +59,10 @@ impl Where {
         if cluster.is_configured() || !config.embedded {
             return Ok(Servers::None);
         }
-        Ok(presence::servers(&config.data, &Of::config(&config)).map_or(
+        Ok(run_files::servers(&config.data, &Of::config(&config)).map_or(
             Servers::None,
             |Found { servers, identity }| {
-                let urls: Vec<String> = servers.iter().map(presence::Addresses::reach).collect();
+                let urls: Vec<String> = servers.iter().map(run_files::Addresses::reach).collect();
                 Servers::Found { urls: urls.join(","), identity }
             },
         ))
@@ -76,8 +76,8 @@ impl Where {
             return failure;
         }
         let Ok(config) = cluster.config() else { return failure };
-        let found = presence::servers(&config.data, &Of::config(&config)).map(|found| found.servers);
-        let urls: Vec<String> = found.iter().flatten().map(presence::Addresses::reach).collect();
+        let found = run_files::servers(&config.data, &Of::config(&config)).map(|found| found.servers);
+        let urls: Vec<String> = found.iter().flatten().map(run_files::Addresses::reach).collect();
         failure.beside_servers(&urls)
     }
 }

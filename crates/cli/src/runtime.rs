@@ -1,4 +1,4 @@
-//! The runtime of a command, which ends with the command.
+//! The runtime of a command. It ends with the command.
 
 use std::time::Duration;
 

@@ -5,10 +5,10 @@ use sequent_admin::AdvanceReport;
 use sequent_engine::{NextRequest, Pace};
 
 use crate::{
-    cluster::{Cluster, sequence_name},
     failure::Failure,
+    open_cluster::{Cluster, sequence_name},
     output,
-    with::With,
+    template_values::TemplateValues,
 };
 
 const EXAMPLES: &str = "\
@@ -47,7 +47,7 @@ pub(crate) struct Advance {
     #[arg(long, value_name = "PERIOD", conflicts_with = "at")]
     period: Option<String>,
     #[command(flatten)]
-    with: With,
+    with: TemplateValues,
 }
 
 impl Advance {

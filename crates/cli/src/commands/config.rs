@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use sequent_engine::config::Shown;
 
-use crate::{cluster::Cluster, failure::Failure, output};
+use crate::{failure::Failure, open_cluster::Cluster, output};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -5,11 +5,11 @@ use sequent_client::v1;
 use sequent_engine::{Body, DefineReport, Effective, Pace};
 
 use crate::{
-    cluster::{Cluster, sequence_name},
     failure::Failure,
+    open_cluster::{Cluster, sequence_name},
     output,
-    served::{self, Named},
-    with::{Around, refused},
+    remote_definitions::{self, Named},
+    template_values::{NumberingArgs, refused},
 };
 
 const EXAMPLES: &str = "\
@@ -23,7 +23,7 @@ Examples:
 It is in the ledger at once, and in force on every server within two seconds. A version never changes once it is \
 there: the same content again changes nothing, another one becomes the next version, a version below the one that is there is ignored, and what would give numbers or texts \
 of the versions before again is refused (exit code 3; a server's DEFINITION_CONFLICT is 1). A number is unique with its period and the values that partition it; \
-one of a sequence without a template by itself, and its first template leaves it one counter. With --effective another version is in effect until then; each \
+one of a sequence without a template by itself, and its first template leaves it one counter. TemplateValues --effective another version is in effect until then; each \
 request is rendered by the version in effect at its instant, and `sequent list` and `show` tell what waits. A sequence that a configuration file names too needs the same \
 version there, or a lower one.";
 
@@ -37,7 +37,7 @@ pub(crate) struct Define {
     #[arg(long, value_name = "TEMPLATE")]
     template: Option<String>,
     #[command(flatten)]
-    around: Around,
+    around: NumberingArgs,
     /// How far from now, in seconds, a caller's --at may be [default: any instant]
     #[arg(long, value_name = "SECONDS")]
     window_s: Option<u64>,
@@ -78,7 +78,7 @@ impl Define {
         if let Some(definitions) = self.servers.definitions().await? {
             // The template is the servers' to prove: they have its keys, and know the versions before.
             self.belongs()?;
-            return told(cluster, &served::define(&definitions, self.wire()).await?);
+            return told(cluster, &remote_definitions::define(&definitions, self.wire()).await?);
         }
         if let Some(template) = &self.template {
             cluster.keys_for(template)?;

@@ -6,7 +6,7 @@ use clap::Args;
 use sequent_engine::config::{Config, Origin, Place};
 
 use super::serve::serve;
-use crate::{cluster::Cluster, failure::Failure};
+use crate::{failure::Failure, open_cluster::Cluster};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -5,10 +5,10 @@ use sequent_admin::doctor::{self, Checkup, Finding, PlaceReport, Site};
 use sequent_engine::Reason;
 
 use crate::{
-    cluster::Cluster,
     failure::Failure,
+    open_cluster::Cluster,
     output,
-    peers::{Peers, Said},
+    server_discovery::{Said, Servers},
 };
 
 const EXAMPLES: &str = "\
@@ -42,8 +42,8 @@ pub(crate) struct Doctor {
 
 impl Doctor {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
-        let peers = Peers::of(cluster, None)?;
-        let (config, options) = (cluster.config()?, crate::cluster::options()?);
+        let peers = Servers::of(cluster, None)?;
+        let (config, options) = (cluster.config()?, crate::open_cluster::options()?);
         let (checkup, said) = tokio::join!(doctor::examine(&config, &options), peers.ask());
         let troubled = said.iter().filter_map(|said| {
             let trouble = said.status()?["trouble"].as_str()?;

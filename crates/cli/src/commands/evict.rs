@@ -4,10 +4,10 @@ use clap::Args;
 use sequent_core::ledger::WordVerb;
 
 use super::{
-    absence::Absence,
-    word::{self, Speech},
+    slot_absence::SlotAbsence,
+    slot_command::{self, SlotCommandArgs},
 };
-use crate::{cluster::Cluster, failure::Failure};
+use crate::{failure::Failure, open_cluster::Cluster};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -24,13 +24,13 @@ give goes with --leave-none alone.";
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Evict {
     #[command(flatten)]
-    speech: Speech,
+    speech: SlotCommandArgs,
     #[command(flatten)]
-    absence: Absence,
+    absence: SlotAbsence,
 }
 
 impl Evict {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
-        word::say(cluster, WordVerb::Evict, self.speech, Some(&self.absence)).await
+        slot_command::say(cluster, WordVerb::Evict, self.speech, Some(&self.absence)).await
     }
 }

@@ -4,10 +4,10 @@ use clap::Args;
 use sequent_admin::{DenseOrigin, EpochReport, Explained, Origin, SpreadOrigin};
 
 use crate::{
-    cluster::{Cluster, sequence_name},
     failure::Failure,
+    open_cluster::{Cluster, sequence_name},
     output,
-    with::values_of,
+    template_values::values_of,
 };
 
 const EXAMPLES: &str = "\

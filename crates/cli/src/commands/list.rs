@@ -4,10 +4,10 @@ use clap::Args;
 use sequent_engine::report::SequenceSummary;
 
 use crate::{
-    cluster::Cluster,
     failure::Failure,
+    open_cluster::Cluster,
     output,
-    served::{self, Named},
+    remote_definitions::{self, Named},
 };
 
 const EXAMPLES: &str = "\
@@ -27,7 +27,7 @@ pub(crate) struct List {
 impl List {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         let sequences = match self.servers.definitions().await? {
-            Some(definitions) => served::list(&definitions).await?,
+            Some(definitions) => remote_definitions::list(&definitions).await?,
             None => cluster.admin().await?.cluster().list().await?,
         };
         if cluster.json() {

@@ -1,6 +1,5 @@
 //! One file a command: its arguments, its examples, what it does.
 
-mod absence;
 pub(crate) mod advance;
 pub(crate) mod bench;
 pub(crate) mod completions;
@@ -22,4 +21,5 @@ pub(crate) mod resize;
 pub(crate) mod serve;
 pub(crate) mod shards;
 pub(crate) mod show;
-mod word;
+mod slot_absence;
+mod slot_command;

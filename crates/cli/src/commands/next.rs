@@ -1,6 +1,6 @@
 //! `sequent next`: numbers, one a line.
 
-mod first;
+mod first_use;
 
 use clap::Args;
 use sequent_core::SequenceName;
@@ -8,11 +8,11 @@ use sequent_engine::{NextRequest, Pace};
 use serde::Serialize;
 
 use crate::{
-    cluster::{Cluster, sequence_name},
     failure::Failure,
+    open_cluster::{Cluster, sequence_name},
     output,
     remote::{Servers, Where},
-    with::With,
+    template_values::TemplateValues,
 };
 
 const EXAMPLES: &str = "\
@@ -47,7 +47,7 @@ pub(crate) struct Next {
     #[arg(allow_hyphen_values = true)]
     count: String,
     #[command(flatten)]
-    with: With,
+    with: TemplateValues,
     #[command(flatten)]
     servers: Where,
 }
@@ -93,7 +93,7 @@ impl Next {
         }
         output::lines(issued.dated.map_or(issued.numbers, |dated| dated.texts))?;
         if issued.is_first {
-            first::hint();
+            first_use::hint();
         }
         Ok(())
     }
@@ -108,9 +108,9 @@ impl Next {
             at: self.with.at.clone(),
             ..NextRequest::of(name).count(count)
         };
-        let is_first = first::begins(&config);
+        let is_first = first_use::begins(&config);
         if is_first {
-            first::check(&config, &request)?;
+            first_use::check(&config, &request)?;
         }
         let engine = cluster.engine(config, Pace::Once).await?;
         let issued = engine.next(&request).await;

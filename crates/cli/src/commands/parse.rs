@@ -8,11 +8,11 @@ use sequent_format::Decoded;
 use serde::Serialize;
 
 use crate::{
-    cluster::{Cluster, sequence_name},
     failure::Failure,
+    open_cluster::{Cluster, sequence_name},
     output,
-    served::{self, Named},
-    with::{Around, Whose, refused},
+    remote_definitions::{self, Named},
+    template_values::{NumberingArgs, TemplateSource, refused},
 };
 
 const EXAMPLES: &str = "\
@@ -36,9 +36,9 @@ pub(crate) struct Parse {
     #[arg(allow_hyphen_values = true)]
     text: String,
     #[command(flatten)]
-    around: Around,
+    around: NumberingArgs,
     #[command(flatten)]
-    whose: Whose,
+    whose: TemplateSource,
     #[command(flatten)]
     servers: Named,
 }
@@ -85,7 +85,7 @@ impl Parse {
 
     /// What a server says of it.
     async fn told(&self, cluster: &Cluster, definitions: &Definitions) -> Result<(), Failure> {
-        let told = served::parse(definitions, (&self.by, &self.text)).await?;
+        let told = remote_definitions::parse(definitions, (&self.by, &self.text)).await?;
         let parsed = Decoded {
             number: told.number.unsigned_abs(),
             period: told.period,

@@ -9,11 +9,11 @@ use sequent_format::{Format, PreviewError, ValueError, tzdb_version};
 use serde::Serialize;
 
 use crate::{
-    cluster::Cluster,
     failure::Failure,
+    open_cluster::Cluster,
     output,
-    served::{self, Named},
-    with::{Around, Whose, With, refused},
+    remote_definitions::{self, Named},
+    template_values::{NumberingArgs, TemplateSource, TemplateValues, refused},
 };
 
 const EXAMPLES: &str = "\
@@ -38,11 +38,11 @@ pub(crate) struct Preview {
     /// The template
     template: String,
     #[command(flatten)]
-    around: Around,
+    around: NumberingArgs,
     #[command(flatten)]
-    whose: Whose,
+    whose: TemplateSource,
     #[command(flatten)]
-    with: With,
+    with: TemplateValues,
     /// The number [default: the first one]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     number: Option<String>,
@@ -120,7 +120,8 @@ impl Preview {
     /// What `define` would print: in the cluster of the servers that are named, or else in the layout that is configured.
     async fn sum(&self, cluster: &Cluster) -> Result<Capacity, Failure> {
         if let Some(definitions) = self.server.definitions().await? {
-            let (sum, warnings) = served::capacity(&definitions, self.around.wire(&self.template)).await?;
+            let (sum, warnings) =
+                remote_definitions::capacity(&definitions, self.around.wire(&self.template)).await?;
             for warning in warnings {
                 output::say(&format!("warning: {warning}"));
             }
@@ -160,7 +161,7 @@ impl Preview {
             return output::lines([preview]);
         }
         let sum = if let Some(definitions) = self.server.definitions().await? {
-            served::capacity(&definitions, self.around.wire(&self.template)).await?.0
+            remote_definitions::capacity(&definitions, self.around.wire(&self.template)).await?.0
         } else {
             let bounded = Body::check(Some("spread"), 1, 1, None, None, body.texts().cloned());
             configured(cluster, &bounded.map_err(|fault| refused(&fault))?)?

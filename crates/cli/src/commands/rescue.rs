@@ -3,8 +3,8 @@
 use clap::Args;
 use sequent_core::ledger::WordVerb;
 
-use super::word::{self, Speech};
-use crate::{cluster::Cluster, failure::Failure};
+use super::slot_command::{self, SlotCommandArgs};
+use crate::{failure::Failure, open_cluster::Cluster};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -19,11 +19,11 @@ and does not wait for that: what still can't serve goes out again, and `sequent 
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Rescue {
     #[command(flatten)]
-    speech: Speech,
+    speech: SlotCommandArgs,
 }
 
 impl Rescue {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
-        word::say(cluster, WordVerb::Rescue, self.speech, None).await
+        slot_command::say(cluster, WordVerb::Rescue, self.speech, None).await
     }
 }

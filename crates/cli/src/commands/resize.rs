@@ -6,7 +6,7 @@ use clap::Args;
 use sequent_admin::{LayoutReport, Progress, ResizeReport, Resizing, Wish};
 use sequent_core::SlotIndex;
 
-use crate::{cluster::Cluster, failure::Failure, output};
+use crate::{failure::Failure, open_cluster::Cluster, output};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -60,7 +60,7 @@ impl Resize {
         let Self { shard_bits, memory_bits, ref leaving, ref gone, go, cancel } = self;
         let leaving = leaving.as_ref().map(|file| cluster.config_of(Some(file))).transpose()?;
         let wish = Wish { shard_bits, memory_bits, gone: gone.iter().copied().collect() };
-        let options = crate::cluster::options()?;
+        let options = crate::open_cluster::options()?;
         let resizing = Resizing::open(cluster.config()?, leaving.as_ref(), wish, &options).await?;
         let done = match (cancel, go) {
             (true, _) => cancelled(cluster, &resizing).await,

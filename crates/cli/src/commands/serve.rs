@@ -1,6 +1,6 @@
 //! `sequent serve`: the doors over a cluster, until a signal drains them.
 
-mod room;
+mod fd_limit;
 
 use std::{io, net::SocketAddr, path::PathBuf, time::SystemTime};
 
@@ -17,13 +17,13 @@ use tokio::{
 };
 
 use crate::{
-    cluster::{self, Cluster},
     failure::Failure,
-    listening::listen,
+    open_cluster::{self, Cluster},
     output,
-    presence::{Addresses, Of, Presence},
+    run_files::{Addresses, Of, RunFile},
+    sockets::listen,
 };
-use room::Room;
+use fd_limit::FdLimit;
 
 /// How often the configuration file is looked at.
 const LOOK_EVERY: std::time::Duration = std::time::Duration::from_secs(2);
@@ -59,7 +59,7 @@ pub(crate) async fn serve(cluster: &Cluster, config: Config, reloads: bool) -> R
     let (recorder, descriptors) = (Recorder::install(), FdBudget::raised());
     // First the cluster: what is refused is refused before a port opens.
     let engine = cluster.engine(config.clone(), Pace::Standing).await?;
-    let dials = Room::beside(&engine, descriptors).dials(&config.limits);
+    let dials = FdLimit::beside(&engine, descriptors).dials(&config.limits);
     let listeners = match bind(&config) {
         Ok(listeners) => listeners,
         Err(failure) => {
@@ -90,7 +90,7 @@ pub(crate) async fn serve(cluster: &Cluster, config: Config, reloads: bool) -> R
         () = reloading => return Ok(()),
     };
     ended.map_err(|error| Failure::failed(format!("the server ended: {error}")))?;
-    cluster::left(&served.unleft())
+    open_cluster::left(&served.unleft())
 }
 
 fn bind(config: &Config) -> Result<Listeners, Failure> {
@@ -108,7 +108,7 @@ fn open(key: &str, address: SocketAddr) -> Result<TcpListener, Failure> {
 }
 
 /// Says where this process serves: to whoever started it, and to the commands that look in the data directory.
-fn announce(cluster: &Cluster, config: &Config, listeners: &Listeners) -> Result<Option<Presence>, Failure> {
+fn announce(cluster: &Cluster, config: &Config, listeners: &Listeners) -> Result<Option<RunFile>, Failure> {
     let of = |listener: &TcpListener| {
         listener.local_addr().map_err(|error| Failure::failed(format!("a listener has no address: {error}")))
     };
@@ -117,7 +117,7 @@ fn announce(cluster: &Cluster, config: &Config, listeners: &Listeners) -> Result
     // Before the addresses are printed: whoever read them may rely on being found.
     // What is in the memory of this process is nobody else's: no command is about it.
     let is_shared = config.ledger.place != Place::Memory;
-    let announce = || Presence::announce(&config.data, &Of::config(config), &addresses);
+    let announce = || RunFile::announce(&config.data, &Of::config(config), &addresses);
     let presence = is_shared.then(announce).transpose();
     let presence = presence.unwrap_or_else(|error| {
         let data = config.data.display();

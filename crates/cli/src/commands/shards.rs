@@ -9,12 +9,12 @@ use sequent_engine::{
     report::{Cause, QuarantineReport, RestReport, ShardReport},
 };
 
-use super::word;
+use super::slot_command;
 use crate::{
-    cluster::Cluster,
     failure::Failure,
+    open_cluster::Cluster,
     output,
-    peers::{Peers, Said},
+    server_discovery::{Said, Servers},
 };
 
 const EXAMPLES: &str = "\
@@ -56,7 +56,7 @@ pub(crate) struct Shards {
 
 impl Shards {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
-        let peers = Peers::of(cluster, self.admin.as_deref())?;
+        let peers = Servers::of(cluster, self.admin.as_deref())?;
         let (looked, said) = tokio::join!(Looked::take(cluster), peers.ask());
         let looked = looked?;
         show(cluster, &looked, &peers, &said)?;
@@ -78,7 +78,7 @@ impl Looked {
     /// A look at each store: by what the ledger says, or by the configuration alone while it is away, or empty where stores
     /// tell of another one.
     async fn take(cluster: &Cluster) -> Result<Self, Failure> {
-        let (config, options) = (cluster.config()?, crate::cluster::options()?);
+        let (config, options) = (cluster.config()?, crate::open_cluster::options()?);
         let cluster = match ClusterHandle::open(&config, &options).await {
             Ok(cluster) => cluster,
             Err(away @ (OpenError::Unavailable(_) | OpenError::Recovery(_))) => {
@@ -96,7 +96,7 @@ impl Looked {
     }
 }
 
-fn show(cluster: &Cluster, looked: &Looked, peers: &Peers, said: &[Said]) -> Result<(), Failure> {
+fn show(cluster: &Cluster, looked: &Looked, peers: &Servers, said: &[Said]) -> Result<(), Failure> {
     let Looked { layout, slots, ledger, .. } = looked;
     if cluster.json() {
         return output::report(&serde_json::json!({
@@ -162,7 +162,7 @@ fn obey(slot: &mut ShardReport) {
         if said.verb != WordVerb::Drain.as_str() {
             "evicted".clone_into(&mut slot.state);
         }
-        slot.cause = Some(Cause { kind: "word", detail: word::sentence(said) });
+        slot.cause = Some(Cause { kind: "word", detail: slot_command::sentence(said) });
     }
 }
 

@@ -5,10 +5,10 @@ use sequent_engine::report::{CounterReport, DenseReport, SequenceReport, Sequenc
 use serde::Serialize;
 
 use crate::{
-    cluster::{Cluster, sequence_name},
     failure::Failure,
+    open_cluster::{Cluster, sequence_name},
     output,
-    served::{self, Named},
+    remote_definitions::{self, Named},
 };
 
 const EXAMPLES: &str = "\
@@ -43,7 +43,7 @@ impl Show {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         let name = sequence_name(&self.name)?;
         if let Some(definitions) = self.servers.definitions().await? {
-            let (summary, definition) = served::show(&definitions, name.as_str()).await?;
+            let (summary, definition) = remote_definitions::show(&definitions, name.as_str()).await?;
             if cluster.json() {
                 return output::report(&Told { summary: &summary, definition: &definition });
             }

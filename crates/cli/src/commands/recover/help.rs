@@ -20,7 +20,7 @@ ceiling at its next use. No number is taken, and no counter goes back.
 
 Which answer is true:
   Nothing inside the data tells. Each answer is printed with the number that it would give next. Compare that with the highest number \
-that anybody holds. With --bump, name more rather than less: numbers are skipped, never lost. With --moved, every number given \
+that anybody holds. TemplateValues --bump, name more rather than less: numbers are skipped, never lost. TemplateValues --moved, every number given \
 after the copy is given again, so it must be the newest state.
   --moved and --since need --yes always. --bump needs it where the stores do not prove it, where nothing shows a loss, or where a \
 server of this data directory runs. Without it the exit code is 3 (CONFIRMATION_REQUIRED). --json prints the same.

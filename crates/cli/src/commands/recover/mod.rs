@@ -2,7 +2,7 @@
 //! before it is confirmed.
 
 mod help;
-mod told;
+mod text;
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -13,9 +13,9 @@ use sequent_engine::{Timestamp, config::Config};
 
 use self::{
     help::EXAMPLES,
-    told::{answer_lines, foretell, listed, refusal},
+    text::{answer_lines, foretell, listed, refusal},
 };
-use crate::{cluster::Cluster, failure::Failure, output, peers::Peers};
+use crate::{failure::Failure, open_cluster::Cluster, output, server_discovery::Servers};
 
 /// Servers call the ledger every two seconds.
 const RAISED_WITHIN: Duration = Duration::from_secs(2);
@@ -212,7 +212,7 @@ async fn done_amid_resize(cluster: &Cluster, done: &str) -> Result<(), Failure> 
 
 /// The servers that run, each a reason to confirm what is to be done.
 async fn running(cluster: &Cluster) -> Result<Vec<String>, Failure> {
-    let said = Peers::of(cluster, None)?.ask().await;
+    let said = Servers::of(cluster, None)?.ask().await;
     let live = said.iter().filter_map(|said| Some((said.admin(), said.status()?)));
     let caution = |(admin, status): (&str, &serde_json::Value)| {
         let trouble = status["trouble"].as_str().map(|trouble| format!(", and says {trouble}"));

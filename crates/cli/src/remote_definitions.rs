@@ -1,4 +1,4 @@
-//! Definitions from servers that the caller named, in place of the ledger.
+//! Definitions from a server that the caller named, instead of from the ledger.
 
 use std::time::Duration;
 

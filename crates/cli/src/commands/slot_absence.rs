@@ -1,4 +1,4 @@
-//! How a slot goes on an operator's word: for how long, and never unnoticed as the last that gives.
+//! Arguments of commands that take a slot out: for how long, and whether it may be the last one.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::failure::Failure;
 
 /// What is said beside the word itself.
 #[derive(Debug, Args)]
-pub(super) struct Absence {
+pub(super) struct SlotAbsence {
     /// Until when it counts: 90s, 30m, 2h, 1day [default: until another word]
     #[arg(long = "for", value_name = "DURATION", value_parser = humantime::parse_duration)]
     pub(super) duration: Option<Duration>,
@@ -20,7 +20,7 @@ pub(super) struct Absence {
     leave_none: bool,
 }
 
-impl Absence {
+impl SlotAbsence {
     /// Refuses to let `slot` go where it is the last that can give, unless somebody has said so. Looks at every store.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Servers at work on a data directory: each says where it listens, and the other commands find it.
+//! A file for each server that runs on a data directory, with its addresses: how other commands find it.
 //!
 //! A file a server, locked while its process runs: the kernel lets go of the lock however the process ends, so a file
 //! that can be locked was left by a dead one.
@@ -100,14 +100,14 @@ pub(crate) struct Found {
 
 /// A server's word that it is at work, until it is dropped or the process ends.
 #[derive(Debug)]
-pub(crate) struct Presence {
+pub(crate) struct RunFile {
     path: PathBuf,
     identity: String,
     /// Holds the lock.
     _locked: File,
 }
 
-impl Presence {
+impl RunFile {
     /// Says where this process serves, and of which cluster it is.
     pub(crate) fn announce(data: &Path, of: &Of, addresses: &Addresses) -> io::Result<Self> {
         let folder = data.join(FOLDER);
@@ -135,7 +135,7 @@ impl Presence {
     }
 }
 
-impl Drop for Presence {
+impl Drop for RunFile {
     fn drop(&mut self) {
         // What can't be removed is found dead: the lock goes with the process.
         drop(fs::remove_file(&self.path));
@@ -214,7 +214,7 @@ mod tests {
     fn servers_of_another_cluster_are_left_alone() {
         let data = tempfile::tempdir().unwrap();
         let here = addresses("127.0.0.1:7420");
-        let _presence = Presence::announce(data.path(), &own(), &here).unwrap();
+        let _presence = RunFile::announce(data.path(), &own(), &here).unwrap();
         for other in [
             Of { cluster: "bank".to_owned(), ..own() },
             // A configuration may bear the name that there is without one.
@@ -230,10 +230,10 @@ mod tests {
         let data = tempfile::tempdir().unwrap();
         assert_eq!(servers(data.path(), &own()), None);
         let here = addresses("127.0.0.1:7420");
-        let presence = Presence::announce(data.path(), &own(), &here).unwrap();
+        let presence = RunFile::announce(data.path(), &own(), &here).unwrap();
         let found = servers(data.path(), &own()).unwrap();
         assert_eq!((&found.servers[..], found.identity.as_str()), (&[here][..], presence.identity()));
-        let other = Presence::announce(data.path(), &own(), &addresses("127.0.0.1:7430")).unwrap();
+        let other = RunFile::announce(data.path(), &own(), &addresses("127.0.0.1:7430")).unwrap();
         assert_eq!(other.identity(), presence.identity());
         assert_eq!(servers(data.path(), &own()).unwrap().servers.len(), 2);
         drop((presence, other));
@@ -248,7 +248,7 @@ mod tests {
         fs::write(&left, serde_json::to_vec(&addresses("127.0.0.1:9")).unwrap()).unwrap();
         assert_eq!(servers(data.path(), &own()), None);
         let here = addresses("127.0.0.1:7420");
-        let _presence = Presence::announce(data.path(), &own(), &here).unwrap();
+        let _presence = RunFile::announce(data.path(), &own(), &here).unwrap();
         assert!(!left.exists());
         assert_eq!(servers(data.path(), &own()).unwrap().servers, [here]);
     }

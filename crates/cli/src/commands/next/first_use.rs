@@ -1,4 +1,4 @@
-//! What a first request would be refused for, told before a cluster is made for it; and what to try after it.
+//! The first `next` of a cluster: what would be refused is refused before the cluster is made, and a hint comes after it.
 
 use std::{
     io::{IsTerminal, stderr, stdout},

@@ -1,10 +1,10 @@
-//! The answers that can be given, for people.
+//! The answers to `recover`, as text.
 
 use sequent_admin::{Answer, Answers, MarksReport, PlannedKey};
 use sequent_core::ledger::Loss;
 use sequent_engine::report::SequenceSummary;
 
-use crate::{cluster::Cluster, output};
+use crate::{open_cluster::Cluster, output};
 
 /// The most sequences that are listed in text: how many there are is said, and `sequent list` has them all.
 const LISTED_MAX: usize = 20;

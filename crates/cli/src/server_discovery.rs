@@ -1,4 +1,4 @@
-//! Servers at work, asked what they know: a ledger may be away that they still have permits of, and states are theirs.
+//! Running servers, found by the data directory or `--admin`, and asked for their status. A server may hold grants of a ledger that is away.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -7,16 +7,16 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use crate::{
-    admin::Admin,
-    cluster::Cluster,
+    admin_client::Admin,
     failure::Failure,
+    open_cluster::Cluster,
     output,
-    presence::{self, Addresses, Of},
+    run_files::{self, Addresses, Of},
 };
 
 /// The servers that a command asks: those that are named; else those of its cluster that run on its data directory.
 #[derive(Debug, Clone)]
-pub(crate) struct Peers {
+pub(crate) struct Servers {
     admins: Vec<Admin>,
     /// Of which cluster they must be.
     cluster: String,
@@ -31,7 +31,7 @@ pub(crate) struct Said {
     status: Result<Value, String>,
 }
 
-impl Peers {
+impl Servers {
     /// Whom to ask. Touches nothing.
     pub(crate) fn of(cluster: &Cluster, named: Option<&str>) -> Result<Self, Failure> {
         Self::of_config(&cluster.config()?, named)
@@ -143,7 +143,7 @@ fn goes_on(status: &Value) -> Option<String> {
 }
 
 fn found(config: &Config) -> Result<Vec<Admin>, Failure> {
-    let found = presence::servers(&config.data, &Of::config(config));
+    let found = run_files::servers(&config.data, &Of::config(config));
     let addresses: Vec<Addresses> = found.map(|found| found.servers).unwrap_or_default();
     addresses.iter().map(|address| Admin::named("admin", &address.reach_admin())).collect()
 }
@@ -189,8 +189,8 @@ fn span(ms: u64) -> String {
 mod tests {
     use super::*;
 
-    fn peers() -> Peers {
-        Peers { admins: Vec::new(), cluster: "shop".to_owned(), data: "/srv/shop".into() }
+    fn peers() -> Servers {
+        Servers { admins: Vec::new(), cluster: "shop".to_owned(), data: "/srv/shop".into() }
     }
 
     fn said(status: Result<Value, &str>) -> Said {

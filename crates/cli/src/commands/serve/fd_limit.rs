@@ -1,16 +1,16 @@
-//! How many connections a server has room for: file descriptors, as far as the system gives them.
+//! How many connections a server can open: the limit of file descriptors.
 
 use sequent_engine::{Engine, config::LimitsPart};
 use sequent_server::{FdBudget, RuntimeLimits};
 
 /// Where this process has room for connections, and for whose stores.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Room {
+pub(super) struct FdLimit {
     descriptors: FdBudget,
     stores: u64,
 }
 
-impl Room {
+impl FdLimit {
     /// The room beside the stores of `engine`.
     pub(super) fn beside(engine: &Engine, descriptors: FdBudget) -> Self {
         let shards = engine.slots().into_iter().filter(|slot| slot.state != "empty");

@@ -1,14 +1,14 @@
-//! Values for a template, and the settings around one, as they are typed.
+//! Arguments of commands about templates: values, and the numbering settings.
 
 use clap::Args;
 use sequent_client::v1;
 use sequent_engine::{BodyFault, INSTANT_EXPECTED, Texts, Values};
 
-use crate::{cluster::sequence_name, failure::Failure, output};
+use crate::{failure::Failure, open_cluster::sequence_name, output};
 
 /// What a request says to a template.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct With {
+pub(crate) struct TemplateValues {
     /// A value for the template: --with area=010
     #[arg(long = "with", value_name = "NAME=VALUE")]
     with: Vec<String>,
@@ -17,7 +17,7 @@ pub(crate) struct With {
     pub(crate) at: Option<String>,
 }
 
-impl With {
+impl TemplateValues {
     /// The values, each name once; every request asks for them first, and so an empty instant is refused here: to a server
     /// it would be none, and so now.
     pub(crate) fn values(&self) -> Result<Values, Failure> {
@@ -45,7 +45,7 @@ pub(crate) fn values_of(pairs: &[String]) -> Result<Values, Failure> {
 
 /// What stands around a template in a definition.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Around {
+pub(crate) struct NumberingArgs {
     /// The zone that dates are shown and periods are counted in: an IANA name [default: UTC]
     #[arg(long, value_name = "ZONE")]
     zone: Option<String>,
@@ -61,7 +61,7 @@ pub(crate) struct Around {
     unique: Option<String>,
 }
 
-impl Around {
+impl NumberingArgs {
     /// Texts of a template with all this around it, not proven yet.
     pub(crate) fn texts(&self, template: &str) -> Result<Texts, Failure> {
         let texts = Texts::new(template).maxlen(self.maxlen).charset(self.charset.clone());
@@ -90,15 +90,15 @@ impl Around {
     }
 }
 
-/// Whose a template's texts are.
+/// Which sequence a template belongs to.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Whose {
+pub(crate) struct TemplateSource {
     /// The sequence that the template is of: `obf` hides the numbers of each in a way of its own
     #[arg(long, value_name = "NAME")]
     sequence: Option<String>,
 }
 
-impl Whose {
+impl TemplateSource {
     /// The texts as its sequence's.
     pub(crate) fn texts(&self, texts: Texts) -> Result<Texts, Failure> {
         Ok(match &self.sequence {

@@ -1,4 +1,4 @@
-//! The sockets of a server's doors, with room for a burst of callers.
+//! The server's listening sockets, with a backlog for bursts of connections.
 
 use std::{io, net::SocketAddr};
 

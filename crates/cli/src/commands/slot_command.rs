@@ -1,4 +1,4 @@
-//! An operator's word about a slot: who says it, why, and until when.
+//! A slot command: who gives it, why, and until when.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -8,12 +8,12 @@ use sequent_core::{Clock, SlotIndex, SystemClock, ledger::WordVerb};
 use sequent_engine::report::WordReport;
 use serde_json::{Value, json};
 
-use super::absence::Absence;
+use super::slot_absence::SlotAbsence;
 use crate::{
-    cluster::Cluster,
     failure::Failure,
+    open_cluster::Cluster,
     output,
-    peers::{Peers, Said},
+    server_discovery::{Said, Servers},
 };
 
 /// Every server that reaches the ledger has heard of a word two seconds after it; and one more to answer.
@@ -27,7 +27,7 @@ const TEXT_MAX: usize = 500;
 
 /// What a word needs.
 #[derive(Debug, Args)]
-pub(super) struct Speech {
+pub(super) struct SlotCommandArgs {
     /// The slot's index in the ring, from 0
     slot: SlotIndex,
     /// Why, for whoever looks later
@@ -42,10 +42,10 @@ pub(super) struct Speech {
 pub(super) async fn say(
     cluster: &Cluster,
     verb: WordVerb,
-    speech: Speech,
-    absence: Option<&Absence>,
+    speech: SlotCommandArgs,
+    absence: Option<&SlotAbsence>,
 ) -> Result<(), Failure> {
-    let Speech { slot, why, who } = speech;
+    let SlotCommandArgs { slot, why, who } = speech;
     check("why", &why)?;
     let who = who.unwrap_or_else(whoever);
     check("who", &who)?;
@@ -64,7 +64,7 @@ pub(super) async fn say(
         WordVerb::Evict | WordVerb::Drain => Vec::new(),
     };
     let said = admin.say(&Saying { slot, verb, who, why, until_ms }).await?;
-    let peers = Peers::of(cluster, None)?;
+    let peers = Servers::of(cluster, None)?;
     let heard = obeyed(&peers, slot, verb).await;
     if cluster.json() {
         let servers: Vec<Value> = heard.iter().map(|said| heard_as_json(said, slot, verb)).collect();
@@ -95,7 +95,7 @@ fn to_be_tried(aside: &[String]) -> String {
 }
 
 /// Asks the servers at work until each obeys or does not answer, for as long as a server may take to hear of a word.
-async fn obeyed(peers: &Peers, slot: SlotIndex, verb: WordVerb) -> Vec<Said> {
+async fn obeyed(peers: &Servers, slot: SlotIndex, verb: WordVerb) -> Vec<Said> {
     let looks = async {
         loop {
             let said = peers.ask().await;

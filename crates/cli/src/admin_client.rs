@@ -1,4 +1,4 @@
-//! A server's admin listener, read: what it knows of its ring.
+//! A client of a server's admin listener: what the server knows of its ring.
 
 use std::time::Duration;
 
