@@ -52,8 +52,8 @@ OVERVIEW = [
     ),
     figure("Servers up", f"sum(up{OF})", steps=((None, BAD), (1, GOOD))),
     states("Slots, as each server sees them", about="A shard that is gone costs no request: the others serve."),
-    graph("Numbers a second", [(per_second("sequent_numbers_issued_total", "door, method"), "{{door}} {{method}}")], stack=True),
-    graph("Requests a second", [(per_second("sequent_requests_total", "door, method"), "{{door}} {{method}}")], stack=True),
+    graph("Numbers a second", [(per_second("sequent_numbers_issued_total", "api, method"), "{{api}} {{method}}")], stack=True),
+    graph("Requests a second", [(per_second("sequent_requests_total", "api, method"), "{{api}} {{method}}")], stack=True),
     graph(
         "Failed requests by reason",
         [(per_second("sequent_requests_total", "reason", of('reason!="OK"')), "{{reason}}")],
@@ -255,7 +255,7 @@ RUNTIME = [
     ),
     graph("Configurations read", [(events("sequent_config_reloads_total", "outcome"), "{{outcome}}")], stack=True),
     graph("Time of a scrape", [(f"scrape_duration_seconds{OF}", "{{instance}}")], unit="s", about="A server that is slow to say how it is."),
-    graph("Series of a server", [(f"scrape_samples_scraped{OF}", "{{instance}}")], about="Bounded: it depends on slots and doors, not on keys."),
+    graph("Series of a server", [(f"scrape_samples_scraped{OF}", "{{instance}}")], about="Bounded: it depends on slots and APIs, not on keys."),
 ]
 
 CLIENTS = [

@@ -10,7 +10,7 @@ use sequent_engine::{
 use sequent_format::ValueError;
 use serde::Serialize;
 
-/// The word for what a start refuses; the table of reasons has none, since no door is open yet.
+/// The word for what a start refuses; the table of reasons has none, since no API is open yet.
 const REFUSED: &str = "CONFIGURATION_REFUSED";
 
 /// The word where a command needs a cluster that exists.
@@ -37,7 +37,7 @@ pub(crate) struct Failure {
 
 /// One field that was wrong.
 #[derive(Debug, Serialize)]
-#[allow(clippy::struct_field_names, reason = "the names are those of the JSON at every door")]
+#[allow(clippy::struct_field_names, reason = "the names are those of the JSON at every api")]
 struct Field {
     field: String,
     value: String,
@@ -163,7 +163,7 @@ impl From<EngineError> for Failure {
             value: fault.value.clone(),
             bound: fault.bound.clone(),
         };
-        // An operator at the command line may see addresses: data doors show the first half only.
+        // An operator at the command line may see addresses: datan APIs show the first half only.
         let message = match error.detail() {
             Some(detail) => format!("{error}: {detail}"),
             None => error.to_string(),
@@ -177,7 +177,7 @@ impl From<sequent_client::Error> for Failure {
     fn from(error: sequent_client::Error) -> Self {
         let (word, exit) = crate::remote::reason(&error);
         let field = |found: &sequent_client::Field| {
-            // `is "VALUE": BOUND`, as every door says it.
+            // `is "VALUE": BOUND`, as every API says it.
             let problem = found.problem.strip_prefix("is ").unwrap_or(&found.problem);
             let (value, bound) = problem.split_once(": ").unwrap_or(("", problem));
             Field {

@@ -38,7 +38,7 @@ pub(crate) struct Addresses {
 }
 
 impl Addresses {
-    /// Where the gRPC door is reached from this machine: a listener on every address is reached on loopback.
+    /// Where the gRPC API is reached from this machine: a listener on every address is reached on loopback.
     pub(crate) fn reach(&self) -> String {
         reach(self.grpc)
     }

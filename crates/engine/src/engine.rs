@@ -148,7 +148,7 @@ impl Engine {
     }
 
     /// Ends it, in this order: reservoirs (what is ready is burnt, waiting callers get `DRAINING`), keeper (its last
-    /// heartbeat makes `seen` exact), stores. Doors have been shut before. The second call does nothing.
+    /// heartbeat makes `seen` exact), stores. APIs have been shut before. The second call does nothing.
     pub async fn shutdown(&self) {
         let inner = &self.0;
         if inner.stopping.swap(true, Ordering::AcqRel) {

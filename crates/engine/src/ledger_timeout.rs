@@ -79,7 +79,7 @@ mod tests {
     fn a_refused_ledger_is_not_one_that_is_away() {
         let of = |kind| of_ledger(&SourceError::new(kind, "read"));
         let exit = |kind| of(kind).exit_code();
-        assert_eq!(of(ErrorKind::Refused).reason(), Reason::RecoveryRequired, "at every door");
+        assert_eq!(of(ErrorKind::Refused).reason(), Reason::RecoveryRequired, "at every api");
         assert_eq!(exit(ErrorKind::Refused), 3, "trying again can't help");
         assert_eq!(exit(ErrorKind::LedgerBehind), 3);
         assert_eq!(exit(ErrorKind::Unavailable), 4);

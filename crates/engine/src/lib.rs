@@ -1,7 +1,7 @@
-//! From a configuration to running towers of sources: what every door, the command line and the benches stand on.
+//! From a configuration to running towers of sources: what every API, the command line and the benches stand on.
 //!
 //! Reading order: [`config`] (one file, all faults at once), [`Engine`] (open, take, shut down), [`ClusterHandle`] (a
-//! cluster that exists, by its ledger), [`Reason`] (one error table for all doors).
+//! cluster that exists, by its ledger), [`Reason`] (one error table for all APIs).
 //!
 //! This crate knows no wire type and no socket.
 //!

@@ -1,4 +1,4 @@
-//! The wire types of the gRPC door, generated from `proto/` at the top of the repository, and their descriptors.
+//! The wire types of the gRPC API, generated from `proto/` at the top of the repository, and their descriptors.
 //!
 //! The generated code is committed: a build needs neither a compiler of `.proto` files nor the files themselves. After a
 //! change of `proto/`, `SEQUENT_GENERATE=1 cargo test -p sequent-proto` writes it again.

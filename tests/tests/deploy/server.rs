@@ -36,8 +36,8 @@ impl Server {
         let data = place.data().display().to_string();
         let mut args = vec!["serve", "--json", "--data", &data];
         args.extend(config.iter().flat_map(|file| ["--config", file]));
-        for door in ["listen.grpc=127.0.0.1:0", "listen.http=127.0.0.1:0", "listen.admin=127.0.0.1:0"] {
-            args.extend(["--set", door]);
+        for api in ["listen.grpc=127.0.0.1:0", "listen.http=127.0.0.1:0", "listen.admin=127.0.0.1:0"] {
+            args.extend(["--set", api]);
         }
         let process = place.start(&args);
         let addresses =
@@ -45,9 +45,9 @@ impl Server {
         Self { _process: process, place, config, addresses }
     }
 
-    /// The address of a door: `grpc`, `http` or `admin`.
-    pub(crate) fn address(&self, door: &str) -> SocketAddr {
-        self.addresses[door].as_str().unwrap().parse().unwrap()
+    /// The address of an API: `grpc`, `http` or `admin`.
+    pub(crate) fn address(&self, api: &str) -> SocketAddr {
+        self.addresses[api].as_str().unwrap().parse().unwrap()
     }
 
     /// What `/metrics` says.

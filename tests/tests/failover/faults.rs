@@ -38,7 +38,7 @@ struct Run {
     stalls: Stalls,
     normal: BTreeMap<&'static str, Duration>,
     faults: Vec<String>,
-    /// Requests that had failed at the doors before the load began: first ones, while tables were made.
+    /// Requests that had failed at the APIs before the load began: first ones, while tables were made.
     failed_before: [Vec<String>; 2],
 }
 
@@ -73,7 +73,7 @@ async fn each_slot_fails_in_each_way_and_nobody_notices() {
         run.load.more(CALM).await;
     }
     run.load.stop();
-    run.doors().await;
+    run.apis().await;
     let rest = run.load.journal.turn();
     run.judge("the rest", &rest);
     println!("{} numbers, none twice", run.load.journal.bits.count());
@@ -145,8 +145,8 @@ impl Run {
         self.faults.extend(faults.into_iter().map(|fault| format!("{name}: {fault}")));
     }
 
-    /// No request failed at a door either, of which the SDK may not have told, since it asked again.
-    async fn doors(&mut self) {
+    /// No request failed at an API either, of which the SDK may not have told, since it asked again.
+    async fn apis(&mut self) {
         for (before, look) in self.failed_before.iter().zip(self.harness.looks().await) {
             let failed = look.failed_requests();
             self.faults.extend(failed.into_iter().filter(|line| !before.contains(line)));

@@ -110,10 +110,10 @@ async fn all_four(harness: &Harness, way: [Fault; 4], stalls: &Stalls) {
 }
 
 /// Takes one number after the other until there is none; how many there were.
-async fn serve_what_is_ready(door: SocketAddr, journal: &Journal, stalls: &Stalls) -> u64 {
+async fn serve_what_is_ready(api: SocketAddr, journal: &Journal, stalls: &Stalls) -> u64 {
     let mut served = 0;
     loop {
-        let (answer, took) = ask_within(door, FIRST, stalls).await;
+        let (answer, took) = ask_within(api, FIRST, stalls).await;
         if answer.status != 200 {
             println!("the first error, after {took:?}: {}", answer.body);
             return served;
@@ -138,7 +138,7 @@ async fn find_out(harness: &Harness, stalls: &Stalls) {
 }
 
 /// Many callers at once, for a while: each gets an error soon, and it names every slot.
-async fn errors_come_at_once(door: SocketAddr, way: [Fault; 4], stalls: &Stalls) {
+async fn errors_come_at_once(api: SocketAddr, way: [Fault; 4], stalls: &Stalls) {
     let begun = Instant::now();
     let (mut longest, mut count) = (Duration::ZERO, 0);
     while begun.elapsed() < LOOKED_AT {
@@ -146,7 +146,7 @@ async fn errors_come_at_once(door: SocketAddr, way: [Fault; 4], stalls: &Stalls)
         for _ in 0..CROWD {
             crowd.spawn(async move {
                 let begun = Instant::now();
-                (ask(door).await, begun, Instant::now())
+                (ask(api).await, begun, Instant::now())
             });
         }
         for ((answer, _), begun, ended) in crowd.join_all().await {
@@ -174,17 +174,17 @@ fn names_each_slot(answer: &Answer) {
     }
 }
 
-async fn ask_within(door: SocketAddr, bound: Duration, stalls: &Stalls) -> (Answer, Duration) {
+async fn ask_within(api: SocketAddr, bound: Duration, stalls: &Stalls) -> (Answer, Duration) {
     let begun = Instant::now();
-    let (answer, took) = ask(door).await;
+    let (answer, took) = ask(api).await;
     let stall = stalls.within(begun, Instant::now());
     assert!(took <= bound + ATTEMPT / 10 + stall, "took {took:?}, stalled {stall:?}: {answer:?}");
     (answer, took)
 }
 
 /// One number, asked for on a connection of its own.
-async fn ask(door: SocketAddr) -> (Answer, Duration) {
-    let mut http = Http::connect(door).await.unwrap();
+async fn ask(api: SocketAddr) -> (Answer, Duration) {
+    let mut http = Http::connect(api).await.unwrap();
     let begun = Instant::now();
     let answer = http.ask(Method::POST, "/v1/sequences/order/next").await.unwrap();
     (answer, begun.elapsed())

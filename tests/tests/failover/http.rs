@@ -8,12 +8,12 @@ use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::net::TcpStream;
 
-/// A connection to one door.
+/// A connection to one API.
 pub(crate) struct Http {
     sender: SendRequest<Full<Bytes>>,
 }
 
-/// What a door answered.
+/// What an API answered.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,

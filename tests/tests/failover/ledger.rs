@@ -80,7 +80,7 @@ async fn without_the_ledger_numbers_go_on_below_the_ceilings_that_it_knew() {
     load.more(CALM).await;
     load.stop();
     let back = load.journal.turn();
-    // Nor at a door, of which the SDK may not have told, since it asked again.
+    // Nor at an API, of which the SDK may not have told, since it asked again.
     assert_eq!(harness.looks().await.map(|look| look.failed_requests()), failed_before);
     println!("{} numbers, none twice", load.journal.bits.count());
     for (when, phase) in [("without the ledger", away), ("since it is back", back)] {
@@ -108,11 +108,11 @@ async fn what_has_used_up_its_room_says_so_at_once_and_comes_back_by_itself() {
     Fault::Killed.strike(&harness.ring.ledger).await;
     ledger_is_away(&harness, 1).await;
     for server in &harness.servers {
-        let door = Door { address: server.http(), journal: &harness.journal, stalls: &stalls };
-        let used_up = until(PATIENCE, async || door.refusal().await.is_some()).await;
+        let api = Api { address: server.http(), journal: &harness.journal, stalls: &stalls };
+        let used_up = until(PATIENCE, async || api.refusal().await.is_some()).await;
         assert!(used_up, "once its ceilings are used up, a server says that it needs the ledger");
         for _ in 0..50 {
-            door.refusal().await.expect("it can't be served");
+            api.refusal().await.expect("it can't be served");
         }
     }
     let (served, highest) = (harness.journal.bits.count() - given, harness.journal.highest());
@@ -123,8 +123,8 @@ async fn what_has_used_up_its_room_says_so_at_once_and_comes_back_by_itself() {
     let struck = Instant::now();
     harness.ring.ledger.wire.set(Mode::Pass).await;
     for server in &harness.servers {
-        let door = Door { address: server.http(), journal: &harness.journal, stalls: &stalls };
-        let back = until(PATIENCE, async || door.refusal().await.is_none()).await;
+        let api = Api { address: server.http(), journal: &harness.journal, stalls: &stalls };
+        let back = until(PATIENCE, async || api.refusal().await.is_none()).await;
         let stall = stalls.within(struck, Instant::now());
         assert!(back && struck.elapsed() < HEARD_WITHIN + stall, "serves again after {:?}", struck.elapsed());
     }
@@ -155,20 +155,20 @@ async fn is_witnessed(harness: &Harness, highest: [u64; 4]) {
 }
 
 /// Where numbers are asked for while the ledger is away.
-struct Door<'a> {
+struct Api<'a> {
     address: std::net::SocketAddr,
     journal: &'a Journal,
     stalls: &'a Stalls,
 }
 
-impl Door<'_> {
+impl Api<'_> {
     /// What it says of one number, if not the number, which is noted: that the ledger is needed, and away; and it says so at once.
     async fn refusal(&self) -> Option<String> {
         let mut http = Http::connect(self.address).await.unwrap();
         let begun = Instant::now();
         let error = match http.next(1).await {
             Ok(numbers) => {
-                self.journal.note("door", begun, Ok(numbers));
+                self.journal.note("api", begun, Ok(numbers));
                 return None;
             }
             Err(error) => error,

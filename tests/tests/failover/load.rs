@@ -51,11 +51,11 @@ impl Load {
         let stopped = Arc::<AtomicBool>::default();
         let caller = Caller { journal: Arc::clone(&journal), stopped: Arc::clone(&stopped) };
         let urls = harness.urls();
-        let doors = [(harness.servers[0].http(), true), (harness.servers[1].http(), !second_dies)];
+        let apis = [(harness.servers[0].http(), true), (harness.servers[1].http(), !second_dies)];
         let thread = std::thread::spawn(move || {
             let mut runtime = tokio::runtime::Builder::new_multi_thread();
             let runtime = runtime.worker_threads(2).enable_all().build().unwrap();
-            runtime.block_on(caller.all(&urls, doors));
+            runtime.block_on(caller.all(&urls, apis));
         });
         Self { journal, stopped, thread: Some(thread) }
     }
@@ -83,7 +83,7 @@ impl Drop for Load {
 }
 
 impl Caller {
-    async fn all(self, urls: &str, doors: [(SocketAddr, bool); 2]) {
+    async fn all(self, urls: &str, apis: [(SocketAddr, bool); 2]) {
         let mut callers = JoinSet::new();
         for _ in 0..2 {
             let client = Client::builder().at_risk_max(LEASED_MAX).connect(urls).await.unwrap();
@@ -92,9 +92,9 @@ impl Caller {
             callers.spawn(self.clone().many(orders.clone()));
             callers.spawn(self.clone().fresh(orders));
         }
-        for (door, is_up) in doors {
+        for (api, is_up) in apis {
             for _ in 0..2 {
-                callers.spawn(self.clone().http(door, is_up));
+                callers.spawn(self.clone().http(api, is_up));
             }
         }
         callers.join_all().await;
@@ -132,11 +132,11 @@ impl Caller {
         }
     }
 
-    async fn http(self, door: SocketAddr, is_up: bool) {
+    async fn http(self, api: SocketAddr, is_up: bool) {
         let mut http = None;
         while self.goes_on() {
             let begun = Instant::now();
-            let outcome = Self::ask(&mut http, door).await;
+            let outcome = Self::ask(&mut http, api).await;
             if outcome.is_err() {
                 http = None;
             }
@@ -148,9 +148,9 @@ impl Caller {
         }
     }
 
-    async fn ask(http: &mut Option<Http>, door: SocketAddr) -> Result<Vec<u64>, String> {
+    async fn ask(http: &mut Option<Http>, api: SocketAddr) -> Result<Vec<u64>, String> {
         if http.is_none() {
-            *http = Some(Http::connect(door).await?);
+            *http = Some(Http::connect(api).await?);
         }
         http.as_mut().unwrap().next(COUNT).await
     }

@@ -194,7 +194,7 @@ impl Look {
         found.unwrap_or(0)
     }
 
-    /// Requests that a door answered with an error, by reason. But for leases that were late, or that the SDK hung up on as they
+    /// Requests that an API answered with an error, by reason. But for leases that were late, or that the SDK hung up on as they
     /// were: it has asked another server by then, and how long its callers waited is in the journal.
     pub(crate) fn failed_requests(&self) -> Vec<String> {
         let failed = |line: &&str| {

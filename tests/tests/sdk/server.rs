@@ -29,7 +29,7 @@ impl Server {
         format!("http://{}", self.grpc)
     }
 
-    /// Its HTTP door.
+    /// Its HTTP API.
     pub(crate) fn http(&self) -> String {
         format!("http://{}", self.http)
     }

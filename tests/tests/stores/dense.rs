@@ -37,9 +37,9 @@ fn config(ledger: &MariaDb, folder: &std::path::Path) -> String {
 }
 
 /// One caller, who asks one by one: his numbers ascend. Ends where his server is gone.
-async fn ask(door: std::net::SocketAddr, bits: Arc<Bits>) -> Vec<u64> {
+async fn ask(api: std::net::SocketAddr, bits: Arc<Bits>) -> Vec<u64> {
     let mut own: Vec<u64> = Vec::new();
-    let Ok(mut http) = Http::connect(door).await else { return own };
+    let Ok(mut http) = Http::connect(api).await else { return own };
     for _ in 0..ROUNDS {
         let Ok(numbers) = http.next_of("invoice", 1).await else { break };
         assert!(own.last().is_none_or(|last| *last < numbers[0]), "{own:?} and then {numbers:?}");
@@ -58,8 +58,8 @@ async fn a_killed_server_costs_no_more_numbers_than_it_had_callers_and_an_older_
     let mut servers = [Server::start(&config), Server::start(&config)];
     let bits = Arc::<Bits>::default();
     let mut callers = JoinSet::new();
-    for door in servers.iter().flat_map(|server| [server.http(); CALLERS]) {
-        callers.spawn(ask(door, Arc::clone(&bits)));
+    for api in servers.iter().flat_map(|server| [server.http(); CALLERS]) {
+        callers.spawn(ask(api, Arc::clone(&bits)));
     }
     crate::load::until("half of them", async || bits.count() >= (CALLERS * ROUNDS) as u64).await;
     servers[0].kill();

@@ -85,11 +85,11 @@ impl Load {
     pub(crate) fn of(name: &'static str, servers: &[Server], bits: &Arc<Bits>) -> Self {
         let (stopped, refused) = (Arc::<AtomicBool>::default(), Arc::<AtomicU64>::default());
         let (mut callers, tally) = (JoinSet::new(), Arc::<Tally>::default());
-        for door in servers.iter().flat_map(|server| [server.http(); 2]) {
+        for api in servers.iter().flat_map(|server| [server.http(); 2]) {
             let (bits, stopped, refused) = (Arc::clone(bits), Arc::clone(&stopped), Arc::clone(&refused));
             let tally = Arc::clone(&tally);
             callers.spawn(async move {
-                let mut http = Http::connect(door).await.unwrap();
+                let mut http = Http::connect(api).await.unwrap();
                 while !stopped.load(Ordering::Relaxed) {
                     match http.next_of(name, COUNT).await {
                         Ok(numbers) => {

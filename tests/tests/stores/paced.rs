@@ -81,7 +81,7 @@ impl Notes {
 
 impl Paced {
     /// Each caller asks for `count` numbers, and then again after `every`; their first requests are spread over that time.
-    pub(crate) fn start(doors: &[SocketAddr], names: &[String], count: usize, every: Duration) -> Self {
+    pub(crate) fn start(apis: &[SocketAddr], names: &[String], count: usize, every: Duration) -> Self {
         let counts = Arc::new(names.iter().map(|_| AtomicUsize::new(count)).collect());
         let mut paced = Self {
             notes: Arc::default(),
@@ -90,19 +90,19 @@ impl Paced {
             stopped: Arc::default(),
             callers: JoinSet::new(),
         };
-        let callers = u32::try_from(doors.len() * names.len()).unwrap();
+        let callers = u32::try_from(apis.len() * names.len()).unwrap();
         for (at, (server, key)) in
-            (0..doors.len()).flat_map(|server| (0..names.len()).map(move |key| (server, key))).enumerate()
+            (0..apis.len()).flat_map(|server| (0..names.len()).map(move |key| (server, key))).enumerate()
         {
             let delay = every * u32::try_from(at).unwrap() / callers;
-            paced.call(doors[server], (server, key), names[key].clone(), (delay, every));
+            paced.call(apis[server], (server, key), names[key].clone(), (delay, every));
         }
         paced
     }
 
     fn call(
         &mut self,
-        door: SocketAddr,
+        api: SocketAddr,
         (server, key): (usize, usize),
         name: String,
         (delay, every): (Duration, Duration),
@@ -116,7 +116,7 @@ impl Paced {
             let mut http = None;
             while !stopped.load(Ordering::Relaxed) {
                 ticks.tick().await;
-                let outcome = ask(&mut http, door, &name, counts[key].load(Ordering::Relaxed)).await;
+                let outcome = ask(&mut http, api, &name, counts[key].load(Ordering::Relaxed)).await;
                 notes.note(From { key, server, at: Instant::now() }, outcome);
             }
         });
@@ -152,15 +152,10 @@ impl Notes {
     }
 }
 
-async fn ask(
-    http: &mut Option<Http>,
-    door: SocketAddr,
-    name: &str,
-    count: usize,
-) -> Result<Vec<u64>, String> {
+async fn ask(http: &mut Option<Http>, api: SocketAddr, name: &str, count: usize) -> Result<Vec<u64>, String> {
     let mut own = match http.take() {
         Some(own) => own,
-        None => Http::connect(door).await?,
+        None => Http::connect(api).await?,
     };
     let outcome = own.next_of(name, count).await;
     // A refusal leaves the connection as it is; another error means that it is gone.

@@ -61,8 +61,8 @@ async fn a_store_fails_over_beyond_a_partition_and_no_number_is_given_twice() {
     let scale = Scale::from_environment();
     let mut site = Site::start(scale.outage).await;
     let names = [0, 1, 2, 3].map(|key| format!("order{key}"));
-    let doors = [site.servers[A].http(), site.servers[B].http()];
-    let load = Paced::start(&doors, &names, COUNT, EVERY);
+    let apis = [site.servers[A].http(), site.servers[B].http()];
+    let load = Paced::start(&apis, &names, COUNT, EVERY);
     sleep(WARM).await;
     let ceilings = site.part().await;
     let parted = Instant::now();

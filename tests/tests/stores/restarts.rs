@@ -61,9 +61,9 @@ fn restarts() -> usize {
 }
 
 /// A caller who stays with one address, whoever is there.
-async fn call(door: SocketAddr, rest: Duration, bits: Arc<Bits>, stop: Arc<AtomicBool>) {
+async fn call(api: SocketAddr, rest: Duration, bits: Arc<Bits>, stop: Arc<AtomicBool>) {
     while !stop.load(Ordering::Relaxed) {
-        if let Ok(mut http) = Http::connect(door).await {
+        if let Ok(mut http) = Http::connect(api).await {
             while let Ok(numbers) = http.next(COUNT).await {
                 bits.add("a caller", numbers);
                 if stop.load(Ordering::Relaxed) {

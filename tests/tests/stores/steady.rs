@@ -59,7 +59,7 @@ impl Callers {
     fn on(servers: &[Server]) -> Self {
         let (stopped, served) = (Arc::<AtomicBool>::default(), Arc::<AtomicU64>::default());
         let mut tasks = JoinSet::new();
-        for door in servers.iter().map(Server::http) {
+        for api in servers.iter().map(Server::http) {
             let (stopped, served) = (Arc::clone(&stopped), Arc::clone(&served));
             tasks.spawn(async move {
                 let (mut line, mut turn) = (None, 0);
@@ -69,7 +69,7 @@ impl Callers {
                     let name = format!("k{}", turn % begun);
                     turn += 1;
                     if line.is_none() {
-                        line = Http::connect(door).await.ok();
+                        line = Http::connect(api).await.ok();
                     }
                     let given = match &mut line {
                         Some(http) => http.next_of(&name, COUNT).await.is_ok(),

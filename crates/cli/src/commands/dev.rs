@@ -13,9 +13,9 @@ Examples:
   sequent dev                            any name is a sequence; its numbers start at 1
   sequent dev --json                     its addresses as one JSON object, for a script
   sequent dev --config sequent.toml      with the sequences defined there
-  sequent dev --set listen.http=127.0.0.1:8080   that door there, the others on free ports
+  sequent dev --set listen.http=127.0.0.1:8080   that api there, the others on free ports
 
-Each door takes a free loopback port, unless --set, the environment (SEQUENT_LISTEN_HTTP) or the file says where.
+Each api takes a free loopback port, unless --set, the environment (SEQUENT_LISTEN_HTTP) or the file says where.
 
 Nothing is written anywhere: with the process go its numbers, and the next one starts at 1 again. SIGTERM and \
 SIGINT end it: at once, or after a second where a request is in work.";

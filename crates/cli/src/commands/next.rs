@@ -52,7 +52,7 @@ pub(crate) struct Next {
     servers: Where,
 }
 
-/// What `--json` prints: the answer of the HTTP door. Texts, period and instant are there where the sequence has a
+/// What `--json` prints: the answer of the HTTP API. Texts, period and instant are there where the sequence has a
 /// template; numbers are strings, since JSON's readers round them above 2^53.
 #[derive(Serialize)]
 struct Issued {

@@ -1,4 +1,4 @@
-//! `sequent serve`: the doors over a cluster, until a signal drains them.
+//! `sequent serve`: the APIs over a cluster, until a signal drains them.
 
 mod fd_limit;
 
@@ -53,7 +53,7 @@ impl Serve {
     }
 }
 
-/// Opens the cluster, then its doors, and serves until a signal.
+/// Opens the cluster, then its APIs, and serves until a signal.
 pub(crate) async fn serve(cluster: &Cluster, config: Config, reloads: bool) -> Result<(), Failure> {
     let signals = Signals::listen().map_err(|error| Failure::failed(format!("no signals: {error}")))?;
     let (recorder, descriptors) = (Recorder::install(), FdBudget::raised());

@@ -18,7 +18,7 @@ use crate::{
 /// would take several times as much if they were kept.
 const MEMORY_MAX: u64 = 64 << 20;
 
-/// How long any other caller may wait meanwhile. On a quiet machine it is milliseconds; a door that is held up by an
+/// How long any other caller may wait meanwhile. On a quiet machine it is milliseconds; an API that is held up by an
 /// attack makes the others wait for as long as its limits are, 5 seconds and more.
 const WAIT_MAX: Duration = Duration::from_secs(3);
 
@@ -95,9 +95,9 @@ fn ends(socket: &mut TcpStream, within: Duration) -> bool {
 fn a_thousand_connections_that_never_finish_a_head() {
     under(|server| {
         let head = b"POST /v1/sequences/order/next HTTP/1.1\r\nhost: ";
-        let open = |door: &str, bytes: &[u8]| -> Vec<TcpStream> {
+        let open = |api: &str, bytes: &[u8]| -> Vec<TcpStream> {
             let one = |_| {
-                let mut socket = TcpStream::connect(door).unwrap();
+                let mut socket = TcpStream::connect(api).unwrap();
                 socket.write_all(bytes).unwrap();
                 socket
             };
@@ -145,12 +145,12 @@ fn limited(place: &Place, limit: &str) -> Running {
 }
 
 /// What a caller from this address is told, within [`WAIT_MAX`].
-fn told_from(address: [u8; 4], door: &str, line: &str) -> String {
+fn told_from(address: [u8; 4], api: &str, line: &str) -> String {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let connecting = async {
         let socket = tokio::net::TcpSocket::new_v4().unwrap();
         socket.bind((address, 0).into()).unwrap();
-        socket.connect(door.parse().unwrap()).await.unwrap().into_std().unwrap()
+        socket.connect(api.parse().unwrap()).await.unwrap().into_std().unwrap()
     };
     let mut socket = runtime.block_on(connecting);
     socket.set_nonblocking(false).unwrap();
@@ -181,7 +181,7 @@ fn more_connections_than_a_process_may_have_files() {
             socket
         })
         .collect();
-    // The crowd's own address still reaches the admin listener, and another one the doors.
+    // The crowd's own address still reaches the admin listener, and another one the APIs.
     let live = told_from([127, 0, 0, 1], &server.admin, "GET /livez");
     assert!(live.starts_with("HTTP/1.1 200 "), "{live}");
     let answer = told_from([127, 0, 0, 2], &server.http, "POST /v1/sequences/order/next");

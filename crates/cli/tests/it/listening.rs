@@ -1,4 +1,4 @@
-//! Where the doors are, and how many may wait before them.
+//! Where the APIs are, and how many may wait before them.
 
 use std::{fs, net::TcpListener, net::TcpStream, time::Duration};
 
@@ -7,7 +7,7 @@ use crate::{
     running::{Running, say},
 };
 
-/// For each door: more than the usual backlog of 128, and for all of them fewer than the descriptors that a test may have.
+/// For each API: more than the usual backlog of 128, and for all of them fewer than the descriptors that a test may have.
 const BURST: usize = 200;
 
 /// Sooner than the system sends a connect again that found no room: after a second.
@@ -23,11 +23,11 @@ fn a_burst_of_connects_finds_room_before_the_server_takes_them() {
     while !state().contains("State:\tT") {
         std::thread::yield_now();
     }
-    for (door, address) in [("http", &server.http), ("grpc", &server.grpc), ("admin", &server.admin)] {
+    for (api, address) in [("http", &server.http), ("grpc", &server.grpc), ("admin", &server.admin)] {
         let address = address.parse().unwrap();
         let connect = |_| TcpStream::connect_timeout(&address, AT_ONCE);
         let waiting: Result<Vec<_>, _> = (0..BURST.min(most)).map(connect).collect();
-        waiting.unwrap_or_else(|error| panic!("no room before {door}: {error}"));
+        waiting.unwrap_or_else(|error| panic!("no room before {api}: {error}"));
     }
     server.signal("CONT");
     assert!(say(&server.http, "POST /v1/sequences/order/next HTTP/1.1").starts_with("HTTP/1.1 200 "));

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::place::Place;
 
-/// Free ports for all doors.
+/// Free ports for all APIs.
 pub(crate) const FREE: [&str; 7] = [
     "--json",
     "--set",
@@ -44,7 +44,7 @@ impl Running {
             child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
             panic!("{error}: {line:?}: {err}")
         });
-        let address = |door: &str| addresses[door].as_str().unwrap().to_owned();
+        let address = |api: &str| addresses[api].as_str().unwrap().to_owned();
         Self { grpc: address("grpc"), http: address("http"), admin: address("admin"), child }
     }
 

@@ -9,9 +9,9 @@ fn serve(place: &Place) -> Running {
     Running::start(place, &[&["serve"], &FREE[..], &PATIENT].concat())
 }
 
-/// Requests for numbers at a server's gRPC door.
+/// Requests for numbers at a server's gRPC API.
 fn asked(server: &Running) -> f64 {
-    server.metric("sequent_requests_total", "door=\"grpc\"")
+    server.metric("sequent_requests_total", "api=\"grpc\"")
 }
 
 #[test]

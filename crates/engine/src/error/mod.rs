@@ -186,7 +186,7 @@ impl std::error::Error for EngineError {
     }
 }
 
-/// The most bytes of a caller's own text that an error repeats: errors travel into logs, and through every door. Doors cut at no
+/// The most bytes of a caller's own text that an error repeats: errors travel into logs, and through every API. APIs cut at no
 /// fewer.
 const SHOWN_BYTES_MAX: usize = 128;
 
@@ -309,7 +309,7 @@ mod tests {
             assert!(longest < 600, "{longest}: {error}");
             assert!(
                 fault.field.len().max(fault.value.len()) <= SHOWN_BYTES_MAX,
-                "no door cuts it again: {fault:?}"
+                "no api cuts it again: {fault:?}"
             );
         }
         let short = EngineError::invalid_text("text", &"a".repeat(SHOWN_BYTES_MAX), "none").to_string();

@@ -1,8 +1,8 @@
-//! One error table for all doors, exit codes and SDK kinds.
+//! One error table for all APIs, exit codes and SDK kinds.
 
 use std::fmt;
 
-/// Why a request, or a start, failed: what callers match on, the same word at every door.
+/// Why a request, or a start, failed: what callers match on, the same word at every API.
 ///
 /// ```
 /// use sequent_engine::{Reason, Retry};
@@ -86,7 +86,7 @@ impl Reason {
         Self::DefinitionConflict,
     ];
 
-    /// The word at every door.
+    /// The word at every API.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::InvalidArgument => "INVALID_ARGUMENT",

@@ -79,7 +79,7 @@ impl Engine {
         self.give(&NextRequest::of(name.clone()).count(count), deadline).await
     }
 
-    /// What a request asks for, all or nothing, for a door that has checked its count against bounds of its own.
+    /// What a request asks for, all or nothing, for an API that has checked its count against bounds of its own.
     pub async fn give(&self, request: &NextRequest, deadline: Instant) -> Result<Issued, EngineError> {
         self.given(request, Use::Now, deadline).await
     }

@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn doors_share_what_stores_leave() {
+    fn apis_share_what_stores_leave() {
         let kept = FDS_OF_PROCESS + 5 * FDS_PER_STORE + ADMIN_CONNECTIONS_MAX;
         assert_eq!(FdBudget(Some(kept + 2000)).connections(5), 1000);
         assert_eq!(FdBudget(Some(64)).connections(5), LISTENER_CONNECTIONS_MIN);

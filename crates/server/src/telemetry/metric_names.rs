@@ -29,16 +29,16 @@ pub(crate) const PARKS: &str = "sequent_runtime_parks_total";
 pub static METRICS: &[Metric] = &[
     Metric::counter(
         REQUESTS,
-        &["door", "method", "reason"],
+        &["api", "method", "reason"],
         "Requests, by reason; OK where numbers were given, CANCELLED where the caller hung up before its answer",
     ),
-    Metric::histogram(SECONDS, &["door", "method"], "From a request's arrival to its answer"),
+    Metric::histogram(SECONDS, &["api", "method"], "From a request's arrival to its answer"),
     Metric::counter(
         ISSUED,
-        &["door", "method", "path"],
+        &["api", "method", "path"],
         "Numbers given, by where they came from: ready in the reservoir, direct from shards, lent, or counted by the ledger",
     ),
-    Metric::histogram(SIZES, &["door", "method"], "Numbers a request"),
+    Metric::histogram(SIZES, &["api", "method"], "Numbers a request"),
     Metric::gauge(IN_FLIGHT, &[], "Requests in work"),
     Metric::gauge(CONNECTIONS, &["listener"], "Open connections"),
     Metric::counter(REFUSED, &["listener", "reason"], "Connections that were not taken"),

@@ -111,7 +111,8 @@ mod tests {
         let handle = recorder.handle();
         let _here = metrics::set_default_local_recorder(&recorder);
         let upkeep = tokio::spawn(Recorder(Some(handle)).upkeep());
-        let seconds = metrics::histogram!(crate::telemetry::metric_names::SECONDS, "door" => "http", "method" => "next");
+        let seconds =
+            metrics::histogram!(crate::telemetry::metric_names::SECONDS, "api" => "http", "method" => "next");
         let mut after_an_hour = 0.0;
         for second in 0..DAY_S {
             (0..SAMPLES).for_each(|sample| seconds.record(f64::from(sample) * 1e-5));

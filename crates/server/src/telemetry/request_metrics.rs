@@ -50,26 +50,26 @@ pub(crate) struct RequestMetrics {
 
 impl RequestMetrics {
     /// Metrics of a method that yields numbers. All series start at zero, so that the first event is an increase.
-    pub(crate) fn new(door: &'static str, method: &'static str) -> Self {
+    pub(crate) fn new(api: &'static str, method: &'static str) -> Self {
         Self {
             issued: WAYS.map(|way| {
                 if (way == Way::Lease) != (method == LEASE) {
                     return Counter::noop();
                 }
                 let counter =
-                    metrics::counter!(ISSUED, "door" => door, "method" => method, "path" => way.as_str());
+                    metrics::counter!(ISSUED, "api" => api, "method" => method, "path" => way.as_str());
                 counter.increment(0);
                 counter
             }),
-            sizes: metrics::histogram!(SIZES, "door" => door, "method" => method),
-            ..Self::without_numbers(door, method)
+            sizes: metrics::histogram!(SIZES, "api" => api, "method" => method),
+            ..Self::without_numbers(api, method)
         }
     }
 
     /// Metrics of a method that yields no numbers.
-    pub(crate) fn without_numbers(door: &'static str, method: &'static str) -> Self {
+    pub(crate) fn without_numbers(api: &'static str, method: &'static str) -> Self {
         let requests = |reason: &'static str| {
-            let counter = metrics::counter!(REQUESTS, "door" => door, "method" => method, "reason" => reason);
+            let counter = metrics::counter!(REQUESTS, "api" => api, "method" => method, "reason" => reason);
             counter.increment(0);
             counter
         };
@@ -77,7 +77,7 @@ impl RequestMetrics {
             done: requests("OK"),
             failed: Reason::ALL.map(|reason| requests(reason.as_str())),
             cancelled: requests(CANCELLED),
-            seconds: metrics::histogram!(SECONDS, "door" => door, "method" => method),
+            seconds: metrics::histogram!(SECONDS, "api" => api, "method" => method),
             issued: WAYS.map(|_| Counter::noop()),
             sizes: Histogram::noop(),
         }

@@ -63,9 +63,9 @@ async fn an_idle_connection_of_the_admin_listener_ends_before_one_of_a_door() {
         assert_eq!(&answer, b"HTTP/1.1 200");
     };
     let mut admin = TcpStream::connect(server.admin).await.unwrap();
-    let mut door = TcpStream::connect(server.http).await.unwrap();
+    let mut api = TcpStream::connect(server.http).await.unwrap();
     ask(&mut admin, "/livez").await;
-    ask(&mut door, "/openapi.json").await;
+    ask(&mut api, "/openapi.json").await;
     tokio::time::pause();
     tokio::time::sleep(Duration::from_secs(8)).await;
     tokio::time::resume();
@@ -73,9 +73,9 @@ async fn an_idle_connection_of_the_admin_listener_ends_before_one_of_a_door() {
     admin.read_to_end(&mut rest).await.unwrap();
     assert!(rest.ends_with(b"live\n"), "and nothing more");
     // Bytes that were not read before belong to the previous response.
-    door.write_all(b"GET /none HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await.unwrap();
+    api.write_all(b"GET /none HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await.unwrap();
     let mut rest = Vec::new();
-    door.read_to_end(&mut rest).await.unwrap();
+    api.read_to_end(&mut rest).await.unwrap();
     let rest = String::from_utf8_lossy(&rest);
     assert!(rest.contains("HTTP/1.1 404"), "it is still served: {rest}");
 }

@@ -103,7 +103,7 @@ async fn a_body_is_an_object_and_no_list_is_taken_for_one() {
 }
 
 #[tokio::test]
-async fn a_version_waits_for_its_instant_and_is_shown_by_both_doors() {
+async fn a_version_waits_for_its_instant_and_is_shown_by_both_apis() {
     let server = Server::with(&[("limits.define", "true"), ("limits.lease_max_age_ms", "600000")]).await;
     let put = async |body: serde_json::Value| {
         let said =

@@ -50,7 +50,7 @@ async fn grpc_gives_one_many_and_leases() {
 }
 
 #[tokio::test]
-async fn both_doors_give_numbers_with_their_texts() {
+async fn both_apis_give_numbers_with_their_texts() {
     let server = Server::start().await;
     let body = r#"{"count": 2, "values": {"area": "010"}, "at": "2017-03-04T09:00:00+08:00"}"#;
     let said = raw_http::post(server.http, "/v1/sequences/dated/next", body).await;
@@ -89,7 +89,7 @@ async fn a_caller_with_a_number_of_another_cluster_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_number_is_given_twice_by_two_doors_at_once() {
+async fn no_number_is_given_twice_by_two_apis_at_once() {
     const CALLERS: usize = 16;
     const CALLS: usize = 60;
     let server = Server::start().await;

@@ -65,9 +65,9 @@ async fn what_somebody_on_call_needs_first() {
         &server,
         &[
             // Zero before the first event, so that it is an increase.
-            r#"sequent_requests_total{door="grpc",method="next",reason="OK"} 0"#,
-            r#"sequent_requests_total{door="grpc",method="lease",reason="NO_SHARD_AVAILABLE"} 0"#,
-            r#"sequent_requests_total{door="http",method="next",reason="QUOTA_EXCEEDED"} 0"#,
+            r#"sequent_requests_total{api="grpc",method="next",reason="OK"} 0"#,
+            r#"sequent_requests_total{api="grpc",method="lease",reason="NO_SHARD_AVAILABLE"} 0"#,
+            r#"sequent_requests_total{api="http",method="next",reason="QUOTA_EXCEEDED"} 0"#,
             r#"sequent_slot_evictions_total{slot="1",kind="timeout"} 0"#,
             r#"sequent_slot_rescues_total{slot="1"} 0"#,
             r#"sequent_epochs_opened_total{slot="0"} 0"#,
@@ -89,11 +89,11 @@ async fn what_somebody_on_call_needs_first() {
     shows(
         &server,
         &[
-            r#"sequent_requests_total{door="grpc",method="next",reason="OK"} 1"#,
-            r#"sequent_requests_total{door="grpc",method="next",reason="INVALID_ARGUMENT"} 1"#,
-            r#"sequent_requests_total{door="http",method="next",reason="OK"} 5"#,
-            r#"sequent_numbers_issued_total{door="grpc",method="next",path="direct"} 30"#,
-            r#"sequent_numbers_issued_total{door="grpc",method="lease",path="lease"} 0"#,
+            r#"sequent_requests_total{api="grpc",method="next",reason="OK"} 1"#,
+            r#"sequent_requests_total{api="grpc",method="next",reason="INVALID_ARGUMENT"} 1"#,
+            r#"sequent_requests_total{api="http",method="next",reason="OK"} 5"#,
+            r#"sequent_numbers_issued_total{api="grpc",method="next",path="direct"} 30"#,
+            r#"sequent_numbers_issued_total{api="grpc",method="lease",path="lease"} 0"#,
             r#"sequent_headroom_ratio{sequence="order"} 0.9999"#,
             r#"sequent_exhaustion_seconds{sequence="order"} 3153600000"#,
             "sequent_outage_seconds 600",
@@ -102,8 +102,8 @@ async fn what_somebody_on_call_needs_first() {
             r#"sequent_slot_durability_info{slot="0",store="memory",class="volatile"} 1"#,
             r#"sequent_slot_state{slot="0",state="live"} 1"#,
             r#"sequent_slot_state{slot="1",state="evicted"} 0"#,
-            r#"sequent_request_duration_seconds_bucket{door="http",method="next",le="+Inf"} 5"#,
-            r#"sequent_request_duration_seconds_bucket{door="grpc",method="next",le="+Inf"} 2"#,
+            r#"sequent_request_duration_seconds_bucket{api="http",method="next",le="+Inf"} 5"#,
+            r#"sequent_request_duration_seconds_bucket{api="grpc",method="next",le="+Inf"} 2"#,
             r#"sequent_connections{listener="grpc"} 1"#,
             r#"sequent_epochs_opened_total{slot="0"} 1"#,
             "sequent_live_keys 1",
@@ -113,7 +113,7 @@ async fn what_somebody_on_call_needs_first() {
     )
     .await;
     let ways = ["reservoir", "direct"]
-        .map(|way| format!(r#"sequent_numbers_issued_total{{door="http",method="next",path="{way}"}}"#));
+        .map(|way| format!(r#"sequent_numbers_issued_total{{api="http",method="next",path="{way}"}}"#));
     let given = value(&server, &ways[0]).await + value(&server, &ways[1]).await;
     assert!((given - 5.0).abs() < 1e-9, "{given}");
     let one_or_more = [

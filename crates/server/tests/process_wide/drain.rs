@@ -20,7 +20,7 @@ fn never_set_out(error: &tonic::Status) -> bool {
 async fn taken_by_grpc(server: &Server) -> usize {
     let shown = raw_http::get(server.admin, "/metrics").await.body;
     let ours = shown.lines().filter(|line| {
-        line.starts_with("sequent_requests_total{") && line.contains(r#"door="grpc",method="next""#)
+        line.starts_with("sequent_requests_total{") && line.contains(r#"api="grpc",method="next""#)
     });
     ours.map(|line| line.rsplit(' ').next().unwrap().parse::<usize>().unwrap()).sum()
 }

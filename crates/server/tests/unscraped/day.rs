@@ -140,21 +140,21 @@ impl Day {
         };
         // Every two seconds, or a little later if the machine is busy.
         at_least(r#"sequent_ledger_calls_total{call="heartbeat",outcome="ok"}"#, seconds * 9 / 20);
-        for door in ["http", "grpc"] {
+        for api in ["http", "grpc"] {
             for reason in ["OK", "INVALID_ARGUMENT", "SEQUENCE_NOT_FOUND", "SEQUENCE_EXHAUSTED"] {
                 let series =
-                    format!(r#"sequent_requests_total{{door="{door}",method="next",reason="{reason}"}}"#);
+                    format!(r#"sequent_requests_total{{api="{api}",method="next",reason="{reason}"}}"#);
                 at_least(&series, steps * 9 / 10);
             }
         }
-        at_least(r#"sequent_requests_total{door="grpc",method="lease",reason="OK"}"#, steps * 9 / 10);
-        at_least(r#"sequent_numbers_issued_total{door="http",method="next",path="dense"}"#, steps * 9 / 10);
+        at_least(r#"sequent_requests_total{api="grpc",method="lease",reason="OK"}"#, steps * 9 / 10);
+        at_least(r#"sequent_numbers_issued_total{api="http",method="next",path="dense"}"#, steps * 9 / 10);
         at_least(
-            r#"sequent_requests_total{door="http",method="next",reason="CLUSTER_BEHIND"}"#,
+            r#"sequent_requests_total{api="http",method="next",reason="CLUSTER_BEHIND"}"#,
             steps * 9 / 10,
         );
         let cycles = seconds / CYCLE_S;
-        at_least(r#"sequent_requests_total{door="http",method="next",reason="NO_SHARD_AVAILABLE"}"#, cycles);
+        at_least(r#"sequent_requests_total{api="http",method="next",reason="NO_SHARD_AVAILABLE"}"#, cycles);
         at_least(r#"sequent_slot_evictions_total{slot="1",kind="word"}"#, cycles);
         at_least(r#"sequent_slot_rescues_total{slot="1"}"#, cycles);
     }

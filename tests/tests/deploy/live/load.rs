@@ -43,8 +43,8 @@ impl Load {
         let client = Client::connect(&endpoints.join(",")).await.unwrap();
         tokio::spawn(Self::by_sdk(client.sequence("order").unwrap().deadline(DEADLINE), load.told()));
         for server in servers {
-            let (door, told) = (server.address("http"), load.told());
-            tokio::task::spawn_blocking(move || Self::by_http(door, &told));
+            let (api, told) = (server.address("http"), load.told());
+            tokio::task::spawn_blocking(move || Self::by_http(api, &told));
         }
         load
     }
@@ -71,9 +71,9 @@ impl Load {
         }
     }
 
-    fn by_http(door: SocketAddr, told: &Told) {
+    fn by_http(api: SocketAddr, told: &Told) {
         while !told.ends() {
-            told.tell(http::ask(door, "POST", "/v1/sequences/order/next?count=2"));
+            told.tell(http::ask(api, "POST", "/v1/sequences/order/next?count=2"));
             std::thread::sleep(PAUSE);
         }
     }

@@ -1,4 +1,4 @@
-//! Load from every door at once: the SDK, curl, h2load; each number noted.
+//! Load from every API at once: the SDK, curl, h2load; each number noted.
 
 use std::{
     path::Path,
@@ -117,7 +117,7 @@ fn note(seen: &Seen, who: &str, outcome: Result<Number, Error>, burst: &mut Vec<
     }
 }
 
-/// curl on one server's HTTP door; `is_up`: it must not see a failure.
+/// curl on one server's HTTP API; `is_up`: it must not see a failure.
 pub(crate) fn curl(seen: &Arc<Seen>, server: &Server, is_up: bool) -> JoinHandle<()> {
     let url = format!("{}/v1/sequences/order/next?count=250", server.http());
     let seen = Arc::clone(seen);
@@ -138,7 +138,7 @@ pub(crate) fn curl(seen: &Arc<Seen>, server: &Server, is_up: bool) -> JoinHandle
     })
 }
 
-/// h2load on one server's gRPC door: load whose numbers nobody sees. Ended when it is dropped.
+/// h2load on one server's gRPC API: load whose numbers nobody sees. Ended when it is dropped.
 pub(crate) struct H2load(Child);
 
 impl H2load {

@@ -36,7 +36,7 @@ fn say(dials: &RuntimeLimits, limits: &LimitsPart, descriptors: FdBudget) {
             in_force = most,
             of_one_address = of_one,
             files,
-            "limits.connections_max is more than the limit on open files (ulimit -n) has room for: lowered at each door"
+            "limits.connections_max is more than the limit on open files (ulimit -n) has room for: lowered at each api"
         );
     }
 }

@@ -117,7 +117,7 @@ impl Capacity {
     }
 }
 
-/// One shape for every door: numbers are strings, since JSON's readers round them above 2^53.
+/// One shape for every API: numbers are strings, since JSON's readers round them above 2^53.
 impl Serialize for Capacity {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut sum = to.serialize_struct("Capacity", 8)?;

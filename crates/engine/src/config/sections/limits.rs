@@ -15,11 +15,11 @@ pub struct LimitsPart {
     pub lease_max_count: u64,
     /// How long the numbers of a lease may be handed out.
     pub lease_max_age: Duration,
-    /// The most open connections of one door; more are closed as soon as they are accepted.
+    /// The most open connections of one API; more are closed as soon as they are accepted.
     pub connections_max: u64,
     /// The same from one address (of IPv6: one /64). Behind a balancer that speaks for all, the two should be equal.
     pub connections_per_address_max: u64,
-    /// Whether callers of the HTTP door may define sequences. There are no tokens yet: whoever reaches it may.
+    /// Whether callers of the HTTP API may define sequences. There are no tokens yet: whoever reaches it may.
     pub define: bool,
     /// How long a stopping server still takes requests, so that balancers notice.
     pub drain_delay: Duration,

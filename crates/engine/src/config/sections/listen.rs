@@ -1,4 +1,4 @@
-//! `[listen]`: where the server's doors are.
+//! `[listen]`: where the server's APIs are.
 
 use std::net::SocketAddr;
 

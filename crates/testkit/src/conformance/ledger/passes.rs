@@ -85,7 +85,7 @@ pub async fn calls_of_unknown_outcome_are_accepted(fixture: &dyn LedgerFixture) 
     Ok(())
 }
 
-/// One server's calls do not spoil another's nonce, nor does one's nonce open the door to another.
+/// One server's calls do not spoil another's nonce, nor does one's nonce open the API to another.
 pub async fn servers_do_not_share_nonces(fixture: &dyn LedgerFixture) -> Checked {
     let (mut a, mut b) = (Desk::of(fixture, 1).await?, Desk::of(fixture, 2).await?);
     for _ in 0..3 {

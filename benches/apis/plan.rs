@@ -174,5 +174,5 @@ impl Plan {
     }
 }
 
-/// Numbers given, over all doors.
+/// Numbers given, over all APIs.
 const ISSUED: &str = "sequent_numbers_issued_total";

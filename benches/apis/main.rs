@@ -1,4 +1,4 @@
-//! The doors beside empty servers: goals S6 (gRPC `Next` beside a tonic echo, h2load) and S7 (HTTP `next` beside an axum
+//! The APIs beside empty servers: goals S6 (gRPC `Next` beside a tonic echo, h2load) and S7 (HTTP `next` beside an axum
 //! handler that does nothing, wrk); S8: the SDK's merged callers beside callers one by one; S11: a million live keys beside one.
 //!
 //! Each server is a process of its own, of this very program; the load comes from tools that others wrote.
@@ -17,13 +17,13 @@ use std::process::ExitCode;
 use plan::Plan;
 
 const HELP: &str = "\
-The doors beside empty servers, loaded by h2load (Debian: nghttp2-client) and wrk (Debian: wrk).
+The apis beside empty servers, loaded by h2load (Debian: nghttp2-client) and wrk (Debian: wrk).
 
-  cargo bench -p sequent-benches --bench doors                     all rows
-  cargo bench -p sequent-benches --bench doors -- S6 --rounds 5    one row, fewer rounds
-  cargo bench -p sequent-benches --bench doors -- S8               needs neither tool
-  cargo bench -p sequent-benches --bench doors -- S11 S11-grpc --keys 100000
-  cargo bench -p sequent-benches --bench doors -- metrics          what counting costs
+  cargo bench -p sequent-benches --bench apis                     all rows
+  cargo bench -p sequent-benches --bench apis -- S6 --rounds 5    one row, fewer rounds
+  cargo bench -p sequent-benches --bench apis -- S8               needs neither tool
+  cargo bench -p sequent-benches --bench apis -- S11 S11-grpc --keys 100000
+  cargo bench -p sequent-benches --bench apis -- metrics          what counting costs
 
 Rows: S6, S7, S8 (64 callers of the SDK's next_fresh, beside 64 that make a unary call a number, over --connections),
 metrics (gRPC `Next`, beside the same server that counts nothing; 61 rounds of a second unless told otherwise), S11 (many keys beside one, HTTP), S11-grpc (the same by gRPC, from callers of this process, --connections times
@@ -48,7 +48,7 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(text) => {
-            eprintln!("doors: {text}");
+            eprintln!("apis: {text}");
             ExitCode::from(2)
         }
     }

@@ -18,7 +18,7 @@ use crate::{
 /// The goal's callers.
 const CALLERS: u64 = 64;
 
-/// Requests that a server was asked, over all doors.
+/// Requests that a server was asked, over all APIs.
 const REQUESTS: &str = "sequent_requests_total";
 
 /// What a side costs the process of its callers.

@@ -21,7 +21,7 @@ pub(crate) const UNCOUNTED: &str = "uncounted";
 pub(crate) const TONIC: &str = "tonic";
 pub(crate) const AXUM: &str = "axum";
 
-/// Four slots, as the embedded default; every place in memory, so that the doors are measured and no disk.
+/// Four slots, as the embedded default; every place in memory, so that the APIs are measured and no disk.
 const CONFIG: &str = "cluster = \"bench\"\nauto_create = [\"*\"]\n\
     [ring]\nshard_bits = 2\nallow_volatile = true\n[ledger]\nstore = \"memory\"\n";
 
