@@ -1,4 +1,4 @@
-//! The traits of `sequent_core::ledger`: each call is a selection of records and a rule.
+//! Traits of `sequent_core::ledger`: each call is a selection of records and a rule.
 
 mod catalog;
 mod dense;
@@ -14,11 +14,11 @@ use super::{
 };
 
 impl<E: LedgerEngine> CoreLedger<E> {
-    /// Judges the parts of a call in their order, each in a transaction that shows the pass; returns what each part came to, and
-    /// the version.
+    /// Runs the parts of a call in order, each in its own transaction with the caller's pass. Returns the result of
+    /// each part, and the version.
     ///
-    /// Each part is a call by itself, done whole or not at all: it shows the nonce that the part before has left. Data that was put
-    /// back in between lacks that.
+    /// Each part is done whole or not at all. It presents the nonce that the part before wrote: a ledger restored in
+    /// between lacks it.
     async fn in_parts<'a, P: Copy + Send + Sync, T: Send>(
         &self,
         verb: &'static str,
@@ -52,7 +52,7 @@ impl<E: LedgerEngine> CoreLedger<E> {
     }
 }
 
-/// Splits into parts of at most `most`; nothing is one part, too.
+/// Splits into parts of at most `most`. An empty list is one part.
 fn parts<T>(all: &[T], most: usize) -> Vec<&[T]> {
     if all.is_empty() { vec![all] } else { all.chunks(most.max(1)).collect() }
 }

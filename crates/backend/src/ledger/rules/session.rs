@@ -1,4 +1,4 @@
-//! Who speaks, who calls, and what is on record.
+//! Rules of passes, instances, nonces and records of accepted instances.
 
 use sequent_core::{
     ErrorKind, InstanceId, Rule, Rules, SlotIndex, SourceError,
@@ -7,10 +7,10 @@ use sequent_core::{
 
 use crate::ledger::{Records, Refusal};
 
-/// How long the row of a server that no longer calls is kept in any case: a day.
+/// The shortest time for which the row of a silent server is kept: one day, in milliseconds.
 const SERVER_KEPT_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// `Reborn` unless the ledger speaks as `under`.
+/// `Reborn` unless the ledger's instance is `under`.
 pub(crate) fn check_speaker(records: &Records, under: &InstanceId) -> Result<(), SourceError> {
     if records.speaks == *under {
         return Ok(());
@@ -18,14 +18,14 @@ pub(crate) fn check_speaker(records: &Records, under: &InstanceId) -> Result<(),
     Err(SourceError::new(ErrorKind::Reborn, format!("expected {under}, found {}", records.speaks)))
 }
 
-/// Checks a pass as `sequent_core::ledger` says, and leaves its next nonce.
+/// Checks a pass as `sequent_core::ledger` describes, and writes its next nonce.
 pub(crate) fn admit(records: &mut Records, pass: &Pass<'_>, rules: Rules) -> Result<(), Refusal> {
     check_speaker(records, pass.under)?;
     check_nonce(records, pass)?;
     admit_unfenced(records, pass, rules)
 }
 
-/// The same without a look at who speaks, and whether the ledger went back: what a mutation leaves of it.
+/// As [`admit`], without the checks of instance and nonce: only a mutation uses it directly.
 pub(crate) fn admit_unfenced(records: &mut Records, pass: &Pass<'_>, rules: Rules) -> Result<(), Refusal> {
     let generation = records.layout.as_ref().map(|page| page.generation);
     if generation != Some(pass.generation) {
@@ -64,7 +64,7 @@ pub(crate) fn enlist(
     Ok(())
 }
 
-/// Speaks by the new token, if it still speaks as `was`; returns who speaks.
+/// Takes the new token if the instance is still `was`; returns the current instance.
 pub(crate) fn rotate(records: &mut Records, was: &InstanceId) -> InstanceId {
     match records.token.take() {
         Some(token) if records.speaks == *was => {
@@ -76,7 +76,7 @@ pub(crate) fn rotate(records: &mut Records, was: &InstanceId) -> InstanceId {
     }
 }
 
-/// Records the ledger's own instance, or a store's, as accepted.
+/// Records an instance of the ledger or of a store as accepted.
 pub(crate) fn record(
     records: &mut Records,
     under: &InstanceId,

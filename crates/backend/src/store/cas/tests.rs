@@ -1,4 +1,4 @@
-//! The algorithm against the conformance suite, on its in-memory twin; and its bound.
+//! Compare-and-swap cells: conformance suite on an in-memory register, and the bound on tries.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ impl StoreFixture for Twin {
 
 sequent_testkit::store_conformance!(Twin::new());
 
-/// A register on which somebody else is always faster.
+/// A register that loses every race.
 struct Busy {
     swaps: u32,
 }

@@ -1,4 +1,4 @@
-//! The in-memory twin: registers in a map, which lets others run between the reading and the swap.
+//! In-memory registers that yield to other tasks between read and swap.
 
 use std::{
     collections::BTreeMap,
@@ -15,7 +15,7 @@ use sequent_testkit::{SeededEntropy, seeded};
 use super::{Register, Seen};
 use crate::store::CellState;
 
-/// How often others run at most after a lost race; the real number is random up to this.
+/// The most yields after a lost race; the number is random up to it.
 const PAUSE_MAX: u64 = 40;
 
 #[derive(Default)]
@@ -26,7 +26,7 @@ struct Held {
     mark: u64,
 }
 
-/// A store whose cells are registers.
+/// A store whose cells are in-memory registers.
 #[derive(Clone)]
 pub(super) struct Twin {
     held: Arc<Mutex<Held>>,
