@@ -1,8 +1,8 @@
-//! Who is speaking: an instance, and how the next one is made.
+//! Instance of a memory store or ledger, and the next one after a restart.
 
 use sequent_core::{Entropy, ErrorKind, InstanceId, SourceError};
 
-/// The instance in force, with a count that never goes back, whatever the data does.
+/// The current instance, with a count that never goes back, even if the data does.
 #[derive(Debug, Clone)]
 pub(super) struct Speaker {
     prefix: String,
@@ -32,7 +32,7 @@ impl Speaker {
     }
 }
 
-/// `Reborn` where `under` is not the instance that speaks.
+/// `Reborn` unless the current instance is `under`.
 pub(super) fn reborn_unless(speaks: &InstanceId, under: &InstanceId) -> Result<(), SourceError> {
     if speaks == under {
         return Ok(());

@@ -1,4 +1,4 @@
-//! The calls on cells: those of `cas`, on an item.
+//! Cell calls of the memcached store: those of `cas`, on an item.
 
 use sequent_core::{Epoch, Key};
 
@@ -9,7 +9,7 @@ use crate::{
     store::cas,
 };
 
-/// A key's cell, as `cas` takes it.
+/// The cell of a key as a register of `cas`.
 pub(super) fn item<'a>(connection: &'a mut Connection, owner: &Owner, key: &Key) -> CellItem<'a> {
     CellItem { connection, name: Name::of_cell(owner, key), added: false }
 }

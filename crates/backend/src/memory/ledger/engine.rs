@@ -1,4 +1,4 @@
-//! What the ledger's rules need of a mutex and some maps.
+//! Ledger engine in memory: maps behind a mutex.
 
 use std::sync::MutexGuard;
 
