@@ -1,5 +1,4 @@
-//! What a new connection does before anything is asked on it: it finds the ledger, or makes one, and tells whether the run
-//! that the ledger names still goes on.
+//! Instance check of a new etcd connection: finds or creates the ledger, and decides whether its run has ended.
 
 use sequent_core::{Condition, LedgerId};
 use serde_json::json;
@@ -12,28 +11,28 @@ use super::{
 };
 use crate::net::{Cause, Fault, token};
 
-/// How often others may be before us with the same.
+/// The most tries after other clients were faster.
 const ROUNDS_MAX: usize = 16;
 
-/// The version of what is written; another one can't be read.
+/// The version of the storage format. Another version can't be read.
 const FORMAT: u64 = 1;
 
-/// The ledger as it is known by.
+/// The record that identifies the ledger.
 #[derive(serde::Deserialize)]
 pub(super) struct About {
     pub(super) id: String,
     format: u64,
 }
 
-/// The token of the run that goes on, or of another that begins now.
+/// The token of the current run, or of a new run that begins now.
 pub(super) async fn settle(
     connection: &mut Connection,
     create: bool,
     is_known: bool,
 ) -> Result<String, Fault> {
     for _ in 0..ROUNDS_MAX {
-        // In this order: a member tells the term of what it has applied last, and what is read from a quorum is read of a
-        // leader whose term has come to that.
+        // The order matters. A member reports the term of the last entry that it applied. The linearizable read before
+        // ensures that this is at least the leader's term.
         let held = read(connection).await?;
         if held.is_none() && (is_known || !create) {
             return Err(missing(is_known));
@@ -56,14 +55,14 @@ pub(super) async fn settle(
     Err(Fault::away("others begin a new run, over and over"))
 }
 
-/// The token of the run that goes on; of one that has ended, a token that nobody knows.
+/// The token of the current run; if it has ended, a token that no client knows.
 pub(super) async fn found(connection: &mut Connection) -> Result<String, Fault> {
     let Some((run, _)) = read(connection).await? else { return Err(missing(false)) };
     let seen = connection.member_state().await?;
     Ok(if run.goes_on(&seen) { run.token } else { "unknown".to_owned() })
 }
 
-/// The run in force, and the revision that left it; `None` where no ledger is.
+/// The run on record, and the revision that wrote it; `None` without a ledger.
 async fn read(connection: &mut Connection) -> Result<Option<(Run, u64)>, Fault> {
     let names = connection.names();
     let reads = ["about", "run"].map(|what| Op::Read(Span::one(names.only(what))));

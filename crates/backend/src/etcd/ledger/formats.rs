@@ -1,4 +1,4 @@
-//! Each record as it is kept: JSON, so that an operator can read it.
+//! JSON format of each record, readable for operators.
 
 use sequent_core::{
     Epoch, ErrorKind, InstanceId, Layout, SlotIndex, SourceError,
@@ -22,23 +22,23 @@ pub(super) struct KeptServer {
     pub(super) seen_ms: u64,
 }
 
-/// What operators named as lost, and where a resize has begun.
+/// The sum of the losses stated by operators, and the floor.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(super) struct Losses {
-    /// The sum of what was lost.
+    /// The sum of all losses.
     pub(super) lost: u64,
-    /// The ceiling of counters that have no row.
+    /// The ceiling of counters without a row.
     pub(super) floor: u64,
 }
 
 impl Losses {
-    /// With another loss of this many.
+    /// Adds a loss.
     pub(super) fn and(self, more: u64) -> Self {
         Self { lost: self.lost.saturating_add(more), floor: bounded_sum(self.floor, more) }
     }
 }
 
-/// A row. `lost`: the sum of the losses that it was written under.
+/// A row. `lost` is the sum of losses at the time of its write.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct KeptRow {
     epoch: i64,
@@ -52,7 +52,7 @@ pub(super) struct KeptRow {
 }
 
 impl KeptRow {
-    /// As it is kept under a sum of losses.
+    /// The stored form under the current sum of losses.
     pub(super) fn of(row: &Row, losses: Losses) -> Self {
         Self {
             epoch: row.epoch.to_stored(),
@@ -66,7 +66,7 @@ impl KeptRow {
         }
     }
 
-    /// As it is, with what was lost since it was written.
+    /// The row, with the losses added since it was written.
     fn row(self, losses: Losses) -> Row {
         let lost = losses.lost.saturating_sub(self.lost);
         Row {
@@ -85,7 +85,7 @@ impl KeptRow {
     }
 }
 
-/// A dense counter. `lost`: the sum of the losses that it was written under.
+/// A dense counter. `lost` is the sum of losses at the time of its write.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct KeptDense {
     value: u64,
@@ -104,7 +104,7 @@ impl KeptDense {
     }
 }
 
-/// An epoch that has ended.
+/// An ended epoch.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct KeptPast {
     epoch: i64,
@@ -123,7 +123,7 @@ impl KeptPast {
     }
 }
 
-/// A row that a call moved: its name, the epoch that it holds since, and `seen`.
+/// A changed row: its name, its epoch, and `seen`.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct KeptMove(String, i64, u64);
 
@@ -139,14 +139,14 @@ impl KeptMove {
     }
 }
 
-/// The layout's page.
+/// The page of the layout.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct KeptLayout {
     cluster: String,
     shard_bits: u8,
     memory_bits: u8,
     generation: u64,
-    /// Shard bits and memory bits of the layout to come.
+    /// Shard bits and memory bits of the next layout.
     next: Option<(u8, u8)>,
     is_fenced: bool,
 }

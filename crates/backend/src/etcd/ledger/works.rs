@@ -1,4 +1,4 @@
-//! What is run on a connection: a transaction of the ledger's, a view of it, and a look at itself.
+//! etcd ledger operations: transaction, view, inspection and examination.
 
 use sequent_core::{
     LedgerId, SourceError,
@@ -24,17 +24,18 @@ use crate::{
     net::{Fault, Operation, token},
 };
 
-/// So many servers' rows stay however old they are: whoever was suspended for days is still known when it wakes.
+/// Number of servers' rows that are kept however old they are, so that a server suspended for days is still known when
+/// it wakes.
 const SERVERS_KEPT: usize = 1024;
 
-/// How many rows of servers one enlisting looks at, and how many of them it removes at most.
+/// The most server rows that one enlistment reads, and the most that it removes.
 const SERVERS_SEEN_MAX: u64 = 2048;
 const SERVERS_PURGED_MAX: usize = 50;
 
-/// Definitions read at once: some are a few kilobytes long.
+/// Definitions per page; some are a few kilobytes long.
 const DEFINITIONS_PAGE: usize = 200;
 
-/// Reads, decides, and writes.
+/// Reads records, decides, and writes changes.
 pub(super) struct Transaction<'a, F> {
     pub(super) verb: &'static str,
     pub(super) selection: &'a Selection<'a>,
@@ -70,14 +71,14 @@ where
         })
         .await?;
         if let Some(since_ms) = silent_since {
-            // What can't be removed now is removed when the next one enlists.
+            // If this fails, the next enlistment removes them.
             let _ = purge_servers(connection, since_ms).await;
         }
         Ok(value)
     }
 }
 
-/// Of many servers' rows those go that have been silent for longest, and since before this time.
+/// If there are many servers' rows, removes those silent since before this time, longest silent first.
 async fn purge_servers(connection: &mut Connection, since_ms: u64) -> Result<(), Fault> {
     let reads = [Op::Read(Span::under(connection.names().servers()).most(SERVERS_SEEN_MAX))];
     let purged = transact(connection, &reads, |mut answers| {
@@ -101,7 +102,7 @@ fn silent(servers: &[Kv], since_ms: u64) -> Result<Vec<(String, u64)>, SourceErr
     Ok(old.into_iter().map(|(_, name, revision)| (name, revision)).collect())
 }
 
-/// Reads.
+/// Reads records.
 pub(super) struct View<'a> {
     pub(super) verb: &'static str,
     pub(super) selection: &'a Selection<'a>,
@@ -120,7 +121,7 @@ impl Operation<Connection> for View<'_> {
         let revision = answers.revision;
         let mut records = Loaded::of(cluster, &names, self.selection, answers)?.records;
         if self.selection.all_definitions {
-            // As they were at that version of the catalog.
+            // Definitions as of that version of the catalog.
             let span = Span::under(names.definitions()).at(revision);
             let kept = scan(connection, span, usize::MAX, DEFINITIONS_PAGE).await?;
             records.definitions = kept.iter().map(KeptDefinition::read).collect::<Result<_, _>>()?;
@@ -133,7 +134,7 @@ impl Operation<Connection> for View<'_> {
     }
 }
 
-/// What the ledger says of itself.
+/// Reads the ledger's identity, durability and clock.
 pub(super) struct Inspect;
 
 impl Operation<Connection> for Inspect {
@@ -166,7 +167,7 @@ impl Operation<Connection> for Inspect {
     }
 }
 
-/// A look on a connection that can change nothing.
+/// Examines the ledger on a connection that can't change anything.
 pub(super) struct Examine {
     pub(super) most: usize,
 }
@@ -188,7 +189,7 @@ impl Operation<Connection> for Examine {
     }
 }
 
-/// A server's row goes with the server.
+/// Removes the row of a leaving server.
 pub(super) struct Delist {
     pub(super) server: ServerId,
 }
