@@ -9,14 +9,13 @@ use sequent_core::{Env, ErrorKind, InstanceId};
 use serde::de::DeserializeOwned;
 
 use super::{
+    client::{Answer, Header, Status, Ticket, Txn},
     cluster::EtcdCluster,
     fault,
-    gateway::{Answer, Header, Status, Ticket, Txn},
     http::{Http, HttpRequest, Reply},
-    names::Names,
-    reach,
-    run::{MemberState, metric},
-    tls,
+    instance::{MemberState, metric},
+    keys::Names,
+    reach, tls,
 };
 use crate::net::{self, Fault, Operation};
 

@@ -3,7 +3,7 @@
 use hyper::StatusCode;
 use sequent_core::Why;
 
-use super::gateway::Refusal;
+use super::client::Refusal;
 use crate::net::{Cause, Fault};
 
 /// The fault for a reply with an error status.

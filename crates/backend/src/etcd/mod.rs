@@ -38,19 +38,19 @@
 //! etcdctl user grant-role sequent sequent
 //! ```
 
+mod client;
 mod cluster;
+mod connect;
 mod connection;
 mod fault;
-mod gateway;
 mod http;
+mod instance;
+mod json_value;
+mod keys;
 mod ledger;
-mod names;
 mod open;
-mod opening;
 mod reach;
-mod run;
 mod tls;
-mod value;
 
 pub use ledger::{EtcdLedger, EtcdLedgerEngine};
 pub(crate) use open::open_ledger;

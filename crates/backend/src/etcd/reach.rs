@@ -11,7 +11,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use super::{cluster::EtcdCluster, connection::Connection, opening};
+use super::{cluster::EtcdCluster, connect, connection::Connection};
 use crate::net::Fault;
 
 /// The purpose of a connection.
@@ -84,9 +84,9 @@ async fn prepared(
     connection.log_in().await?;
     let token = match purpose {
         Purpose::Use { is_known } => {
-            opening::settle(&mut connection, cluster.options.create, is_known).await?
+            connect::settle(&mut connection, cluster.options.create, is_known).await?
         }
-        Purpose::Look => opening::found(&mut connection).await?,
+        Purpose::Look => connect::found(&mut connection).await?,
     };
     connection.set_run(&token);
     Ok(connection)

@@ -30,7 +30,7 @@ pub(crate) enum Refusal {
     /// The call's own error.
     Answer(SourceError),
     /// The instance on record is another one. A new connection may reach it.
-    OtherRun(SourceError),
+    OtherInstance(SourceError),
 }
 
 impl From<SourceError> for Refusal {

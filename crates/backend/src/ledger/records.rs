@@ -41,7 +41,7 @@ pub(crate) struct Records {
     /// The ledger's wall clock, in milliseconds since 1970.
     pub(crate) clock_ms: u64,
     /// The ledger's instance.
-    pub(crate) speaks: InstanceId,
+    pub(crate) instance: InstanceId,
     /// The version as read.
     pub(crate) version: u64,
     /// The catalog's version as read.
@@ -91,15 +91,15 @@ pub(crate) struct Token {
     /// The token as stored.
     pub(crate) text: String,
     /// The instance id that it gives.
-    pub(crate) speaks: InstanceId,
+    pub(crate) instance: InstanceId,
 }
 
 impl Records {
     /// The records that every transaction reads.
-    pub(crate) fn of(speaks: InstanceId, clock_ms: u64) -> Self {
+    pub(crate) fn of(instance: InstanceId, clock_ms: u64) -> Self {
         Self {
             clock_ms,
-            speaks,
+            instance,
             version: 0,
             catalog: 0,
             floor: 0,

@@ -5,7 +5,7 @@ use tokio::{
     net::TcpStream,
 };
 
-use super::name::Name;
+use super::key_names::Name;
 use crate::net::{Cause, Fault};
 
 /// The longest line of an answer, in bytes.

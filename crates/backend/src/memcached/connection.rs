@@ -6,8 +6,8 @@ use sequent_core::{Entropy, Env, InstanceId};
 
 use super::{
     codec::{When, Wire},
-    item::ShardItem,
-    name::Name,
+    entry::ShardItem,
+    key_names::Name,
     server::MemcachedServer,
     stats::process,
 };

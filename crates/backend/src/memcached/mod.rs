@@ -1,9 +1,9 @@
 //! memcached store: one item per key. It is volatile whatever the server's settings, because a stop loses every item
 //! and a full server any item. Lost counters continue above the ledger's ceilings.
 //!
-//! Reading order: `server` (address), `codec` (the commands used, and the parser of their answers), `names` (of items),
-//! `entry` (items under compare and swap), `stats`, `connection` (with its instance), then `store`. The calls on cells
-//! are those of `store::cas`; the connection pool is `net`'s.
+//! Reading order: `server` (address), `codec` (the commands used, and the parser of their answers), `key_names` (names
+//! of items), `entry` (items under compare and swap), `stats`, `connection` (with its instance), then `store`. The
+//! calls on cells are those of `store::cas`; the connection pool is `net`'s.
 //!
 //! Properties that uniqueness rests on:
 //!
@@ -25,8 +25,8 @@
 
 mod codec;
 mod connection;
-mod item;
-mod name;
+mod entry;
+mod key_names;
 mod open;
 mod server;
 mod stats;

@@ -4,9 +4,9 @@
 //! data of a ledger. [`MemoryStore`] and [`MemoryLedger`] put them behind a mutex and give them an instance.
 
 mod cells;
+mod instance;
 mod ledger;
 mod open;
-mod speaker;
 mod store;
 
 pub use cells::{CellState, Cells};
@@ -14,7 +14,7 @@ pub use ledger::{LedgerState, MemoryLedger, MemoryLedgerEngine};
 pub(crate) use open::{open_ledger, open_store};
 pub use store::MemoryStore;
 
-use speaker::Speaker;
+use instance::CurrentInstance;
 
 /// The engine's version, as store and ledger report it.
 const VERSION: &str = concat!("memory ", env!("CARGO_PKG_VERSION"));

@@ -7,7 +7,7 @@ use sequent_core::{
     InstanceId, Key, Rule, Rules, SourceError, Stamp, Store,
 };
 
-use super::{Cells, Speaker, pause};
+use super::{Cells, CurrentInstance, pause};
 
 /// A volatile store. A clone is another handle to the same data, like one in another process.
 ///
@@ -23,7 +23,7 @@ pub struct MemoryStore {
 #[derive(Debug)]
 struct Held {
     cells: Cells,
-    speaker: Speaker,
+    current: CurrentInstance,
     away: bool,
     class: DurabilityClass,
 }
@@ -36,8 +36,8 @@ impl MemoryStore {
 
     /// An empty store with only some of the guard's rules.
     pub fn with_rules(clock: Arc<dyn Clock>, entropy: &dyn Entropy, rules: Rules) -> Self {
-        let (cells, speaker) = (Cells::new(rules), Speaker::new("memory", entropy));
-        let held = Held { cells, speaker, away: false, class: DurabilityClass::Volatile };
+        let (cells, current) = (Cells::new(rules), CurrentInstance::new("memory", entropy));
+        let held = Held { cells, current, away: false, class: DurabilityClass::Volatile };
         Self { held: Arc::new(Mutex::new(held)), clock, rules, yields: false }
     }
 
@@ -69,7 +69,7 @@ impl MemoryStore {
     pub fn restore(&self, copy: Cells) {
         let mut held = self.held();
         held.cells = copy;
-        held.speaker.rebear();
+        held.current.renew();
     }
 
     /// Goes back to a copy under the same instance, like a file overwritten while in use.
@@ -81,12 +81,12 @@ impl MemoryStore {
     pub fn empty(&self) {
         let mut held = self.held();
         held.cells.empty();
-        held.speaker.rebear();
+        held.current.renew();
     }
 
     /// Restarts with all data, as a new instance.
     pub fn restart(&self) {
-        self.held().speaker.rebear();
+        self.held().current.renew();
     }
 
     /// Deletes a cell directly, unseen by servers; returns whether there was one.
@@ -110,8 +110,8 @@ impl MemoryStore {
     /// A second store with the same data and instance: an old primary after another copy was promoted.
     #[must_use]
     pub fn parted(&self) -> Self {
-        let Held { cells, speaker, away, class } = &*self.held();
-        let held = Held { cells: cells.clone(), speaker: speaker.clone(), away: *away, class: *class };
+        let Held { cells, current, away, class } = &*self.held();
+        let held = Held { cells: cells.clone(), current: current.clone(), away: *away, class: *class };
         Self {
             held: Arc::new(Mutex::new(held)),
             clock: Arc::clone(&self.clock),
@@ -122,7 +122,7 @@ impl MemoryStore {
 
     /// The current instance.
     pub fn instance(&self) -> InstanceId {
-        self.held().speaker.instance().clone()
+        self.held().current.instance().clone()
     }
 
     fn held(&self) -> MutexGuard<'_, Held> {
@@ -158,7 +158,7 @@ impl MemoryStore {
         self.verb(move |held| {
             // R1
             if self.rules.keep(Rule::SameConnection) {
-                held.speaker.check(under)?;
+                held.current.check(under)?;
             }
             act(&mut held.cells)
         })
@@ -169,7 +169,7 @@ impl Store for MemoryStore {
     fn inspect(&self) -> BoxFuture<'_, Result<Inspection, SourceError>> {
         self.verb(|held| {
             Ok(Inspection {
-                instance: held.speaker.instance().clone(),
+                instance: held.current.instance().clone(),
                 stamp: held.cells.stamped().cloned(),
                 has_cells: held.cells.has_cells(),
                 durability: Durability { class: held.class, settings: Vec::new() },

@@ -4,8 +4,8 @@ use redis::{Cmd, FromRedisValue, Pipeline, RedisResult, aio::MultiplexedConnecti
 use sequent_core::{Durability, InstanceId};
 
 use super::{
+    instance::{Run, leave_token, read_token},
     names::{CellNames, shard_name},
-    run::{Run, leave_token, read_token},
     scripts::Text,
     server::RedisServer,
     settings,

@@ -42,9 +42,9 @@
 
 mod connection;
 mod fault;
+mod instance;
 mod names;
 mod open;
-mod run;
 mod scripts;
 mod server;
 mod settings;

@@ -14,7 +14,7 @@ use sqlx::{ConnectOptions, Connection, sqlite::SqliteSynchronous};
 use super::{
     connection::{self, Tables},
     fault::from_driver,
-    place::Place,
+    file_identity::Place,
 };
 use crate::net::{Cause, Fault, token};
 

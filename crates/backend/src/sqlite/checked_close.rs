@@ -14,13 +14,13 @@ use sqlx::{ConnectOptions, Connection, SqliteConnection};
 use super::{
     connection::options,
     fault::{forbids_closing, from_driver},
-    place::{FileId, Found, Place},
+    file_identity::{FileId, Found, Place},
     poisoned_files,
 };
 use crate::net::Fault;
 
 /// The effect that a close would have on the files as they are now.
-enum Parting {
+enum CloseEffect {
     /// The connection may be closed.
     Free,
     /// A close would write to files that can't be written, which would kill the process, or the files' state is
@@ -82,9 +82,9 @@ impl CheckedClose {
         let _ = connection.ping().await;
         let found = self.place.outline().await;
         match self.judge(&found) {
-            Parting::Barred => return false,
-            Parting::Severed => self.abandon(),
-            Parting::Free => {
+            CloseEffect::Barred => return false,
+            CloseEffect::Severed => self.abandon(),
+            CloseEffect::Free => {
                 if let Some(connection) = self.connection.take() {
                     // A connection that fails to close is gone all the same. Its commits are in the file.
                     let _ = connection.close().await;
@@ -94,11 +94,11 @@ impl CheckedClose {
         true
     }
 
-    fn judge(&self, found: &Result<Option<Found>, Fault>) -> Parting {
+    fn judge(&self, found: &Result<Option<Found>, Fault>) -> CloseEffect {
         match found {
-            Err(fault) if forbids_closing(fault) => Parting::Barred,
-            Ok(Some(found)) if self.is_severed(found) => Parting::Severed,
-            _ => Parting::Free,
+            Err(fault) if forbids_closing(fault) => CloseEffect::Barred,
+            Ok(Some(found)) if self.is_severed(found) => CloseEffect::Severed,
+            _ => CloseEffect::Free,
         }
     }
 
@@ -116,9 +116,9 @@ impl Drop for CheckedClose {
             return;
         }
         match self.judge(&self.place.outline_now()) {
-            Parting::Free => {}
-            Parting::Severed => self.abandon(),
-            Parting::Barred => std::mem::forget(self.connection.take()),
+            CloseEffect::Free => {}
+            CloseEffect::Severed => self.abandon(),
+            CloseEffect::Barred => std::mem::forget(self.connection.take()),
         }
     }
 }

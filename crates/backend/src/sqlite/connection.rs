@@ -12,7 +12,7 @@ use sqlx::{
 use super::{
     checked_close::CheckedClose,
     fault::from_driver,
-    place::{FileId, Found, Place},
+    file_identity::{FileId, Found, Place},
 };
 use crate::{
     net::{self, Fault, Operation, TxMode},

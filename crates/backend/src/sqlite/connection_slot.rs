@@ -7,11 +7,11 @@ use sequent_core::Clock;
 use tokio::{runtime::Handle, sync::MutexGuard, task::JoinHandle, time::timeout};
 
 use super::{
+    connect::{Coming, Opening},
     connection::Connection,
     disk_gate::ANSWER_MAX,
     fault::mute,
-    opening::{Coming, Opening},
-    place::Found,
+    file_identity::Found,
     poisoned_files,
 };
 use crate::net::{Cause, Fault};

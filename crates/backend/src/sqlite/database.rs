@@ -10,11 +10,11 @@ use tokio::sync::Mutex;
 
 use super::{
     SqliteOptions,
+    connect::Opening,
     connection::{Connection, Tables},
     connection_slot::{ConnectionSlot, Loan},
     fault::forbids_closing,
-    opening::Opening,
-    place::Place,
+    file_identity::Place,
     poisoned_files,
 };
 use crate::net::{Connections, Fault, ON_FILES, Operation, Retry};

@@ -22,6 +22,7 @@
 
 mod atomic_create;
 mod checked_close;
+mod connect;
 mod connection;
 mod connection_slot;
 mod database;
@@ -29,10 +30,9 @@ mod disk;
 mod disk_gate;
 mod disk_space;
 mod fault;
+mod file_identity;
 mod ledger;
 mod open;
-mod opening;
-mod place;
 mod poisoned_files;
 mod store;
 

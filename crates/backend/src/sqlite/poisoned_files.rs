@@ -17,7 +17,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use super::place::FileId;
+use super::file_identity::FileId;
 use crate::net::Fault;
 
 /// The files. It grows by one with each such incident, as does the number of leaked connections.

@@ -8,8 +8,8 @@ use sequent_core::{
 use super::{
     EtcdLedgerEngine,
     load::RECORDS_MAX,
+    operations::{Delist, Examine, Inspect, Transaction, View},
     scans::{DenseRows, History, Moves, Rows},
-    works::{Delist, Examine, Inspect, Transaction, View},
 };
 use crate::{
     ledger::{Examined, Keys, LedgerEngine, Records, Refusal, Selection},

@@ -2,11 +2,11 @@
 
 use sequent_core::{Durability, DurabilityClass, Fact, FactClass};
 
-use crate::etcd::run::metric;
+use crate::etcd::instance::metric;
 
 /// The durability class of a member by its count of fsyncs. Every member that answers has agreed on entries since its
 /// start. A count of 0 therefore means that fsync is switched off.
-pub(super) fn attest(page: Option<&str>) -> Durability {
+pub(super) fn durability(page: Option<&str>) -> Durability {
     let synced = page.and_then(|page| metric(page, "etcd_disk_wal_fsync_duration_seconds_count"));
     let (class, fsync) = match synced {
         Some("0") => (DurabilityClass::Lossy, "off"),

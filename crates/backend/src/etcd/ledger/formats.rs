@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     etcd::{
-        gateway::Kv,
-        names::Names,
-        value::{self, unreadable},
+        client::Kv,
+        json_value::{self, unreadable},
+        keys::Names,
     },
     ledger::{DenseCount, bounded_sum},
 };
@@ -81,7 +81,7 @@ impl KeptRow {
     }
 
     pub(super) fn read(kv: &Kv, losses: Losses) -> Result<Row, SourceError> {
-        Ok(value::of::<Self>("row", kv)?.row(losses))
+        Ok(json_value::of::<Self>("row", kv)?.row(losses))
     }
 }
 
@@ -99,7 +99,7 @@ impl KeptDense {
     }
 
     pub(super) fn read(kv: &Kv, losses: Losses) -> Result<DenseCount, SourceError> {
-        let Self { value, begun_at_ms, lost } = value::of("dense counter", kv)?;
+        let Self { value, begun_at_ms, lost } = json_value::of("dense counter", kv)?;
         Ok(DenseCount { value: bounded_sum(value, losses.lost.saturating_sub(lost)), begun_at_ms })
     }
 }
@@ -118,7 +118,7 @@ impl KeptPast {
     }
 
     pub(super) fn read(kv: &Kv) -> Result<PastEpoch, SourceError> {
-        let Self { epoch, base, ceiling } = value::of("history", kv)?;
+        let Self { epoch, base, ceiling } = json_value::of("history", kv)?;
         Ok(PastEpoch { epoch: Epoch::from_stored(epoch), base, ceiling })
     }
 }
@@ -161,7 +161,8 @@ impl KeptLayout {
     }
 
     pub(super) fn read(kv: &Kv) -> Result<LayoutPage, SourceError> {
-        let Self { cluster, shard_bits, memory_bits, generation, next, is_fenced } = value::of("layout", kv)?;
+        let Self { cluster, shard_bits, memory_bits, generation, next, is_fenced } =
+            json_value::of("layout", kv)?;
         let layout = |(n, m)| Layout::new(n, m).map_err(|error| unreadable("layout").because(error));
         let cluster = cluster.parse();
         let cluster =
@@ -186,7 +187,7 @@ impl KeptDefinition {
     }
 
     pub(super) fn read(kv: &Kv) -> Result<Definition, SourceError> {
-        let Self { name, version, body } = value::of("definition", kv)?;
+        let Self { name, version, body } = json_value::of("definition", kv)?;
         let unreadable = |error: sequent_core::NameError| unreadable("definition").because(error);
         Ok(Definition { name: name.parse().map_err(unreadable)?, version, body })
     }
@@ -209,7 +210,7 @@ impl KeptCommand {
     }
 
     pub(super) fn read(slot: SlotIndex, kv: &Kv) -> Result<Word, SourceError> {
-        let Self { verb, who, why, at_ms, until_ms } = value::of("command", kv)?;
+        let Self { verb, who, why, at_ms, until_ms } = json_value::of("command", kv)?;
         let verb = WordVerb::from_word(&verb).ok_or_else(|| {
             SourceError::new(ErrorKind::Refused, format!("command about slot {slot}: found verb {verb:?}"))
         })?;

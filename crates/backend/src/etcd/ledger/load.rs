@@ -5,11 +5,11 @@ use sequent_core::{Condition, ErrorKind, InstanceId, SourceError, ledger::NoteSu
 use super::formats::{KeptCommand, KeptDefinition, KeptDense, KeptLayout, KeptRow, KeptServer, Losses};
 use crate::{
     etcd::{
+        client::{Kv, Op, Span, Unchanged},
         connection::ClusterId,
-        gateway::{Kv, Op, Span, Unchanged},
-        names::{Names, slot_of},
-        run::Run,
-        value::{self, Answers, or_default, unreadable},
+        instance::Run,
+        json_value::{self, Answers, or_default, unreadable},
+        keys::{Names, slot_of},
     },
     ledger::{Records, Selection},
 };
@@ -89,7 +89,7 @@ impl Loaded {
             let context = "the ledger's run is gone: restore it from a copy";
             SourceError::new(ErrorKind::Refused, context).with(Condition::RunMissing)
         };
-        let run: Run = value::of("run", run.as_ref().ok_or_else(gone)?)?;
+        let run: Run = json_value::of("run", run.as_ref().ok_or_else(gone)?)?;
         let losses: Losses = or_default("losses", losses.as_ref())?.0;
         let accepted: Option<String> = or_default("instance", accepted.as_ref())?.0;
         let revision = |kv: &Option<Kv>| kv.as_ref().map_or(0, |kv| kv.mod_revision);
@@ -120,7 +120,7 @@ impl Loaded {
         if selection.stores {
             for kv in answers.all().kvs {
                 let slot = slot_of(kv.name()?).ok_or_else(|| unreadable("slot"))?;
-                self.records.stores.push((slot, InstanceId::new(value::of::<String>("instance", &kv)?)));
+                self.records.stores.push((slot, InstanceId::new(json_value::of::<String>("instance", &kv)?)));
             }
         }
         if selection.commands {
@@ -145,12 +145,12 @@ impl Loaded {
         name: String,
         answers: &mut Answers,
     ) -> Result<Option<T>, SourceError> {
-        self.one(name, answers).map(|kv| value::of(what, &kv)).transpose()
+        self.one(name, answers).map(|kv| json_value::of(what, &kv)).transpose()
     }
 }
 
 /// Parses a note.
 pub(super) fn note(names: &Names, kv: &Kv) -> Result<(NoteSubject, u64), SourceError> {
     let about = kv.name()?.strip_prefix(&names.notes()).ok_or_else(|| unreadable("name of a note"))?;
-    Ok((NoteSubject::from_stored(about), value::of("note", kv)?))
+    Ok((NoteSubject::from_stored(about), json_value::of("note", kv)?))
 }

@@ -15,10 +15,10 @@ mod engine;
 mod facts;
 mod formats;
 mod load;
+mod operations;
 mod save;
 mod scans;
 mod transact;
-mod works;
 
 use std::{fmt, sync::Arc};
 

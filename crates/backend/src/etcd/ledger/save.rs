@@ -9,10 +9,10 @@ use super::{
 };
 use crate::{
     etcd::{
-        gateway::{Op, Span},
-        names::Names,
-        run::Run,
-        value::text,
+        client::{Op, Span},
+        instance::Run,
+        json_value::text,
+        keys::Names,
     },
     ledger::{Changes, Records},
 };

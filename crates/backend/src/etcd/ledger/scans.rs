@@ -14,10 +14,10 @@ use super::{
 };
 use crate::{
     etcd::{
+        client::{Kv, Op, Span},
         connection::Connection,
-        gateway::{Kv, Op, Span},
-        names::Names,
-        value::{self, or_default, unreadable},
+        json_value::{self, or_default, unreadable},
+        keys::Names,
     },
     ledger::{DenseCount, Keys, Selection},
     net::{Fault, Operation},
@@ -238,7 +238,7 @@ impl Operation<Connection> for Moves {
             let reads = [vec![Op::Read(span)], reads(&names, &Selection::default())].concat();
             let mut answers = look(connection, reads).await?;
             let page = answers.all();
-            let instance = Loaded::of(cluster, &names, &Selection::default(), answers)?.records.speaks;
+            let instance = Loaded::of(cluster, &names, &Selection::default(), answers)?.records.instance;
             if *first.get_or_insert_with(|| instance.clone()) != instance {
                 return Err(Fault::away("another run began while the ledger was read"));
             }
@@ -259,7 +259,7 @@ impl Operation<Connection> for Moves {
 /// Takes over the rows changed by one version, which replace older changes. Returns the version.
 fn take(names: &Names, kv: &Kv, latest: &mut BTreeMap<Counter, Moved>) -> Result<u64, SourceError> {
     let version = names.version(kv.name()?).ok_or_else(|| unreadable("version of what moved"))?;
-    for kept in value::of::<Vec<KeptMove>>("what moved", kv)? {
+    for kept in json_value::of::<Vec<KeptMove>>("what moved", kv)? {
         let moved = kept.moved(names, version)?;
         latest.insert(moved.counter.clone(), moved);
     }

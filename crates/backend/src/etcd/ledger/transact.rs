@@ -6,9 +6,9 @@ use sequent_core::ErrorKind;
 
 use crate::{
     etcd::{
+        client::{Op, Txn, Unchanged},
         connection::Connection,
-        gateway::{Op, Txn, Unchanged},
-        value::Answers,
+        json_value::Answers,
     },
     net::Fault,
 };

@@ -29,7 +29,7 @@ impl<E: LedgerEngine> Rows for CoreLedger<E> {
             for part in parts(counters, E::RECORDS_MAX) {
                 let selection = Selection { counters: part.iter().collect(), ..Selection::default() };
                 let records = self.engine.view("read rows from", &selection).await?;
-                rules::session::check_speaker(&records, under)?;
+                rules::session::check_instance(&records, under)?;
                 reading.rows.extend(part.iter().map(|counter| records.rows.get(counter).cloned()));
                 reading.clock_ms = records.clock_ms;
             }
@@ -78,8 +78,8 @@ impl<E: LedgerEngine> Rows for CoreLedger<E> {
         most: usize,
     ) -> BoxFuture<'a, Result<Vec<Moved>, SourceError>> {
         Box::pin(async move {
-            let (speaks, moved) = self.engine.moved(since, most).await?;
-            rules::session::check_speaker(&Records::of(speaks, 0), under)?;
+            let (instance, moved) = self.engine.moved(since, most).await?;
+            rules::session::check_instance(&Records::of(instance, 0), under)?;
             Ok(moved)
         })
     }

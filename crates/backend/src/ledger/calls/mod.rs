@@ -10,7 +10,7 @@ use sequent_core::{Rule, SourceError, ledger::Pass};
 
 use super::{
     CoreLedger, LedgerEngine, Records, Selection,
-    rules::session::{admit, admit_unfenced},
+    rules::session::{check_session, check_session_unfenced},
 };
 
 impl<E: LedgerEngine> CoreLedger<E> {
@@ -35,8 +35,8 @@ impl<E: LedgerEngine> CoreLedger<E> {
             let (value, after) = self
                 .engine
                 .transact(verb, &selection, |records| {
-                    let admit = if is_fenced { admit } else { admit_unfenced };
-                    admit(records, &shown, self.rules)?;
+                    let check_session = if is_fenced { check_session } else { check_session_unfenced };
+                    check_session(records, &shown, self.rules)?;
                     let value = judge(records, part);
                     Ok((value, records.next_version()))
                 })

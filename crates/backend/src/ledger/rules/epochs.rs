@@ -36,7 +36,7 @@ fn open_one(records: &mut Records, opening: &Opening, read: Option<u64>, rules: 
     let value = if rules.keep(Rule::OpenCountsValue) { opening.value } else { 0 };
     let counted = Opening { value, ..opening.clone() };
     let floor = read.filter(|_| old.is_none()).unwrap_or(records.floor);
-    let mut opened = counted.of(stale.as_ref().or(old), floor, &records.speaks, records.clock_ms);
+    let mut opened = counted.of(stale.as_ref().or(old), floor, &records.instance, records.clock_ms);
     if let Opened::Row(row) = &mut opened {
         row.ceiling = row.ceiling.max(raced);
         records.begin(&opening.counter, row.clone());

@@ -72,7 +72,7 @@ pub(crate) fn rebase(
             let row = Row {
                 epoch: Epoch::of_generation(change.next.generation),
                 store: change.marker(),
-                ledger: records.speaks.clone(),
+                ledger: records.instance.clone(),
                 base,
                 ceiling: base,
                 seen: base,

@@ -11,22 +11,26 @@ use crate::ledger::{Records, Refusal};
 const SERVER_KEPT_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// `Reborn` unless the ledger's instance is `under`.
-pub(crate) fn check_speaker(records: &Records, under: &InstanceId) -> Result<(), SourceError> {
-    if records.speaks == *under {
+pub(crate) fn check_instance(records: &Records, under: &InstanceId) -> Result<(), SourceError> {
+    if records.instance == *under {
         return Ok(());
     }
-    Err(SourceError::new(ErrorKind::Reborn, format!("expected {under}, found {}", records.speaks)))
+    Err(SourceError::new(ErrorKind::Reborn, format!("expected {under}, found {}", records.instance)))
 }
 
 /// Checks a pass as `sequent_core::ledger` describes, and writes its next nonce.
-pub(crate) fn admit(records: &mut Records, pass: &Pass<'_>, rules: Rules) -> Result<(), Refusal> {
-    check_speaker(records, pass.under)?;
+pub(crate) fn check_session(records: &mut Records, pass: &Pass<'_>, rules: Rules) -> Result<(), Refusal> {
+    check_instance(records, pass.under)?;
     check_nonce(records, pass)?;
-    admit_unfenced(records, pass, rules)
+    check_session_unfenced(records, pass, rules)
 }
 
-/// As [`admit`], without the checks of instance and nonce: only a mutation uses it directly.
-pub(crate) fn admit_unfenced(records: &mut Records, pass: &Pass<'_>, rules: Rules) -> Result<(), Refusal> {
+/// As [`check_session`], without the checks of instance and nonce: only a mutation uses it directly.
+pub(crate) fn check_session_unfenced(
+    records: &mut Records,
+    pass: &Pass<'_>,
+    rules: Rules,
+) -> Result<(), Refusal> {
     let generation = records.layout.as_ref().map(|page| page.generation);
     if generation != Some(pass.generation) {
         let found = generation.map_or("none".to_owned(), |generation| generation.to_string());
@@ -36,7 +40,7 @@ pub(crate) fn admit_unfenced(records: &mut Records, pass: &Pass<'_>, rules: Rule
     // R25
     if rules.keep(Rule::RecordCompared) {
         let record = records.accepted.as_ref().map(InstanceId::as_str);
-        pass.check_record(record).map_err(Refusal::OtherRun)?;
+        pass.check_record(record).map_err(Refusal::OtherInstance)?;
     }
     records.changes.nonce = Some((pass.server, pass.next));
     Ok(())
@@ -58,7 +62,7 @@ pub(crate) fn enlist(
     server: ServerId,
     nonce: u64,
 ) -> Result<(), SourceError> {
-    check_speaker(records, under)?;
+    check_instance(records, under)?;
     records.changes.servers_silent_since_ms = records.clock_ms.checked_sub(SERVER_KEPT_MS);
     records.changes.nonce = Some((server, nonce));
     Ok(())
@@ -67,12 +71,12 @@ pub(crate) fn enlist(
 /// Takes the new token if the instance is still `was`; returns the current instance.
 pub(crate) fn rotate(records: &mut Records, was: &InstanceId) -> InstanceId {
     match records.token.take() {
-        Some(token) if records.speaks == *was => {
-            let speaks = token.speaks.clone();
+        Some(token) if records.instance == *was => {
+            let instance = token.instance.clone();
             records.changes.token = Some(token);
-            speaks
+            instance
         }
-        _ => records.speaks.clone(),
+        _ => records.instance.clone(),
     }
 }
 
@@ -83,7 +87,7 @@ pub(crate) fn record(
     slot: Option<SlotIndex>,
     instance: &InstanceId,
 ) -> Result<(), SourceError> {
-    check_speaker(records, under)?;
+    check_instance(records, under)?;
     if let Some(slot) = slot {
         records.changes.store = Some((slot, instance.clone()));
         return Ok(());

@@ -43,7 +43,7 @@ pub(crate) trait LedgerSession: SqlSession + 'static {
     const STATEMENTS: &'static Statements;
 
     /// The instance that a ledger with this token has here.
-    fn speaks_by(&self, token: &str) -> InstanceId;
+    fn instance_of(&self, token: &str) -> InstanceId;
 
     /// Locks the ledger; returns its token, and its clock in milliseconds since 1970.
     fn hold(&mut self, hold: Hold) -> impl Future<Output = Result<(String, u64), Fault>> + Send;

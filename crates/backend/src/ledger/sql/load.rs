@@ -26,7 +26,7 @@ pub(super) async fn load<S: LedgerSession>(
 ) -> Result<Records, Fault> {
     let sql = S::STATEMENTS;
     let (token, clock_ms) = session.hold(hold).await?;
-    let mut records = Records::of(session.speaks_by(&token), clock_ms);
+    let mut records = Records::of(session.instance_of(&token), clock_ms);
     let server = selection.server.map(|server| server.0.cast_signed());
     if let Some(row) = session.rows(sql.head, vec![server.into()]).await?.into_iter().next() {
         head(row, &mut records)?;

@@ -2,8 +2,8 @@
 
 mod dialect;
 mod load;
+mod operations;
 mod save;
-mod works;
 
 use sequent_core::{
     InstanceId, SlotIndex, SourceError,
@@ -18,7 +18,7 @@ use crate::net::{self, Connections};
 use super::{Examined, Keys, LedgerEngine, Records, Refusal, Selection};
 
 pub(crate) use dialect::{Hold, LedgerSession, SqlFacts, Statements};
-use works::{CountAtOnce, Delist, DenseRows, Examine, History, Inspect, Moves, Rows, Transaction, View};
+use operations::{CountAtOnce, Delist, DenseRows, Examine, History, Inspect, Moves, Rows, Transaction, View};
 
 /// A ledger in SQL tables.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use sequent_core::{Epoch, Key};
 
 use super::identity::note_cell;
 use crate::{
-    memcached::{connection::Connection, item::CellItem, name::Name},
+    memcached::{connection::Connection, entry::CellItem, key_names::Name},
     net::{Fault, Owner},
     store::cas,
 };

@@ -6,8 +6,8 @@ use super::identity::{inspection, siblings};
 use crate::{
     memcached::{
         connection::Connection,
-        item::{ShardItem, parsed},
-        name::Name,
+        entry::{ShardItem, parsed},
+        key_names::Name,
         stats::Stats,
     },
     net::{Fault, Owner, SLOTS_MAX, sibling},

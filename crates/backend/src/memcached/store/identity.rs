@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use sequent_core::{ErrorKind, Inspection, SlotIndex, Stamp};
 
 use crate::{
-    memcached::{connection::Connection, item::ShardItem, name::Name, stats::Stats},
+    memcached::{connection::Connection, entry::ShardItem, key_names::Name, stats::Stats},
     net::{Connection as _, Fault, Owner},
     store::{Swapped, cas::ROUNDS_MAX, parse_stamp},
 };

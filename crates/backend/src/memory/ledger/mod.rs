@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sequent_core::{Clock, DurabilityClass, Entropy, InstanceId, Key, LedgerId, Rules, ledger::Counter};
 
-use super::Speaker;
+use super::CurrentInstance;
 use crate::ledger::CoreLedger;
 
 pub use state::LedgerState;
@@ -28,7 +28,7 @@ pub struct MemoryLedgerEngine {
 #[derive(Debug)]
 struct Held {
     state: LedgerState,
-    speaker: Speaker,
+    current: CurrentInstance,
     away: bool,
     class: DurabilityClass,
     other_master: Option<String>,
@@ -37,10 +37,10 @@ struct Held {
 impl MemoryLedger {
     /// An empty ledger with an identity of its own.
     pub fn new(clock: Arc<dyn Clock>, entropy: &dyn Entropy) -> Self {
-        let speaker = Speaker::new("memory ledger", entropy);
-        let state = LedgerState::new(LedgerId::random(entropy), speaker.instance().clone());
+        let current = CurrentInstance::new("memory ledger", entropy);
+        let state = LedgerState::new(LedgerId::random(entropy), current.instance().clone());
         let class = DurabilityClass::Volatile;
-        let held = Arc::new(Mutex::new(Held { state, speaker, away: false, class, other_master: None }));
+        let held = Arc::new(Mutex::new(Held { state, current, away: false, class, other_master: None }));
         Self::on(MemoryLedgerEngine { held, clock, yields: false })
     }
 
@@ -83,7 +83,7 @@ impl MemoryLedger {
     pub fn restore(&self, copy: LedgerState) {
         let mut held = self.engine.held();
         held.state = copy;
-        held.speak_anew();
+        held.renew_instance();
     }
 
     /// Goes back to a copy under the same instance. Only the servers' nonces can detect that.
@@ -91,7 +91,7 @@ impl MemoryLedger {
         let mut held = self.engine.held();
         let instance = held.state.instance().clone();
         held.state = copy;
-        held.state.speak_as(instance);
+        held.state.set_instance(instance);
     }
 
     /// Sets a row's ceiling directly, like an operator in the data; `false` if there is no such row.
@@ -121,7 +121,7 @@ impl MemoryLedger {
 
     /// Restarts with all data, as a new instance.
     pub fn restart(&self) {
-        self.engine.held().speak_anew();
+        self.engine.held().renew_instance();
     }
 
     /// Makes the ledger unreachable, or reachable again. While it is away, every call is `Unavailable` and writes
@@ -144,8 +144,8 @@ impl MemoryLedgerEngine {
 }
 
 impl Held {
-    fn speak_anew(&mut self) {
-        let new = self.speaker.rebear();
-        self.state.speak_as(new);
+    fn renew_instance(&mut self) {
+        let new = self.current.renew();
+        self.state.set_instance(new);
     }
 }

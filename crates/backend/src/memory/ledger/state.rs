@@ -70,7 +70,7 @@ impl LedgerState {
     }
 
     /// Changes the instance.
-    pub(super) fn speak_as(&mut self, instance: InstanceId) {
+    pub(super) fn set_instance(&mut self, instance: InstanceId) {
         self.instance = instance;
     }
 
@@ -177,7 +177,7 @@ impl LedgerState {
             self.servers.insert(server, (nonce, now_ms));
         }
         if let Some(token) = &changes.token {
-            self.instance = token.speaks.clone();
+            self.instance = token.instance.clone();
         }
         if changes.forgets_stores {
             self.stores.clear();

@@ -21,7 +21,7 @@ impl LedgerSession for Connection {
     const INSPECTS_BY: TxMode = TxMode::Single;
     const STATEMENTS: &'static Statements = &STATEMENTS;
 
-    fn speaks_by(&self, token: &str) -> InstanceId {
+    fn instance_of(&self, token: &str) -> InstanceId {
         InstanceId::new(format!("{} ledger {token}", self.instance()))
     }
 

@@ -46,7 +46,7 @@ const FACTS: &str = "SELECT current_setting('server_version'), \
 impl LedgerSession for Connection {
     const STATEMENTS: &'static Statements = &STATEMENTS;
 
-    fn speaks_by(&self, token: &str) -> InstanceId {
+    fn instance_of(&self, token: &str) -> InstanceId {
         InstanceId::new(format!("{} {token}", self.instance()))
     }
 

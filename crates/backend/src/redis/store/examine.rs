@@ -5,7 +5,7 @@ use sequent_core::{Block, Epoch, Examination, Fact, FactClass, Inspection, Key, 
 
 use super::{
     identity::{has_cells, inspection, siblings},
-    rights::rights,
+    privileges::excess_privileges,
 };
 use crate::{
     net::{Fault, Owner, SLOTS_MAX, sibling},
@@ -24,7 +24,7 @@ pub(super) async fn examine(
         let others = siblings(connection, owner, SLOTS_MAX).await.unwrap_or_default();
         facts.extend(others.iter().map(sibling));
     }
-    facts.extend(rights(connection).await?);
+    facts.extend(excess_privileges(connection).await?);
     let mut lifetimes = Lifetimes::default();
     let shard = connection.shard().to_vec();
     facts.extend(lifetimes.of(connection, &shard).await?.map(|ms| fleeting(&shard, ms)));

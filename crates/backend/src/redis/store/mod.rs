@@ -4,7 +4,7 @@ mod cells;
 mod examine;
 mod identity;
 mod page;
-mod rights;
+mod privileges;
 
 use sequent_core::{Block, CellPage, Epoch, Examination, Inspection, Key, SlotIndex, Stamp};
 

@@ -16,7 +16,7 @@ use tokio::time::timeout;
 
 use super::*;
 use crate::net::{Connection as _, TxMode};
-use crate::sqlite::{disk_gate::DiskPass, opening::Coming};
+use crate::sqlite::{connect::Coming, disk_gate::DiskPass};
 
 static TABLES: Tables = Tables {
     kind: "test",

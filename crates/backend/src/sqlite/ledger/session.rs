@@ -14,7 +14,7 @@ impl LedgerSession for Connection {
     const INSPECTS_BY: TxMode = TxMode::Write;
     const STATEMENTS: &'static Statements = &STATEMENTS;
 
-    fn speaks_by(&self, token: &str) -> InstanceId {
+    fn instance_of(&self, token: &str) -> InstanceId {
         self.as_token(token)
     }
 

@@ -5,9 +5,9 @@
 //! in-memory register runs the whole conformance suite, which tests the algorithm without an engine.
 
 #[cfg(test)]
-mod tests;
+mod test_model;
 #[cfg(test)]
-mod twin;
+mod tests;
 
 use std::future::Future;
 

@@ -7,19 +7,19 @@ use sequent_testkit::conformance::store::StoreFixture;
 
 use crate::store::CellState;
 
-use super::{ROUNDS_MAX, Register, Seen, twin::Twin};
+use super::{ROUNDS_MAX, Register, Seen, test_model::TestModel};
 
-impl StoreFixture for Twin {
+impl StoreFixture for TestModel {
     fn open(&self) -> BoxFuture<'_, Arc<dyn Store>> {
         Box::pin(std::future::ready(Arc::new(self.clone()) as Arc<dyn Store>))
     }
 
     fn delete<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, bool> {
-        Box::pin(std::future::ready(Twin::delete(self, key)))
+        Box::pin(std::future::ready(TestModel::delete(self, key)))
     }
 }
 
-sequent_testkit::store_conformance!(Twin::new());
+sequent_testkit::store_conformance!(TestModel::new());
 
 /// A register that loses every race.
 struct Busy {

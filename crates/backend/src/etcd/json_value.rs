@@ -4,8 +4,8 @@ use sequent_core::{ErrorKind, SourceError};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
+    client::{Found, Kv},
     connection::TxnReply,
-    gateway::{Found, Kv},
 };
 
 /// The answers to reads, consumed in the order of the reads.

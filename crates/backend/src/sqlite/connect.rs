@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 use super::{
     SqliteOptions, atomic_create,
     connection::{Connection, Tables},
-    place::{Found, Place},
+    file_identity::{Found, Place},
     poisoned_files,
 };
 use crate::net::{Cause, Fault, ON_FILES, Retry};

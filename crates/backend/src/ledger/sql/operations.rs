@@ -45,11 +45,11 @@ where
     async fn run(&self, session: &mut S) -> Result<T, Fault> {
         let mut records = load::<S>(session, Hold::Write, self.selection).await?;
         records.token =
-            self.token.as_ref().map(|text| Token { text: text.clone(), speaks: session.speaks_by(text) });
+            self.token.as_ref().map(|text| Token { text: text.clone(), instance: session.instance_of(text) });
         let value = match (self.decide)(&mut records) {
             Ok(value) => value,
             Err(Refusal::Answer(error)) => return Err(error.into()),
-            Err(Refusal::OtherRun(error)) => return Err(Fault::refused(error.context())),
+            Err(Refusal::OtherInstance(error)) => return Err(Fault::refused(error.context())),
         };
         save::<S>(session, &records).await?;
         Ok(value)
@@ -178,7 +178,7 @@ impl<S: LedgerSession> Operation<S> for Moves {
     async fn run(&self, session: &mut S) -> Result<Self::Out, Fault> {
         let (token, _) = session.hold(Hold::Read).await?;
         let rows = session.rows(S::STATEMENTS.moved, vec![self.since.into(), limit(self.most)]).await?;
-        Ok((session.speaks_by(&token), each(rows, moved)?))
+        Ok((session.instance_of(&token), each(rows, moved)?))
     }
 }
 
@@ -219,7 +219,7 @@ async fn inspect<S: LedgerSession>(session: &mut S) -> Result<(LedgerInspection,
     })?;
     let facts = session.facts().await?;
     let inspection = LedgerInspection {
-        instance: session.speaks_by(&token),
+        instance: session.instance_of(&token),
         id,
         version,
         durability: facts.durability.clone(),

@@ -4,10 +4,10 @@ use sequent_core::{Condition, LedgerId};
 use serde_json::json;
 
 use super::{
+    client::{Op, Span, Txn},
     connection::Connection,
-    gateway::{Op, Span, Txn},
-    run::{MemberState, Run},
-    value::{self, Answers},
+    instance::{MemberState, Run},
+    json_value::{self, Answers},
 };
 use crate::net::{Cause, Fault, token};
 
@@ -68,14 +68,14 @@ async fn read(connection: &mut Connection) -> Result<Option<(Run, u64)>, Fault> 
     let reads = ["about", "run"].map(|what| Op::Read(Span::one(names.only(what))));
     let mut answers = Answers::of(connection.carry_out(&Txn::read(reads.into())).await?);
     let Some(about) = answers.one() else { return Ok(None) };
-    let about: About = value::of("ledger", &about)?;
+    let about: About = json_value::of("ledger", &about)?;
     if about.format != FORMAT {
         let cause = format!("format of the ledger: found {}, expected {FORMAT}", about.format);
         return Err(Fault::refused(cause));
     }
     let gone = || Cause::from("the ledger's run is gone: restore it from a copy").with(Condition::RunMissing);
     let run = answers.one().ok_or_else(|| Fault::refused(gone()))?;
-    Ok(Some((value::of("run", &run)?, run.mod_revision)))
+    Ok(Some((json_value::of("run", &run)?, run.mod_revision)))
 }
 
 fn missing(is_known: bool) -> Fault {
@@ -93,13 +93,13 @@ fn first(connection: &Connection, token: String, seen: MemberState) -> Txn {
     let about = json!({"format": FORMAT, "id": LedgerId::random(&*connection.env().entropy).to_string()});
     let then = vec![
         Op::Put(names.only("about"), about.to_string()),
-        Op::Put(names.only("run"), value::text(&Run { token, seen })),
+        Op::Put(names.only("run"), json_value::text(&Run { token, seen })),
     ];
     Txn { unchanged: vec![(names.only("about"), 0), (names.only("run"), 0)], then, otherwise: Vec::new() }
 }
 
 fn another(connection: &Connection, token: String, seen: MemberState, revision: u64) -> Txn {
     let name = connection.names().only("run");
-    let then = vec![Op::Put(name.clone(), value::text(&Run { token, seen }))];
+    let then = vec![Op::Put(name.clone(), json_value::text(&Run { token, seen }))];
     Txn { unchanged: vec![(name, revision)], then, otherwise: Vec::new() }
 }

@@ -2,7 +2,7 @@
 
 use sequent_core::{Block, Epoch};
 
-use super::{codec::When, connection::Connection, name::Name};
+use super::{codec::When, connection::Connection, key_names::Name};
 use crate::{
     net::Fault,
     store::{

@@ -6,7 +6,7 @@ use sequent_core::{
 };
 
 use super::{
-    facts::{attest, facts},
+    facts::{durability, facts},
     formats::{KeptDefinition, KeptServer},
     load::{Loaded, note, reads},
     save::change,
@@ -15,10 +15,10 @@ use super::{
 };
 use crate::{
     etcd::{
+        client::{Kv, Op, Span},
+        connect::About,
         connection::Connection,
-        gateway::{Kv, Op, Span},
-        opening::About,
-        value::{self, unreadable},
+        json_value::{self, unreadable},
     },
     ledger::{Examined, Records, Refusal, Selection, Token},
     net::{Fault, Operation, token},
@@ -55,14 +55,14 @@ where
     async fn run(&self, connection: &mut Connection) -> Result<T, Fault> {
         let (cluster, names) = (connection.cluster(), connection.names());
         let fresh = self.selection.token.then(|| token(connection.env()));
-        let fresh = fresh.map(|text| Token { speaks: cluster.instance(&text), text });
+        let fresh = fresh.map(|text| Token { instance: cluster.instance(&text), text });
         let rests_on_rows = !(self.selection.counters.is_empty() && self.selection.dense.is_empty());
         let reads = reads(&names, self.selection);
         let ((value, silent_since), _) = transact(connection, &reads, |answers| {
             let mut loaded = Loaded::of(cluster, &names, self.selection, answers)?;
             loaded.records.token.clone_from(&fresh);
             let value = (self.decide)(&mut loaded.records).map_err(|refusal| match refusal {
-                Refusal::Answer(error) | Refusal::OtherRun(error) => error,
+                Refusal::Answer(error) | Refusal::OtherInstance(error) => error,
             })?;
             let silent_since = loaded.records.changes.servers_silent_since_ms;
             let change = change(&names, loaded, rests_on_rows);
@@ -92,7 +92,7 @@ async fn purge_servers(connection: &mut Connection, since_ms: u64) -> Result<(),
 fn silent(servers: &[Kv], since_ms: u64) -> Result<Vec<(String, u64)>, SourceError> {
     let mut old = Vec::new();
     for kv in servers {
-        let KeptServer { seen_ms, .. } = value::of("server", kv)?;
+        let KeptServer { seen_ms, .. } = json_value::of("server", kv)?;
         if seen_ms <= since_ms {
             old.push((seen_ms, kv.name()?.to_owned(), kv.mod_revision));
         }
@@ -149,17 +149,17 @@ impl Operation<Connection> for Inspect {
         let about = Op::Read(Span::one(names.only("about")));
         let reads = [vec![about], reads(&names, &Selection::default())].concat();
         let mut answers = look(connection, reads).await?;
-        let about: About = value::of("ledger", &answers.one().ok_or_else(|| unreadable("what is"))?)?;
+        let about: About = json_value::of("ledger", &answers.one().ok_or_else(|| unreadable("what is"))?)?;
         let id: LedgerId = about
             .id
             .parse()
             .map_err(|error: std::num::ParseIntError| Fault::from(unreadable("id").because(error)))?;
         let records = Loaded::of(cluster, &names, &Selection::default(), answers)?.records;
         Ok(LedgerInspection {
-            instance: records.speaks,
+            instance: records.instance,
             id,
             version: records.version,
-            durability: attest(connection.metrics().await?.as_deref()),
+            durability: durability(connection.metrics().await?.as_deref()),
             clock_ms: records.clock_ms,
             engine: connection.engine(),
             other_master: None,

@@ -6,7 +6,7 @@ use sequent_core::{Fact, FactClass};
 use crate::{net::Fault, redis::connection::Connection};
 
 /// The privileges that the user has beyond those needed. A user that may not ask has none too many.
-pub(super) async fn rights(connection: &mut Connection) -> Result<Option<Fact>, Fault> {
+pub(super) async fn excess_privileges(connection: &mut Connection) -> Result<Option<Fact>, Fault> {
     let user: Option<String> = connection.ask_if_allowed(cmd("ACL").arg("WHOAMI")).await?;
     let Some(user) = user else { return Ok(None) };
     let users: Option<Vec<String>> = connection.ask_if_allowed(cmd("ACL").arg("LIST")).await?;
