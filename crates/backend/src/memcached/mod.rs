@@ -16,8 +16,8 @@
 //!   only with `--memory-file`; a copy of that file belongs to another process.
 //! - Items have no time to live. If an operator sets one, the next swap removes it. A counter that expires before
 //!   begins a new epoch.
-//! - Stamp, mark and token are one item, so an eviction takes all three or none. Each use of a cell uses it too, so it
-//!   is evicted last. Without it, the store counts as empty and is stamped again.
+//! - Stamp, mark and token are one item, so an eviction takes all three or none. Each use of a cell uses it too, so an
+//!   LRU eviction keeps it as long as any cell. Without it, the store counts as empty and is stamped again.
 //! - Names are `sequent/<cluster>/<slot>/cell/<key>`. Characters that a name can't contain are escaped; a name above
 //!   250 bytes is replaced by its digest.
 //!

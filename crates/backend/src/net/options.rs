@@ -36,8 +36,8 @@ pub struct ServerOptions {
     pub connect_timeout: Duration,
     /// Silence after which a connection is probed.
     pub keep_alive: Duration,
-    /// Whether missing tables or collections may be created. Only the first connect of this process creates them;
-    /// existing ones are never overwritten.
+    /// Whether missing tables or collections may be created. They are created only until this store or ledger has
+    /// connected once. Existing ones are never overwritten.
     pub create: bool,
     /// The clock and the source of randomness. A store reports the server's clock instead.
     pub env: Env,

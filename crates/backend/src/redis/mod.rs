@@ -23,11 +23,10 @@
 //!   a take, and 140 bytes a key.
 //! - A connection is closed if a call on it was dropped, or failed with more than the call's own error.
 //! - All names begin with `sequent/<cluster>/<slot>/`. Stamp, mark and token are one key, so an eviction takes all
-//!   three or none. Each use of a cell uses it too, so it is evicted last. Without it, the store counts as empty and is
-//!   stamped again.
+//!   three or none. Each use of a cell uses it too, so an LRU eviction keeps it as long as any cell. Without it, the
+//!   store counts as empty and is stamped again.
 //!
 //! A replica is `Unavailable`, since it may be promoted a moment later. A node of a Redis Cluster and a sentinel are
-//! `Refused`.
 //! `Refused`.
 //!
 //! # Permissions

@@ -2,8 +2,8 @@
 //!
 //! Reading order: `fault` (errors), `disk_gate` (hanging disks), `file_identity` (which file is at the path),
 //! `atomic_create` (a new file appears complete or not at all), `checked_close` (when a connection may be closed),
-//! `connection`, `connect` (how it is opened), `connection_slot` (which holds it), `database` (one operation at a
-//! time), then `store` and `ledger`.
+//! `connection`. Then `connect` (how a connection is opened), `connection_slot` (where it is kept), `database` (one
+//! operation at a time), and last `store` and `ledger`.
 //!
 //! Properties that uniqueness rests on:
 //!
@@ -45,8 +45,8 @@ pub use store::SqliteStore;
 /// Options of a SQLite store or ledger.
 #[derive(Debug, Clone)]
 pub struct SqliteOptions {
-    /// Whether a missing file may be created (its directory must exist). Only the first connect of this process creates
-    /// it; an existing file is never overwritten.
+    /// Whether a missing file may be created (its directory must exist). It is created only until this store or ledger
+    /// has connected once. An existing file is never overwritten.
     pub create: bool,
     /// Entropy for new files' identities and the jitter of retries; the wall clock.
     pub env: Env,

@@ -114,7 +114,7 @@ impl<E: LedgerEngine> Heartbeat for CoreLedger<E> {
             };
             let parts = parts(raises, E::RECORDS_MAX);
             let (all, version) = self.in_parts("heartbeat at", shown, parts, select, judge).await?;
-            // There is at least one part. Commands and other servers' reports are taken from the last one.
+            // There is at least one part. Commands, catalog version and clock are taken from the last one.
             let value = all.into_iter().reduce(|mut before, after| {
                 before.raised.extend(after.raised);
                 Presence { raised: before.raised, ..after }
