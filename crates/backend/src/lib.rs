@@ -1,4 +1,4 @@
-//! The stores and ledgers, one folder an engine, each behind a feature.
+//! Stores and ledgers, one folder per engine, each behind a feature.
 //!
 //! | feature | store | ledger | durability |
 //! |---|---|---|---|
@@ -11,29 +11,30 @@
 //! | `redis` | `redis::RedisStore` (`redis`): Redis, Valkey | none | by the server's settings: volatile, lossy or durable |
 //! | `sqlite` | `sqlite::SqliteStore` | `sqlite::SqliteLedger` | durable: the embedded default |
 //!
-//! The feature `mutation` lets tests switch single rules of the guard off; no binary is built with it.
+//! The feature `mutation` lets tests switch off single rules of the guard. No released binary has it.
 //!
-//! A backend counts in cells, with epochs, and knows nothing of slots, `<< n`, eviction, prefetch, templates or retry.
-//! What it owes stands on [`Store`](sequent_core::Store) and in [`ledger`](sequent_core::ledger); how each verb behaves
-//! in every case is `memory::Cells` and `memory::LedgerState`, to be read before any other engine.
+//! A backend counts in cells under epochs. Slots, `<< n`, eviction, prefetch, templates and retries belong to the
+//! layers above. Its contract is [`Store`](sequent_core::Store) and [`ledger`](sequent_core::ledger). The reference
+//! implementation is `memory::Cells` and `memory::LedgerState`, with every case of each call: read it before any other
+//! engine.
 //!
 //! # Adding a store
 //!
-//! ARCHITECTURE.md has the six steps. What an engine owes:
+//! ARCHITECTURE.md has the six steps. Each engine must meet these requirements:
 //!
-//! - **The epoch is checked in the statement that counts.** Where a deleted counter begins again at 1 and nothing tells, the engine can't be a
-//!   store.
-//! - **The instance** is what changes when the engine restarts, fails over or is restored. A connection reads it once; a call under another
-//!   one fails with `Reborn` before it touches anything.
-//! - **Calls** are one statement each where they can be: `take` and `lift` change a cell that is open and of the epoch, or nothing; `close`
-//!   writes its mark on everything; `install` opens its own close only. Past `i64::MAX` is `Exhausted`. An engine that can only compare and
-//!   swap has its calls from `store::cas`.
-//! - **Faults** are `net::Fault`, which says what is known of the outcome.
-//! - **Proof** is `sequent_testkit::store_conformance!` over a fixture: some thirty tests, the race of takers against closers among them.
-//!   Then what only this engine does: kill it, restore it, fill its disk.
+//! - **Epoch check:** the statement that counts compares the epoch. If a deleted counter would silently begin again at
+//!   1, the engine can't be a store.
+//! - **Instance:** its id changes when the engine restarts, fails over or is restored. A connection reads it once. A
+//!   call under another instance fails with `Reborn` before it changes anything.
+//! - **Calls:** one statement each where possible. `take` and `lift` change a cell only if it is open and of the epoch.
+//!   `close` writes its mark whatever the cell holds. `install` opens only its own close. A value above `i64::MAX` is
+//!   `Exhausted`. An engine that can only compare and swap gets its calls from `store::cas`.
+//! - **Faults:** `net::Fault`, whose variants state whether an operation may have been done.
+//! - **Tests:** `sequent_testkit::store_conformance!` over a fixture, about thirty tests with a race of takes against
+//!   closes among them. Then the tests of this engine alone: kill it, restore it, fill its disk.
 //!
-//! A ledger is `ledger::LedgerEngine`, or on SQL its statements and a session, and is held to `ledger_conformance!` and
-//! `ledger_mutations!`.
+//! A ledger implements `ledger::LedgerEngine`; an SQL engine brings only statements and a session. Its tests are
+//! `ledger_conformance!` and `ledger_mutations!`.
 
 #![cfg_attr(
     not(feature = "full"),

@@ -1,4 +1,4 @@
-//! A cluster: its members, and in which order they are asked.
+//! etcd cluster: its members, and the order in which they are asked.
 
 use std::{
     sync::{
@@ -14,13 +14,13 @@ use super::{
 };
 use crate::net::{Fault, Server, ServerOptions};
 
-/// The longest time for which one member is waited for alone: many times what one that is well needs.
+/// The longest wait for one member before the next is asked too: many times the answer time of a healthy member.
 const HEAD_START_MAX: Duration = Duration::from_millis(150);
 
-/// A ledger's cluster, whoever uses it in this process. Who answered last is asked first; at first, who is named first.
+/// A ledger's cluster. The member that answered last is asked first; at the start, the one named first.
 pub(super) struct EtcdCluster {
     pub(super) options: ServerOptions,
-    /// Which member answered last.
+    /// The index of the member that answered last.
     first: AtomicUsize,
 }
 
@@ -29,23 +29,24 @@ impl EtcdCluster {
         Self { options, first: AtomicUsize::new(0) }
     }
 
-    /// The members in the order in which they are asked now, by their places.
+    /// The indexes of the members, in the order in which they are asked now.
     pub(super) fn members(&self) -> impl Iterator<Item = usize> + use<> {
         let (count, first) = (self.count(), self.first.load(Ordering::Relaxed));
         (0..count).map(move |step| (first + step) % count)
     }
 
-    /// How many members are named.
+    /// The number of named members.
     pub(super) fn count(&self) -> usize {
         self.options.url.hosts().len()
     }
 
-    /// A quorum has answered through this member.
+    /// Records that a quorum answered through this member.
     pub(super) fn note_answer(&self, at: usize) {
         self.first.store(at, Ordering::Relaxed);
     }
 
-    /// How long a member is waited for before the next one is asked as well: the last one has half of the time.
+    /// The wait for a member before the next one is asked too. All waits together leave the last member half of the
+    /// time.
     pub(super) fn head_start(&self) -> Duration {
         let count = u32::try_from(self.count()).unwrap_or(1).max(1);
         HEAD_START_MAX.min(self.options.connect_timeout / (2 * count))

@@ -1,4 +1,4 @@
-//! One connection to a member, and what was learned when it was opened: which instance answers there.
+//! etcd connection to one member, with the instance read when it was opened.
 
 use std::{
     sync::Arc,
@@ -9,21 +9,20 @@ use sequent_core::{Env, ErrorKind, InstanceId};
 use serde::de::DeserializeOwned;
 
 use super::{
+    client::{Answer, Header, Status, Ticket, Txn},
     cluster::EtcdCluster,
     fault,
-    gateway::{Answer, Header, Status, Ticket, Txn},
     http::{Http, HttpRequest, Reply},
-    names::Names,
-    reach,
-    run::{MemberState, metric},
-    tls,
+    instance::{MemberState, metric},
+    keys::Names,
+    reach, tls,
 };
 use crate::net::{self, Fault, Operation};
 
 /// An open connection, logged in.
 pub(super) struct Connection {
     cluster: Arc<EtcdCluster>,
-    /// Which of its members this is.
+    /// The index of its member.
     at: usize,
     http: Http,
     token: Option<String>,
@@ -32,22 +31,22 @@ pub(super) struct Connection {
     member_id: u64,
     version: String,
     instance: InstanceId,
-    /// The operation under way has asked for nothing yet that writes.
+    /// Whether the current operation has sent no write yet.
     only_read: bool,
 }
 
-/// The cluster's own id, which its runs' names begin with.
+/// The cluster's id, with which its instance ids begin.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ClusterId(u64);
 
 impl ClusterId {
-    /// The instance that answers if the run's token is `token`.
+    /// The instance of the run with this token.
     pub(super) fn instance(self, token: &str) -> InstanceId {
         InstanceId::new(format!("etcd {:x} {token}", self.0))
     }
 }
 
-/// What became of a transaction, and the wall clock of who carried it out.
+/// The answer of a transaction, and the wall clock of the member that answered.
 pub(super) struct TxnReply {
     pub(super) answer: Answer,
     pub(super) clock_ms: u64,
@@ -58,7 +57,7 @@ impl net::Connection for Connection {
         &self.instance
     }
 
-    /// Whether a quorum answers, the first request of an operation finds out.
+    /// Only the connection is checked. The first request of the operation finds out whether a quorum answers.
     async fn ping(&mut self) -> Result<(), Fault> {
         if self.http.is_open() { Ok(()) } else { Err(Fault::lost("the connection has ended")) }
     }
@@ -70,7 +69,7 @@ impl net::Connection for Connection {
 }
 
 impl Connection {
-    /// Connects to the member at this place.
+    /// Connects to the member with this index.
     pub(super) async fn open(cluster: &Arc<EtcdCluster>, at: usize) -> Result<Self, Fault> {
         let options = &cluster.options;
         let host = options.url.hosts().get(at).ok_or_else(|| Fault::refused("no member is named"))?;
@@ -89,12 +88,12 @@ impl Connection {
         })
     }
 
-    /// The run whose token this is goes on.
+    /// Sets the instance to the run with this token.
     pub(super) fn set_run(&mut self, token: &str) {
         self.instance = self.cluster().instance(token);
     }
 
-    /// The place of its member.
+    /// The index of its member.
     pub(super) fn at(&self) -> usize {
         self.at
     }
@@ -122,7 +121,7 @@ impl Connection {
         &self.cluster.options.env
     }
 
-    /// The engine's name and version, for people.
+    /// The engine's name and version, for operators.
     pub(super) fn engine(&self) -> String {
         format!("etcd {}", self.version)
     }
@@ -131,7 +130,7 @@ impl Connection {
         ClusterId(self.cluster_id)
     }
 
-    /// What the member says of its cluster and of itself.
+    /// Reads the state of the member and its cluster.
     pub(super) async fn member_state(&mut self) -> Result<MemberState, Fault> {
         let (status, _): (Status, _) = self.post("/v3/maintenance/status", "{}".to_owned()).await?;
         let Header { cluster_id, member_id, revision } = status.header;
@@ -150,34 +149,34 @@ impl Connection {
         })
     }
 
-    /// The member's page of metrics, where there is one.
+    /// Reads the member's metrics; `None` if it has no such page.
     pub(super) async fn metrics(&mut self) -> Result<Option<String>, Fault> {
         let reply = self.http.ask(HttpRequest { path: "/metrics", token: None, body: None }).await?;
         Ok(reply.status.is_success().then(|| String::from_utf8_lossy(&reply.body).into_owned()))
     }
 
-    /// One transaction of an operation, each of which reads first.
+    /// Runs one transaction of an operation, which begins with a read.
     ///
-    /// One that only reads is given up where this member is late with it, and another one is reached. A write is waited for, since
-    /// nobody knows what became of one that is given up.
+    /// A read is abandoned if this member is late and another one is reachable. A write is awaited, since the outcome
+    /// of an abandoned write is unknown.
     pub(super) async fn txn(&mut self, txn: &Txn) -> Result<TxnReply, Fault> {
         self.only_read &= txn.only_reads();
         let (cluster, at) = (Arc::clone(&self.cluster), self.at);
         let others = txn.only_reads() && cluster.count() > 1;
         let done = tokio::select! {
-            // What has come counts, however late this is looked at.
+            // An answer that has arrived counts, even if the time limit has passed too.
             biased;
             done = self.carry_out(txn) => done,
             fault = reach::another(&cluster, at), if others => Err(fault),
         };
         done.map_err(|fault| match fault {
-            // Nothing was done, so it can be done elsewhere.
+            // Nothing was written, so another connection can repeat it.
             Fault::Broken(ErrorKind::Unavailable, cause) if self.only_read => Fault::Stale(cause),
             fault => fault,
         })
     }
 
-    /// One transaction, of what a quorum has.
+    /// Runs one transaction, confirmed by a quorum.
     pub(super) async fn carry_out(&mut self, txn: &Txn) -> Result<TxnReply, Fault> {
         let (answer, clock_ms): (Answer, _) = self.post("/v3/kv/txn", txn.json().to_string()).await?;
         let Header { cluster_id, member_id, .. } = answer.header;
@@ -185,7 +184,7 @@ impl Connection {
         Ok(TxnReply { answer, clock_ms })
     }
 
-    /// Who answers first on a connection is who answers there.
+    /// Fails if the answering member is not the one that answered first on this connection.
     fn check_member(&mut self, cluster: u64, member: u64) -> Result<(), Fault> {
         if (self.cluster_id, self.member_id) == (0, 0) {
             (self.cluster_id, self.member_id) = (cluster, member);
@@ -219,7 +218,8 @@ fn answer_of<T: DeserializeOwned>(path: &str, reply: &Reply) -> Result<T, Fault>
     serde_json::from_slice(&reply.body).map_err(unreadable)
 }
 
-/// The clock of who answered. It tells seconds; where in that second, this machine's clock tells, as far as the two agree.
+/// The wall clock of the member. Its `Date` header has whole seconds. This machine's clock supplies the milliseconds,
+/// clamped to that second.
 fn wall_ms(reply: &Reply, here_ms: u64) -> u64 {
     let date = reply.date.and_then(|date| date.duration_since(UNIX_EPOCH).ok());
     date.map_or(here_ms, |date: Duration| {

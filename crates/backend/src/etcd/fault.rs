@@ -1,19 +1,19 @@
-//! What etcd says where it has done nothing, or can't tell what it has done: what it means.
+//! etcd errors as faults: which prove that nothing was done, and what follows.
 
 use hyper::StatusCode;
 use sequent_core::Why;
 
-use super::gateway::Refusal;
+use super::client::Refusal;
 use crate::net::{Cause, Fault};
 
-/// A reply that is no answer.
+/// The fault for a reply with an error status.
 pub(super) fn of_reply(status: StatusCode, body: &[u8]) -> Fault {
     let refusal: Refusal = serde_json::from_slice(body).unwrap_or_default();
     let said = if refusal.message.is_empty() { refusal.error } else { refusal.message };
     if said.is_empty() {
         let cause = format!("it answers {status}, and not as etcd's JSON gateway does");
         return match status {
-            // Whatever stands in between may be starting.
+            // A proxy may be starting.
             StatusCode::BAD_GATEWAY | StatusCode::SERVICE_UNAVAILABLE | StatusCode::GATEWAY_TIMEOUT => {
                 Fault::away(cause)
             }
@@ -31,24 +31,24 @@ pub(super) fn of_reply(status: StatusCode, body: &[u8]) -> Fault {
     }
 }
 
-/// Whether a login was refused because nobody needs one.
+/// Whether a login was refused because the cluster has authentication switched off.
 pub(super) fn needs_no_login(body: &[u8]) -> bool {
-    // FAILED_PRECONDITION: of a login, there is one.
+    // FAILED_PRECONDITION: a login gets it for this reason alone.
     serde_json::from_slice(body).is_ok_and(|refusal: Refusal| refusal.code == 9)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reaction {
-    /// Nothing was done: another login is needed.
+    /// Nothing was done; a new login is needed.
     Again,
     Evict,
-    /// The same, for it took too long.
+    /// As `Evict`, because of a timeout.
     Late,
     Login,
     Refuse,
 }
 
-/// What is to be done about each code that etcd gives to one thing alone, and what is added for people.
+/// Reactions to codes with a single meaning, and a hint for operators.
 const CODES: &[(u32, Reaction, &str)] = &[
     // PERMISSION_DENIED.
     (7, Reaction::Refuse, ": the documentation lists what the user's role needs"),
@@ -58,10 +58,14 @@ const CODES: &[(u32, Reaction, &str)] = &[
     (16, Reaction::Again, ""),
 ];
 
-/// The same of each thing that is said under a code that tells too little. `INVALID_ARGUMENT` (3) is given to a login that is
-/// refused, to one that has grown old, and to a transaction that is too large. `UNAVAILABLE` (14) is given to what took too long,
-/// and to a change of leaders. `RESOURCE_EXHAUSTED` (8) is given to a full database, and to too many requests at once. The
-/// gateway's reply has no finer code. An old etcd gives the revision of the auth store as `UNKNOWN` (2).
+/// Reactions to error texts under ambiguous codes:
+///
+/// - `INVALID_ARGUMENT` (3): a refused login, an expired one, a transaction that is too large.
+/// - `UNAVAILABLE` (14): a timeout, a change of leaders.
+/// - `RESOURCE_EXHAUSTED` (8): a full database, too many requests at once.
+/// - `UNKNOWN` (2): from an old etcd, the revision of the auth store.
+///
+/// The gateway's reply has no finer code.
 const MEANINGS: &[(&str, Reaction, &str)] = &[
     ("revision of auth store is old", Reaction::Again, ""),
     ("user name is empty", Reaction::Login, ": etcd asks who calls: name a user in the url"),
@@ -76,8 +80,8 @@ const MEANINGS: &[(&str, Reaction, &str)] = &[
     ("request is too large", Reaction::Refuse, ": --max-request-bytes is below its default"),
 ];
 
-/// By the code where it tells enough, and else by the text: of one code there are things that come and go with the cluster and
-/// others that a person has to mend.
+/// The reaction to an error: by its code if that has a single meaning, else by its text. An ambiguous code covers both
+/// temporary errors and those that an operator has to correct.
 fn meaning(said: &str, code: u32) -> (Reaction, &'static str) {
     let by_code =
         CODES.iter().find(|(known, ..)| *known == code).map(|(_, reaction, hint)| (*reaction, *hint));
@@ -88,7 +92,7 @@ fn meaning(said: &str, code: u32) -> (Reaction, &'static str) {
     by_code.or_else(by_text).unwrap_or((of_code(code), ""))
 }
 
-/// What a code means under which nothing is known by its text.
+/// The reaction to a code whose text is unknown.
 const fn of_code(code: u32) -> Reaction {
     match code {
         // INVALID_ARGUMENT, UNIMPLEMENTED.

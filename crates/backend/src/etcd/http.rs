@@ -1,4 +1,4 @@
-//! One connection of HTTP/1.1, plain or under TLS: a request at a time, its answer within bounds.
+//! HTTP/1.1 connection, plain or TLS: one request at a time, with a bounded answer.
 
 use std::{error::Error, io, iter::successors, time::SystemTime};
 
@@ -21,17 +21,17 @@ use tokio_rustls::TlsConnector;
 use super::tls;
 use crate::net::{Cause, Fault, Host, cause_of};
 
-/// The longest answer that is read: a page of rows takes a twentieth of it.
+/// The longest answer that is read, in bytes. A page of rows takes a twentieth of it.
 const ANSWER_BYTES_MAX: usize = 32 << 20;
 
-/// An open connection. Dropped, it is closed, whatever was on its way.
+/// An open connection. Dropping it closes it, even with a request in flight.
 pub(super) struct Http {
     sender: SendRequest<Full<Bytes>>,
     host: String,
     driver: Driver,
 }
 
-/// Reads and writes for as long as its connection is wanted.
+/// The task that reads and writes the connection. It ends with the connection's owner.
 struct Driver(JoinHandle<()>);
 
 impl Drop for Driver {
@@ -40,19 +40,19 @@ impl Drop for Driver {
     }
 }
 
-/// What is asked.
+/// A request.
 pub(super) struct HttpRequest<'a> {
     pub(super) path: &'a str,
-    /// Who asks, as a login has told.
+    /// The token of the login.
     pub(super) token: Option<&'a str>,
-    /// What is sent; nothing is sent to read a page.
+    /// The body of a POST; `None` for a GET.
     pub(super) body: Option<Vec<u8>>,
 }
 
-/// What was answered.
+/// An answer.
 pub(super) struct Reply {
     pub(super) status: StatusCode,
-    /// The wall clock of who answered, to the second.
+    /// The member's wall clock, to the second.
     pub(super) date: Option<SystemTime>,
     pub(super) body: Bytes,
 }
@@ -73,7 +73,7 @@ impl Http {
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(away)?;
-        // Why it ended is told to whoever asks next.
+        // The next request reports why the connection ended.
         let driver = Driver(tokio::spawn(async move { drop(connection.await) }));
         Ok(Self { sender, host: host.to_string(), driver })
     }
@@ -98,7 +98,7 @@ impl Http {
         Ok(Reply { status, date, body: body.to_bytes() })
     }
 
-    /// Whether it can be asked again, as far as is known on this side.
+    /// Whether the connection is open, as far as this side knows.
     pub(super) fn is_open(&self) -> bool {
         !self.sender.is_closed() && !self.driver.0.is_finished()
     }
@@ -111,7 +111,7 @@ fn away(error: impl Error + 'static) -> Fault {
     Fault::away(cause(&error))
 }
 
-/// An error with all that lies beneath it, and what callers are told of it.
+/// The text of an error with all its sources, and the reason that callers see.
 fn cause(error: &(dyn Error + 'static)) -> Cause {
     let (mut text, mut told) = (error.to_string(), why(error));
     for below in successors(error.source(), |error| (*error).source()) {

@@ -1,34 +1,35 @@
-//! etcd: a ledger whose durability is that of a quorum. It is spoken to through its JSON gateway, as every etcd from 3.4 on
-//! has it, so that no build needs a compiler of protocols.
+//! etcd ledger: durable by quorum. It uses etcd's JSON gateway, which every etcd from 3.4 on has, so no build needs a
+//! protobuf compiler.
 //!
-//! Reading order: `tls`, `http` (one connection), `gateway` (transactions, as they are asked and answered), `fault` (what
-//! etcd says, and what it means), `names` (what each thing is called), `run` and `opening` (which instance answers),
-//! `connection`, `cluster` and `reach` (which member is asked), then `ledger`. URL, options and pool are `net`'s.
+//! Reading order: `tls`, `http` (one connection), `client` (requests and answers of transactions), `fault` (errors),
+//! `keys` (names of records), `instance` and `connect` (which instance answers), `connection`, `cluster` and `reach`
+//! (which member is asked), then `ledger`. URL, options and pool are `net`'s.
 //!
-//! What it rests on:
+//! Properties that uniqueness rests on:
 //!
-//! - A call that writes is one transaction of etcd (a large one several, each a call by itself, see `ledger`). It
-//!   compares the revisions of the run's token, the layout, the caller's nonce and the version, without which no row moves;
-//!   where one of them moved, it has written nothing, and reads all of them anew.
-//! - Every read is linearizable: of a quorum, never of one member alone. Without a quorum, nothing is answered.
-//! - A transaction of etcd has at most 128 operations, which is its default and is not asked to be raised.
-//! - The instance is the cluster's id and the run's token: `run` says when another one is left. It changes with each
-//!   election, with the start of a member that left it, and with a cluster made of a snapshot; not with the member that is
-//!   asked. Data that was put back within one run is found by the nonces.
-//! - etcd has no clock to ask. Its gateway dates each answer to the second; the part of the second is this machine's.
-//! - That a member accepts a connection says nothing: it may hang, or have lost the others. It counts as reached once it
-//!   has answered what it has to ask a quorum for; until then the others are asked beside it, each a moment after the one
-//!   before (`reach`). One that is late with an answer, while another one is reached, is left.
-//! - A connection whose call was dropped, or that failed with more than an answer, is closed. A call that has only read
-//!   by then is done again on another one. A token of a login that has expired is replaced by logging in again.
-//! - etcd fsyncs what it agrees on; a member that was told not to is `Lossy`, where its metrics tell.
+//! - A call that writes is one etcd transaction; a large call is several, each complete by itself (see `ledger`). The
+//!   transaction compares the revisions of the run's token, the layout, the caller's nonce and the version, which every
+//!   change of a row raises. If one of them changed, nothing is written, and all are read again.
+//! - Every read is linearizable: it returns what a quorum has. Without a quorum there is no answer.
+//! - A transaction has at most 128 operations, etcd's default limit; it need not be raised.
+//! - The instance is the cluster's id and the run's token. `instance` has the conditions for a new token: each
+//!   election, a restart of the member that wrote the token, and a cluster created from a snapshot. It is the same
+//!   through every member. The servers' nonces detect data restored within one run.
+//! - etcd has no clock request. The gateway dates each answer to the second; this machine's clock supplies the
+//!   milliseconds.
+//! - A member that accepts a connection may still hang, or have lost the others. It counts as reached after an answer
+//!   that needs a quorum. Until then the other members are asked too, each a moment after the one before (`reach`). A
+//!   member that is late with an answer is abandoned if another one is reached.
+//! - A connection is closed if a call on it was dropped, or failed with more than the call's own error. A call that has
+//!   only read is then repeated on another connection. An expired login token is replaced by a new login.
+//! - etcd fsyncs what it agrees on. A member without fsync is `Lossy`, if its metrics show it.
 //!
-//! Every write leaves the state before it until etcd compacts: run it with `--auto-compaction-retention=5m`, or less; out of
-//! space, it takes no writes.
+//! Every write keeps the state before it until etcd compacts. Run etcd with `--auto-compaction-retention=5m` or less:
+//! out of space, it accepts no writes.
 //!
 //! # Permissions
 //!
-//! A role for everything under the prefix, and no more:
+//! A role for everything under the prefix, and nothing else:
 //!
 //! ```text
 //! etcdctl role add sequent
@@ -37,19 +38,19 @@
 //! etcdctl user grant-role sequent sequent
 //! ```
 
+mod client;
 mod cluster;
+mod connect;
 mod connection;
 mod fault;
-mod gateway;
 mod http;
+mod instance;
+mod json_value;
+mod keys;
 mod ledger;
-mod names;
 mod open;
-mod opening;
 mod reach;
-mod run;
 mod tls;
-mod value;
 
 pub use ledger::{EtcdLedger, EtcdLedgerEngine};
 pub(crate) use open::open_ledger;

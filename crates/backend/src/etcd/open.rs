@@ -1,4 +1,4 @@
-//! How the kind on etcd is opened.
+//! Opening of the etcd ledger kind.
 
 use sequent_core::{SourceError, ledger::Ledger};
 

@@ -1,7 +1,7 @@
-//! Which member is asked: whoever answers first what it has to ask a quorum for.
+//! Choice of the etcd member: the first one that answers a request that needs a quorum.
 //!
-//! Who answered last has a head start, then the next one is asked beside it, and so on. A member that refuses to be reached
-//! costs no time, one that hangs the head start.
+//! The member that answered last has a head start. Then the next one is asked in parallel, and so on. A member that
+//! refuses connections costs no time; one that hangs costs the head start.
 
 use std::sync::Arc;
 
@@ -11,18 +11,18 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use super::{cluster::EtcdCluster, connection::Connection, opening};
+use super::{cluster::EtcdCluster, connect, connection::Connection};
 use crate::net::Fault;
 
-/// What a connection is opened for.
+/// The purpose of a connection.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Purpose {
-    /// To use the ledger, which is made where it may be.
+    /// To use the ledger, which is created if the options allow it.
     Use {
-        /// This process has used it before, so that it is not made.
+        /// This process has used the ledger before, so it is not created.
         is_known: bool,
     },
-    /// To look: nothing is written.
+    /// To read only: nothing is written.
     Look,
 }
 
@@ -46,7 +46,7 @@ pub(super) async fn any(cluster: &Arc<EtcdCluster>, purpose: Purpose) -> Result<
                 cluster.note_answer(connection.at());
                 return Ok(connection);
             }
-            // What the cluster says, each of its members would say.
+            // An error of the cluster would be the same from each member.
             Some(Ok(Ok(Err(fault)))) if !matches!(fault, Fault::Broken(ErrorKind::Unavailable, _)) => {
                 return Err(fault);
             }
@@ -56,18 +56,17 @@ pub(super) async fn any(cluster: &Arc<EtcdCluster>, purpose: Purpose) -> Result<
     }
 }
 
-/// Comes to an end once the member at this place is late with an answer, and another one is reached before it is reached
-/// anew: why it is left.
+/// Waits until this member is late and another one was reached before it; returns the reason for leaving this one.
 pub(super) async fn another(cluster: &Arc<EtcdCluster>, at: usize) -> Fault {
     sleep(cluster.head_start()).await;
     match any(cluster, Purpose::Look).await {
         Ok(connection) if connection.at() != at => Fault::away("a member is silent while others answer"),
-        // Its answer may still come.
+        // The answer may still come.
         _ => std::future::pending().await,
     }
 }
 
-/// One member: the outer fault is that it was not reached, the inner one what came after.
+/// Tries one member. The outer fault means that it was not reached; the inner one is an error after that.
 async fn one(
     cluster: Arc<EtcdCluster>,
     at: usize,
@@ -85,9 +84,9 @@ async fn prepared(
     connection.log_in().await?;
     let token = match purpose {
         Purpose::Use { is_known } => {
-            opening::settle(&mut connection, cluster.options.create, is_known).await?
+            connect::settle(&mut connection, cluster.options.create, is_known).await?
         }
-        Purpose::Look => opening::found(&mut connection).await?,
+        Purpose::Look => connect::found(&mut connection).await?,
     };
     connection.set_run(&token);
     Ok(connection)

@@ -1,4 +1,4 @@
-//! TLS to a member: whom to trust, and who we are.
+//! TLS of etcd connections: trusted authorities and the client certificate.
 
 use std::{error::Error, path::PathBuf, sync::Arc};
 
@@ -12,7 +12,7 @@ use tokio_rustls::{TlsConnector, client::TlsStream};
 
 use crate::net::{Cause, Fault, Host, ServerOptions, files};
 
-/// What connections are secured with; the files are read anew each time.
+/// The TLS settings of a connection. The files are read anew each time.
 pub(super) async fn connector(options: &ServerOptions) -> Result<TlsConnector, Fault> {
     let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
     let builder = builder.with_safe_default_protocol_versions().map_err(refused)?;
@@ -57,7 +57,7 @@ async fn trusted(options: &ServerOptions) -> Result<RootCertStore, Fault> {
     Ok(roots)
 }
 
-/// A stream to a member that has shown who it is.
+/// A TLS stream to a member whose certificate is valid.
 pub(super) async fn secured(
     tls: &TlsConnector,
     host: &Host,
@@ -71,7 +71,7 @@ pub(super) async fn secured(
     })
 }
 
-/// What TLS did not accept, on either side, where that is what ended a connection: no certificate mends itself.
+/// The TLS error that ended a connection, from either side. A rejected certificate does not become valid by itself.
 pub(super) fn refusal(error: &(dyn Error + 'static)) -> Option<String> {
     let mut at = Some(error);
     while let Some(found) = at {

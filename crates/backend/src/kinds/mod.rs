@@ -1,6 +1,7 @@
-//! The table of kinds: each word for a store or a ledger, what it needs of a configuration, and how it is opened.
+//! Table of store and ledger kinds: the name in the configuration, the data's medium, and how each is opened.
 //!
-//! Configuration, help, `doctor` and the refusal of what a build leaves out read this table; no other list of kinds stands anywhere.
+//! Configuration, help, `doctor` and the error for a kind missing from the build all read this table. It is the only
+//! list of kinds.
 
 mod site;
 
@@ -13,7 +14,7 @@ pub(crate) use site::{opened_ledger, opened_store};
 
 use crate::net::{self, Driver};
 
-/// What a kind is for.
+/// The role of a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// A shard's store.
@@ -22,25 +23,25 @@ pub enum Role {
     Ledger,
 }
 
-/// Where a kind keeps its data.
+/// The medium on which a kind keeps its data.
 #[derive(Debug, Clone, Copy)]
 pub enum Medium {
-    /// This process's memory.
+    /// The memory of this process.
     Memory,
     /// A file.
     File,
-    /// A server, over a network.
+    /// A server reached over a network.
     Server(&'static Driver),
 }
 
-/// A word for a store or a ledger, and what stands behind it.
+/// A kind of store or ledger, as the configuration names it.
 #[derive(Debug)]
 pub struct Kind {
-    /// The word of the configuration.
+    /// Its name in the configuration.
     pub word: &'static str,
-    /// What it is for.
+    /// Store or ledger.
     pub role: Role,
-    /// Where it keeps its data.
+    /// The medium of its data.
     pub medium: Medium,
     open: Open,
 }
@@ -48,7 +49,7 @@ pub struct Kind {
 type OpenStore = fn(&Site<'_>) -> Result<Opened<dyn Store>, SourceError>;
 type OpenLedger = fn(&Site<'_>) -> Result<Opened<dyn Ledger>, SourceError>;
 
-/// `None`: the build leaves it out.
+/// `None` if the build does not include the kind.
 enum Open {
     Store(Option<OpenStore>),
     Ledger(Option<OpenLedger>),
@@ -69,7 +70,7 @@ impl Open {
     }
 }
 
-/// The function where the build has the engine's feature.
+/// The function if the build has the engine's feature, else `None`.
 macro_rules! where_built {
     ($feature:literal, $kind:ty, $open:path) => {{
         #[cfg(feature = $feature)]
@@ -134,41 +135,41 @@ impl Kind {
         KINDS.iter().filter(move |kind| kind.role == role)
     }
 
-    /// The kind of a word.
+    /// The kind with this name.
     pub fn named(role: Role, word: &str) -> Option<&'static Self> {
         Self::of(role).find(|kind| kind.word == word)
     }
 
-    /// The words of a role, or those of them that this build holds.
+    /// The names of a role's kinds; with `built_in`, only those in this build.
     pub fn words(role: Role, built_in: bool) -> Vec<&'static str> {
         Self::of(role).filter(|kind| !built_in || kind.is_built_in()).map(|kind| kind.word).collect()
     }
 
-    /// Whether this build holds its engine.
+    /// Whether this build includes the engine.
     pub const fn is_built_in(&self) -> bool {
         self.open.is_some()
     }
 
-    /// Whether it is reached over a network.
+    /// Whether the kind is reached over a network.
     pub const fn is_networked(&self) -> bool {
         matches!(self.medium, Medium::Server(_))
     }
 
-    /// A store of this kind. Nothing is touched before its first call.
+    /// A store of this kind. Nothing is read or written before its first call.
     ///
     /// # Errors
     ///
-    /// `Refused` for a ledger's kind, one that the build leaves out, or settings that are none of this kind's.
+    /// `Refused` for a ledger's kind, for a kind missing from the build, and for settings of another kind.
     pub fn open_store(&self, site: &Site<'_>) -> Result<Opened<dyn Store>, SourceError> {
         let Open::Store(Some(open)) = &self.open else { return Err(self.is_of_no_use()) };
         open(site)
     }
 
-    /// A ledger of this kind. Nothing is touched before its first call.
+    /// A ledger of this kind. Nothing is read or written before its first call.
     ///
     /// # Errors
     ///
-    /// As of [`open_store`](Self::open_store).
+    /// As [`open_store`](Self::open_store).
     pub fn open_ledger(&self, site: &Site<'_>) -> Result<Opened<dyn Ledger>, SourceError> {
         let Open::Ledger(Some(open)) = &self.open else { return Err(self.is_of_no_use()) };
         open(site)

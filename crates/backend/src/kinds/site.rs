@@ -1,4 +1,4 @@
-//! Where a kind is opened, and what has been opened.
+//! Location and owner of a store or ledger to open, and the handle of an opened one.
 
 use std::{path::Path, sync::Arc};
 
@@ -6,32 +6,32 @@ use sequent_core::{BoxFuture, Env, ErrorKind, SequenceName, SlotIndex, SourceErr
 
 use crate::net::{Owner, ServerOptions};
 
-/// Where something is opened.
+/// The location of a store or ledger.
 #[derive(Clone, Copy)]
 pub enum Where<'a> {
-    /// In this process's memory.
+    /// The memory of this process.
     Memory,
     /// In a file.
     File(&'a Path),
-    /// On a server; `create` and `env` are the site's.
+    /// A server. The `create` and `env` of [`Site`] apply, not those of its options.
     Server(&'a ServerOptions),
 }
 
-/// Where something is opened, and for whom.
+/// The location of a store or ledger, and its owner.
 #[derive(Clone, Copy)]
 pub struct Site<'a> {
-    /// Where.
+    /// The location.
     pub place: Where<'a>,
-    /// The cluster and the slot whose store it is; `None` of a ledger.
+    /// The cluster and slot of a store; `None` for a ledger.
     pub owner: Option<(&'a SequenceName, SlotIndex)>,
-    /// Whether what is missing is made.
+    /// Whether missing tables, collections or files are created.
     pub create: bool,
-    /// Where time is read, and what is random.
+    /// The clock and the source of randomness.
     pub env: &'a Env,
 }
 
 impl<'a> Site<'a> {
-    /// How the server is reached.
+    /// The server's options.
     pub(crate) fn server(&self) -> Result<ServerOptions, SourceError> {
         match self.place {
             Where::Server(options) => {
@@ -49,22 +49,22 @@ impl<'a> Site<'a> {
         }
     }
 
-    /// Whose slot it is.
+    /// The slot that the store belongs to.
     pub(crate) fn owner(&self) -> Result<Owner, SourceError> {
         let (cluster, slot) = self.owner.ok_or_else(|| refused("a store belongs to a slot of a cluster"))?;
         Ok(Owner { cluster: cluster.clone(), slot })
     }
 }
 
-/// A store or a ledger, and how it is closed.
+/// An opened store or ledger.
 pub struct Opened<T: ?Sized> {
-    /// It connects at its first call.
+    /// The handle. It connects at its first call.
     pub handle: Arc<T>,
     /// Closes its connections.
     pub close: Arc<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>,
 }
 
-/// A store on an engine.
+/// Wraps a store for callers that know no engine.
 pub(crate) fn opened_store<E: crate::store::StoreEngine>(
     store: crate::store::CoreStore<E>,
 ) -> Opened<dyn Store> {
@@ -77,7 +77,7 @@ pub(crate) fn opened_store<E: crate::store::StoreEngine>(
     Opened { handle: store, close: Arc::new(close) }
 }
 
-/// A ledger on an engine.
+/// Wraps a ledger for callers that know no engine.
 pub(crate) fn opened_ledger<E: crate::ledger::LedgerEngine>(
     ledger: crate::ledger::CoreLedger<E>,
 ) -> Opened<dyn Ledger> {

@@ -1,4 +1,4 @@
-//! What a call writes.
+//! Changes: what a ledger call writes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,24 +9,25 @@ use sequent_core::{
 
 use super::records::Token;
 
-/// What a call writes.
+/// The writes of a ledger call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Changes {
-    /// A server's row.
+    /// A server's row: its id and its next nonce.
     pub(crate) nonce: Option<(ServerId, u64)>,
-    /// Of many servers' rows, those go that have been silent since before this time.
+    /// If there are many servers, rows silent since before this time are removed.
     pub(crate) servers_silent_since_ms: Option<u64>,
-    /// The token to speak by.
+    /// The new token of the ledger.
     pub(crate) token: Option<Token>,
-    /// The run on record.
+    /// The ledger's instance on record.
     pub(crate) accepted: Option<InstanceId>,
-    /// A store on record.
+    /// A store's instance on record.
     pub(crate) store: Option<(SlotIndex, InstanceId)>,
-    /// No store is on record any more.
+    /// Whether all stores' instances on record are removed.
     pub(crate) forgets_stores: bool,
-    /// The layout's page.
+    /// The page of the layout.
     pub(crate) layout: Option<LayoutPage>,
-    /// The caller shows that it may delete rows: a resize would find out too late that it may not.
+    /// Whether the transaction must prove the privilege to delete rows. A resize would otherwise fail after the ring is
+    /// fenced.
     pub(crate) tries_deleting: bool,
     /// The ceiling of counters without a row.
     pub(crate) floor: Option<u64>,
@@ -34,21 +35,21 @@ pub(crate) struct Changes {
     pub(crate) version: Option<u64>,
     /// The catalog's version.
     pub(crate) catalog: Option<u64>,
-    /// Every ceiling, every `seen`, every dense counter and the floor are this much higher.
+    /// Added to every ceiling, every `seen`, every dense counter and the floor.
     pub(crate) lost: u64,
-    /// Counters whose rows are as the records have them: moved by the version that is written, or gone.
+    /// Counters whose row is written as in the records, with the version of this call, or deleted.
     pub(crate) rows: BTreeSet<Counter>,
-    /// Rows of which ceiling and `seen` alone have moved.
+    /// Counters whose row changes only in ceiling and `seen`.
     pub(crate) raised: BTreeSet<Counter>,
-    /// Epochs that have ended, in this order.
+    /// Ended epochs, in this order.
     pub(crate) ended: Vec<(Counter, PastEpoch)>,
-    /// Counters of which nothing is kept: no row, no history, no note.
+    /// Counters to delete, with their history and note.
     pub(crate) expired: Vec<Counter>,
-    /// Dense counters that are as the records have them.
+    /// Dense counters whose row is written as in the records.
     pub(crate) dense: BTreeSet<Key>,
-    /// Those of them that had no row.
+    /// Those of `dense` that had no row.
     pub(crate) begun_dense: BTreeSet<Key>,
-    /// Dense counters of which nothing is kept.
+    /// Dense counters to delete.
     pub(crate) expired_dense: Vec<Key>,
     /// Notes.
     pub(crate) notes: BTreeMap<NoteSubject, u64>,
@@ -59,7 +60,7 @@ pub(crate) struct Changes {
 }
 
 impl Changes {
-    /// The notes of counters of which nothing is kept.
+    /// The notes of deleted counters.
     pub(crate) fn expired_notes(&self) -> impl Iterator<Item = NoteSubject> {
         let expired = self.expired.iter().map(|counter| &counter.key);
         expired.chain(&self.expired_dense).map(|key| NoteSubject::Advanced(key.clone()))

@@ -1,4 +1,4 @@
-//! What an engine brings: reading and writing the records of one transaction, a few scans, and facts about itself.
+//! Interface of a ledger engine: transactions over records, scans, and facts about its server.
 
 use std::future::Future;
 
@@ -12,24 +12,25 @@ use sequent_core::{
 
 use super::{Records, Selection};
 
-/// Which keys a scan is of.
+/// The keys of a scan.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Keys<'a> {
     /// All of them.
     All,
-    /// This one, and those that begin with it and `|`: of a sequence's name, its keys. After `|` comes `}`.
+    /// This text, and keys that begin with it and `|`: all keys of a sequence name. The range ends before `}`, the
+    /// character after `|`.
     Of(&'a str),
-    /// From the first on, and before the second.
+    /// Keys from the first, inclusive, to the second, exclusive.
     Between(&'a str, &'a str),
 }
 
-/// Why a rule writes nothing.
+/// The reason why a rule writes nothing.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// The answer to this call.
+    /// The call's own error.
     Answer(SourceError),
-    /// The run on record is another one: a new connection may lead to it.
-    OtherRun(SourceError),
+    /// The instance on record is another one. A new connection may reach it.
+    OtherInstance(SourceError),
 }
 
 impl From<SourceError> for Refusal {
@@ -38,32 +39,33 @@ impl From<SourceError> for Refusal {
     }
 }
 
-/// What a look on a connection that can change nothing has found.
+/// The result of a read-only examination.
 #[derive(Debug)]
 pub(crate) struct Examined {
-    /// What the ledger says of itself.
+    /// The identity, durability and clock of the ledger.
     pub(crate) inspection: LedgerInspection,
-    /// The layout's page.
+    /// The page of the layout.
     pub(crate) layout: Option<LayoutPage>,
     /// The first rows.
     pub(crate) rows: Vec<(Counter, Row)>,
-    /// What is worth knowing besides.
+    /// Further facts.
     pub(crate) facts: Vec<Fact>,
 }
 
-/// An engine that can hold a ledger.
+/// An engine that can store a ledger.
 ///
-/// A transaction of [`transact`](Self::transact) is as if it were alone: two that write follow one another.
+/// Transactions of [`transact`](Self::transact) are serializable: of two that write, one follows the other.
 pub(crate) trait LedgerEngine: Send + Sync + 'static {
-    /// How many records one transaction holds, beside the few that each has.
+    /// The most records in one transaction, beside the few that each has.
     const RECORDS_MAX: usize = usize::MAX;
 
-    /// How many counters a caller names in one call.
+    /// The most counters in one call.
     const BATCH_MAX: usize = 4096;
 
-    /// Reads the records, lets `decide` note changes, and writes these, all in one transaction; `verb` names it in errors.
+    /// Reads the records, lets `decide` note changes, and writes them, all in one transaction. `verb` names the call in
+    /// errors.
     ///
-    /// `decide` is run again where others wrote meanwhile. Where it refuses, nothing is written.
+    /// `decide` runs again if another client wrote meanwhile. If it refuses, nothing is written.
     fn transact<T: Send>(
         &self,
         verb: &'static str,
@@ -71,14 +73,14 @@ pub(crate) trait LedgerEngine: Send + Sync + 'static {
         decide: impl Fn(&mut Records) -> Result<T, Refusal> + Send + Sync,
     ) -> impl Future<Output = Result<T, SourceError>> + Send;
 
-    /// Reads the records as they were at one moment.
+    /// Reads the records as of one moment.
     fn view(
         &self,
         verb: &'static str,
         selection: &Selection<'_>,
     ) -> impl Future<Output = Result<Records, SourceError>> + Send;
 
-    /// The rows of a slot, or of all slots, at most `most`, ascending by slot and key.
+    /// The rows of one slot or of all, at most `most`, ascending by slot and key.
     fn rows(
         &self,
         slot: Option<SlotIndex>,
@@ -96,14 +98,14 @@ pub(crate) trait LedgerEngine: Send + Sync + 'static {
     /// The ended epochs of a counter, oldest first.
     fn history(&self, counter: &Counter) -> impl Future<Output = Result<Vec<PastEpoch>, SourceError>> + Send;
 
-    /// The rows moved since the version `since`, by version, at most `most`; and who speaks.
+    /// The instance, and the rows changed after version `since`: ascending by version, at most `most`.
     fn moved(
         &self,
         since: u64,
         most: usize,
     ) -> impl Future<Output = Result<(InstanceId, Vec<Moved>), SourceError>> + Send;
 
-    /// Counts in one statement, where the engine has one for these asks and nothing speaks against it; `None` otherwise, and
+    /// Counts in one statement, if the engine has one for these asks and nothing prevents it. Otherwise `None`, and
     /// nothing was written.
     fn count_at_once(
         &self,
@@ -114,15 +116,16 @@ pub(crate) trait LedgerEngine: Send + Sync + 'static {
         std::future::ready(Ok(None))
     }
 
-    /// What the ledger says of itself on a fresh look.
+    /// Reads the ledger's identity, durability and clock anew.
     fn inspect(&self) -> impl Future<Output = Result<LedgerInspection, SourceError>> + Send;
 
-    /// The same, the layout and at most `most` rows on a connection that can change nothing, and what is worth knowing besides.
+    /// As `inspect`, with the layout, at most `most` rows and further facts, on a connection that can't change
+    /// anything.
     fn examine(&self, most: usize) -> impl Future<Output = Result<Examined, SourceError>> + Send;
 
-    /// Removes a server's row, if there is a connection.
+    /// Removes a server's row, if a connection is open.
     fn delist(&self, server: ServerId) -> impl Future<Output = Result<(), SourceError>> + Send;
 
-    /// Closes the connections; the next call opens another.
+    /// Closes the connections. The next call opens another.
     fn disconnect(&self) -> impl Future<Output = ()> + Send;
 }

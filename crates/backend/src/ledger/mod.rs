@@ -1,14 +1,14 @@
-//! The ledger, once for every engine: its rules, and the few things that an engine brings.
+//! The ledger, written once for all engines: its rules, and the interface of an engine.
 //!
-//! A call names the records that it rests on (`Selection`). The engine reads them in one transaction (`Records`), a rule
-//! decides on them (`rules`) and notes what is to be written (`Changes`), and the engine writes that in the same transaction.
-//! So a rule is a pure function, and an engine knows no rule.
+//! A call names the records that it needs (`Selection`). The engine reads them in one transaction (`Records`). A rule
+//! (`rules`) decides on them and notes the writes (`Changes`), and the engine writes these in the same transaction. So
+//! a rule is a pure function, and an engine has no rules.
 //!
 //! | file | what |
 //! |---|---|
 //! | `engine.rs` | what an engine implements |
 //! | `records.rs`, `changes.rs` | what a call reads, and what it writes |
-//! | `calls.rs`, `calls/` | the traits of `sequent_core::ledger`, each call a selection and a rule |
+//! | `calls/` | the traits of `sequent_core::ledger`, each call a selection and a rule |
 //! | `rules/` | the rules |
 
 #![allow(private_bounds, reason = "engines are this crate's own")]
@@ -33,22 +33,22 @@ pub(crate) use records::{DenseCount, Records, Selection, Token};
 
 /// A ledger on an engine.
 ///
-/// Making one touches nothing; the first call connects. Handles to the same data, in this process or another, are one ledger.
+/// The first call connects. All handles to the same data, in this process or another, are one ledger.
 #[derive(Debug)]
 pub struct CoreLedger<E> {
     pub(crate) engine: E,
     rules: Rules,
-    /// The server that calls through this handle.
+    /// The server enlisted through this handle.
     enlisted: Mutex<Option<ServerId>>,
 }
 
 impl<E> CoreLedger<E> {
-    /// The ledger on this engine.
+    /// The ledger on this engine, with all rules.
     pub(crate) fn on(engine: E) -> Self {
         Self { engine, rules: Rules::ALL, enlisted: Mutex::default() }
     }
 
-    /// The same ledger, keeping only some of the rules.
+    /// The same ledger with only some of the rules.
     #[must_use]
     pub fn keeping(self, rules: Rules) -> Self {
         Self { rules, ..self }
@@ -60,12 +60,12 @@ impl<E> CoreLedger<E> {
 }
 
 impl<E: LedgerEngine> CoreLedger<E> {
-    /// Removes the row of the server that enlisted through this handle, and closes the connections; who enlists again may call
-    /// again.
+    /// Removes the row of the server enlisted through this handle, and closes the connections. A server that enlists
+    /// again can call again.
     pub async fn disconnect(&self) {
         let enlisted = self.enlisted().take();
         if let Some(server) = enlisted {
-            // A row that can't be removed now is removed with other old ones.
+            // If this fails, the row is removed later with other old ones.
             let _ = self.engine.delist(server).await;
         }
         self.engine.disconnect().await;

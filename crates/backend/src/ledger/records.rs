@@ -1,4 +1,4 @@
-//! What a call reads, and what it makes of it.
+//! Records: what a ledger call reads, and the rules' changes to it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,17 +9,17 @@ use sequent_core::{
 
 use super::Changes;
 
-/// The records that a call rests on. Who speaks, versions, floor, run on record and layout are always among them.
+/// The records that a call needs. Instance, versions, floor, instance on record and layout are always among them.
 #[derive(Debug, Clone, Default)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a table that is read or not")]
 pub(crate) struct Selection<'a> {
-    /// The row of the server that calls.
+    /// The row of the calling server.
     pub(crate) server: Option<ServerId>,
-    /// Rows of counters, ascending, once each.
+    /// Rows of counters.
     pub(crate) counters: BTreeSet<&'a Counter>,
     /// Dense counters.
     pub(crate) dense: BTreeSet<&'a Key>,
-    /// What is noted about these.
+    /// The notes on these subjects.
     pub(crate) notes: BTreeSet<NoteSubject>,
     /// Every note.
     pub(crate) all_notes: bool,
@@ -27,79 +27,79 @@ pub(crate) struct Selection<'a> {
     pub(crate) definition: Option<&'a SequenceName>,
     /// Every definition in force.
     pub(crate) all_definitions: bool,
-    /// The stores on record.
+    /// The stores' instances on record.
     pub(crate) stores: bool,
-    /// The operators' commands.
+    /// The operators' slot commands.
     pub(crate) commands: bool,
-    /// A token that nobody has had, to speak by.
+    /// Whether a new token is needed.
     pub(crate) token: bool,
 }
 
-/// The records of a [`Selection`] as a transaction has found them, and what the call makes of them.
+/// The records of a [`Selection`] as a transaction read them, and the changes of the call.
 #[derive(Debug, Clone)]
 pub(crate) struct Records {
     /// The ledger's wall clock, in milliseconds since 1970.
     pub(crate) clock_ms: u64,
-    /// Who speaks.
-    pub(crate) speaks: InstanceId,
-    /// The version as it was read.
+    /// The ledger's instance.
+    pub(crate) instance: InstanceId,
+    /// The version as read.
     pub(crate) version: u64,
-    /// The catalog's version as it was read.
+    /// The catalog's version as read.
     pub(crate) catalog: u64,
     /// The ceiling of counters without a row.
     pub(crate) floor: u64,
-    /// The run on record.
+    /// The ledger's instance on record.
     pub(crate) accepted: Option<InstanceId>,
-    /// The layout's page.
+    /// The page of the layout.
     pub(crate) layout: Option<LayoutPage>,
     /// The nonce in the server's row.
     pub(crate) nonce: Option<u64>,
-    /// The rows that there are.
+    /// The rows found.
     pub(crate) rows: BTreeMap<Counter, Row>,
-    /// The dense counters that there are.
+    /// The dense counters found.
     pub(crate) dense: BTreeMap<Key, DenseCount>,
-    /// Dense counters whose rows somebody else holds.
+    /// Dense counters whose rows another client has locked.
     pub(crate) locked_dense: BTreeSet<Key>,
-    /// The notes that there are.
+    /// The notes found.
     pub(crate) notes: BTreeMap<NoteSubject, u64>,
     /// The definition in force.
     pub(crate) definition: Option<Definition>,
     /// Every definition in force, ascending by name.
     pub(crate) definitions: Vec<Definition>,
-    /// The stores on record, ascending by slot.
+    /// The stores' instances on record, ascending by slot.
     pub(crate) stores: Vec<(SlotIndex, InstanceId)>,
-    /// The operators' commands, ascending by slot.
+    /// The slot commands, ascending by slot.
     pub(crate) commands: Vec<Word>,
-    /// The token asked for.
+    /// The new token.
     pub(crate) token: Option<Token>,
-    /// What is to be written.
+    /// The changes to write.
     pub(crate) changes: Changes,
 }
 
-/// A dense counter as it is held.
+/// The row of a dense counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DenseCount {
-    /// What it has given.
+    /// The highest number given.
     pub(crate) value: u64,
-    /// When it gave its first, in milliseconds since 1970.
+    /// The time of the first number, in milliseconds since 1970.
     pub(crate) begun_at_ms: u64,
 }
 
-/// What a ledger may speak by from now on.
+/// A token, from which the ledger's instance id is made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Token {
-    /// As it is kept.
+    /// The token as stored.
     pub(crate) text: String,
-    /// Who speaks by it.
-    pub(crate) speaks: InstanceId,
+    /// The instance id that it gives.
+    pub(crate) instance: InstanceId,
 }
 
 impl Records {
     /// The records that every transaction reads.
-    pub(crate) fn of(speaks: InstanceId, clock_ms: u64) -> Self {
+    pub(crate) fn of(instance: InstanceId, clock_ms: u64) -> Self {
         Self {
             clock_ms,
-            speaks,
+            instance,
             version: 0,
             catalog: 0,
             floor: 0,
@@ -119,17 +119,17 @@ impl Records {
         }
     }
 
-    /// The version once the changes are written.
+    /// The version after the changes.
     pub(crate) fn next_version(&self) -> u64 {
         self.changes.version.unwrap_or(self.version)
     }
 
-    /// The version is one more, however often a call says so.
+    /// Raises the version by one, however often a call does so.
     pub(crate) fn raise_version(&mut self) {
         self.changes.version = Some(self.version.saturating_add(1));
     }
 
-    /// A counter's row is this one from now on; the epoch before goes into the history if anything was given in it.
+    /// Begins an epoch: replaces a counter's row. The epoch before goes into the history if ids were given in it.
     pub(crate) fn begin(&mut self, counter: &Counter, row: Row) {
         let old = self.rows.insert(counter.clone(), row);
         self.changes.ended.extend(old.and_then(|old| Some((counter.clone(), old.ended()?))));
@@ -137,7 +137,7 @@ impl Records {
         self.raise_version();
     }
 
-    /// A counter has no row any more; its epoch goes into the history.
+    /// Removes a counter's row. Its epoch goes into the history.
     pub(crate) fn end(&mut self, counter: &Counter) {
         if let Some(Row { epoch, base, ceiling, .. }) = self.rows.remove(counter) {
             self.changes.ended.push((counter.clone(), PastEpoch { epoch, base, ceiling }));
@@ -145,7 +145,7 @@ impl Records {
         }
     }
 
-    /// A counter's row holds these from now on.
+    /// Sets ceiling and `seen` of a counter's row.
     pub(crate) fn raise(&mut self, counter: &Counter, ceiling: u64, seen: u64) {
         let Some(row) = self.rows.get_mut(counter) else { return };
         if (row.ceiling, row.seen) != (ceiling, seen) {
@@ -155,7 +155,7 @@ impl Records {
         }
     }
 
-    /// A note is at least this from now on; returns what it is. The catalog's version tells of it where it moved.
+    /// Raises a note to at least `to` and returns it. If it changed, the catalog's version goes up.
     pub(crate) fn note(&mut self, LedgerNote { about, to }: &LedgerNote) -> u64 {
         let held = self.notes.entry(about.clone()).or_default();
         if *to > *held {
@@ -166,18 +166,18 @@ impl Records {
         self.noted(about)
     }
 
-    /// What is noted about a subject that was read; 0 where there is nothing.
+    /// The note on a subject that was read; 0 if there is none.
     pub(crate) fn noted(&self, about: &NoteSubject) -> u64 {
         self.notes.get(about).copied().unwrap_or_default()
     }
 
-    /// The catalog's version is one more.
+    /// Raises the catalog's version by one.
     pub(crate) fn raise_catalog(&mut self) {
         self.changes.catalog = Some(self.catalog.saturating_add(1));
     }
 }
 
-/// A sum that stays within what a counter can hold.
+/// A sum, bounded by a counter's range.
 #[cfg(any(feature = "etcd", feature = "memory"))]
 pub(crate) fn bounded_sum(value: u64, more: u64) -> u64 {
     value.saturating_add(more).min(sequent_core::Block::NUMBER_MAX)

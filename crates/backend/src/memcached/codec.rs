@@ -1,37 +1,37 @@
-//! The commands that are used, and how their answers are read: lines, and one block of data.
+//! memcached text protocol: the commands used, and the parser of their answers.
 
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufStream},
     net::TcpStream,
 };
 
-use super::name::Name;
+use super::key_names::Name;
 use crate::net::{Cause, Fault};
 
-/// The longest line of an answer.
+/// The longest line of an answer, in bytes.
 const LINE_BYTES_MAX: u64 = 2048;
-/// The longest item that is read: ours have some hundred bytes.
+/// The largest item that is read, in bytes. Items of this store have about a hundred.
 const ITEM_BYTES_MAX: usize = 8192;
-/// How many lines `stats` may have.
+/// The most lines of `stats`.
 const STATS_MAX: usize = 1024;
 
-/// A connection's bytes.
+/// The byte stream of a connection.
 #[derive(Debug)]
 pub(super) struct Wire(BufStream<TcpStream>);
 
-/// An item's data, and the id of its version on this connection.
+/// An item's data, and its version (CAS id), valid on this connection only.
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) data: Vec<u8>,
     pub(super) version: u64,
 }
 
-/// When an item is to be written.
+/// Condition of a write.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum When {
-    /// It is still this version.
+    /// The item still has this version.
     Is(u64),
-    /// There is none.
+    /// There is no item.
     Absent,
 }
 
@@ -40,7 +40,7 @@ impl Wire {
         Self(BufStream::new(stream))
     }
 
-    /// Names itself, as a server with `--auth-file` wants it: by a `set` of anything.
+    /// Logs in to a server started with `--auth-file`: a `set` of any item with user and password as its data.
     pub(super) async fn log_in(&mut self, user: &str, password: &str) -> Result<(), Fault> {
         let words = format!("{user} {password}");
         let head = format!("set login 0 0 {}\r\n", words.len());
@@ -50,7 +50,7 @@ impl Wire {
         }
     }
 
-    /// Whether anybody answers.
+    /// Fails if the server does not answer.
     pub(super) async fn ping(&mut self) -> Result<(), Fault> {
         match self.ask(&[b"mn\r\n"]).await?.as_str() {
             "MN" => Ok(()),
@@ -58,13 +58,13 @@ impl Wire {
         }
     }
 
-    /// An item, if it is there. The server notes that it is in use.
+    /// Reads an item, if it exists. The server counts it as recently used.
     pub(super) async fn get(&mut self, name: &Name) -> Result<Option<Found>, Fault> {
         let said = self.ask(&[b"mg ", name.bytes(), b" v c\r\n"]).await?;
         self.found(&said).await
     }
 
-    /// Two items, in one go.
+    /// Reads two items in one round trip.
     pub(super) async fn get_both(
         &mut self,
         one: &Name,
@@ -77,7 +77,7 @@ impl Wire {
         Ok((one, self.found(&said).await?))
     }
 
-    /// After how many seconds an item goes by itself; `None`: never, or it is not there.
+    /// Seconds until an item expires; `None` if it never does or does not exist.
     pub(super) async fn expires(&mut self, name: &Name) -> Result<Option<u64>, Fault> {
         match self.ask(&[b"mg ", name.bytes(), b" t\r\n"]).await?.as_str() {
             "EN" | "HD t-1" => Ok(None),
@@ -88,7 +88,7 @@ impl Wire {
         }
     }
 
-    /// The item behind the first line of an answer.
+    /// Reads the item after the first line of an answer.
     async fn found(&mut self, said: &str) -> Result<Option<Found>, Fault> {
         if said == "EN" {
             return Ok(None);
@@ -115,7 +115,7 @@ impl Wire {
         Ok(Some(Found { data, version }))
     }
 
-    /// Writes an item; whether it was as `when` wants it.
+    /// Writes an item; `false` if the condition `when` did not hold.
     pub(super) async fn set(&mut self, name: &Name, data: &[u8], when: When) -> Result<bool, Fault> {
         let flags = match when {
             When::Is(version) => format!(" {} C{version}\r\n", data.len()),
@@ -124,13 +124,13 @@ impl Wire {
         let said = self.ask(&[b"ms ", name.bytes(), flags.as_bytes(), data, b"\r\n"]).await?;
         match said.as_str() {
             "HD" => Ok(true),
-            // Another version; none; one where none was to be.
+            // Wrong version; no item; an item where none was expected.
             "EX" | "NF" | "NS" => Ok(false),
             said => Err(unexpected("ms", said)),
         }
     }
 
-    /// What the server says of itself: `""`, or one of its groups.
+    /// Statistics of the server: the general ones (`""`) or one group.
     pub(super) async fn stats(&mut self, group: &str) -> Result<Vec<(String, String)>, Fault> {
         let mut line = self.ask(&[b"stats ", group.as_bytes(), b"\r\n"]).await?;
         let mut found = Vec::new();
@@ -173,7 +173,7 @@ fn broken(error: &std::io::Error) -> Fault {
     Fault::away(Cause::of_io(error))
 }
 
-/// Who must react to an answer that is none of those hoped for. What comes and goes with the server evicts.
+/// The fault for an unexpected answer. Temporary ones evict the shard.
 fn unexpected(command: &str, said: &str) -> Fault {
     let cause = format!("{command}: {said:?}");
     if said.contains("unauthenticated") || said.contains("authentication") {

@@ -1,4 +1,4 @@
-//! One connection, and what was learned when it was opened: who answers there.
+//! Memcached connection, with the instance and token read when it was opened.
 
 use std::time::Duration;
 
@@ -6,14 +6,14 @@ use sequent_core::{Entropy, Env, InstanceId};
 
 use super::{
     codec::{When, Wire},
-    item::ShardItem,
-    name::Name,
+    entry::ShardItem,
+    key_names::Name,
     server::MemcachedServer,
     stats::process,
 };
 use crate::net::{self, Fault};
 
-/// The longest pause after a lost race; the real one is random up to this, so that equals do not meet again.
+/// The longest pause after a lost race. The pause is random up to it, so that equal clients do not collide again.
 const PAUSE_MAX: Duration = Duration::from_millis(2);
 
 /// An open connection.
@@ -21,9 +21,9 @@ const PAUSE_MAX: Duration = Duration::from_millis(2);
 pub(crate) struct Connection {
     wire: Wire,
     instance: InstanceId,
-    /// The token of the data that it was opened on.
+    /// The token of the data on which it was opened.
     token: String,
-    /// The shard's own item.
+    /// The name of the shard's own item.
     shard: Name,
     env: Env,
 }
@@ -39,7 +39,7 @@ impl net::Connection for Connection {
 }
 
 impl Connection {
-    /// Connects, and learns who answers.
+    /// Connects and reads the instance.
     pub(super) async fn open(server: &MemcachedServer) -> Result<Self, Fault> {
         let mut wire = server.wire().await?;
         let (process, shard) = (process(&mut wire).await?, Name::of_shard(&server.owner));
@@ -47,7 +47,7 @@ impl Connection {
         Ok(Self::new(server, wire, &process, token, shard))
     }
 
-    /// The same, to look: nothing is written.
+    /// Connects for reading only: nothing is written.
     pub(super) async fn open_to_look(server: &MemcachedServer) -> Result<Self, Fault> {
         let mut wire = server.wire().await?;
         let (process, shard) = (process(&mut wire).await?, Name::of_shard(&server.owner));
@@ -61,28 +61,28 @@ impl Connection {
         Self { wire, instance, token, shard, env: server.options.env.clone() }
     }
 
-    /// What commands go through.
+    /// The stream for commands.
     pub(super) fn wire(&mut self) -> &mut Wire {
         &mut self.wire
     }
 
-    /// The token of the data that it was opened on: gone where that data is.
+    /// The token of the data on which it was opened. It is lost together with that data.
     pub(super) fn token(&self) -> &str {
         &self.token
     }
 
-    /// The shard's own item.
+    /// The name of the shard's own item.
     pub(super) fn shard(&self) -> &Name {
         &self.shard
     }
 
-    /// Waits a moment after a lost race.
+    /// Pauses after a lost race.
     pub(super) async fn pause(&self) {
         tokio::time::sleep(PAUSE_MAX.mul_f64(self.env.entropy.fraction())).await;
     }
 }
 
-/// The token of this data, left by whoever came first.
+/// The token of this data. The first client writes it.
 async fn leave_token(wire: &mut Wire, shard: &Name, entropy: &dyn Entropy) -> Result<String, Fault> {
     let fresh = ShardItem { born: format!("{:016x}", entropy.bits()), ..ShardItem::default() };
     wire.set(shard, fresh.text().as_bytes(), When::Absent).await?;

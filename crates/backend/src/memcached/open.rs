@@ -1,4 +1,4 @@
-//! How the kind on memcached is opened.
+//! Opening of the memcached store kind.
 
 use sequent_core::{SourceError, Store};
 

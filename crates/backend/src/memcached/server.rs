@@ -1,11 +1,11 @@
-//! Where a server is, and whose slot is kept there.
+//! Memcached server address, login, and owner of the store.
 
 use tokio::net::TcpStream;
 
 use super::{codec::Wire, connection::Connection};
 use crate::net::{Cause, Fault, Owner, Server, ServerOptions};
 
-/// A server, and whose slot is kept there.
+/// A server, and the slot whose store it is.
 #[derive(Debug)]
 pub(crate) struct MemcachedServer {
     pub(super) options: ServerOptions,
@@ -13,8 +13,8 @@ pub(crate) struct MemcachedServer {
 }
 
 impl MemcachedServer {
-    /// Connects, and logs in where there is a password. Its file is read anew each time, so it can be changed under a
-    /// running process.
+    /// Connects, and logs in if there is a password. The password file is read anew each time, so an operator can
+    /// change it under a running process.
     pub(super) async fn wire(&self) -> Result<Wire, Fault> {
         let url = &self.options.url;
         let away = |error: std::io::Error| Fault::away(Cause::of_io(&error));
@@ -31,8 +31,7 @@ impl MemcachedServer {
 impl Server for MemcachedServer {
     type Connection = Connection;
 
-    /// A token is left in data that has none, whether or not this process has connected before: what was flushed is
-    /// known by it.
+    /// Data without a token gets one even if this process has connected before: a changed token shows a flush.
     async fn connect(&self, _is_known: bool) -> Result<Connection, Fault> {
         Connection::open(self).await
     }

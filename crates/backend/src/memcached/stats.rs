@@ -1,15 +1,15 @@
-//! What a server says of itself.
+//! Statistics of a memcached server: process, clock, version and evictions.
 
 use sequent_core::{Durability, DurabilityClass};
 
 use super::codec::Wire;
 use crate::net::Fault;
 
-/// What the server says of itself now.
+/// The statistics that a store reports.
 pub(super) struct Stats {
     /// In whole seconds, rounded down.
     pub(super) clock_ms: u64,
-    /// How many items were pushed out since its start.
+    /// Items evicted since the server's start.
     pub(super) evictions: u64,
     pub(super) version: String,
     pub(super) durability: Durability,
@@ -30,7 +30,7 @@ impl Stats {
     }
 }
 
-/// The server's process and the second of its start.
+/// The server's process and its start time in seconds.
 pub(super) async fn process(wire: &mut Wire) -> Result<String, Fault> {
     let stats = wire.stats("").await?;
     let started = number_of(&stats, "time")?.saturating_sub(number_of(&stats, "uptime")?);

@@ -1,21 +1,21 @@
-//! The cell verbs as a pure state machine: what every store does, in its simplest form.
+//! Cells as a pure state machine: the reference for the calls of every store.
 
 use std::collections::BTreeMap;
 
 use sequent_core::{Block, Epoch, ErrorKind, Key, Rule, Rules, SourceError, Stamp};
 
-/// What a store holds for one counter.
+/// The state of one counter's cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CellState {
-    /// Whose cell it is.
+    /// The current epoch of an open cell, or the epoch that a closed one is closed for.
     pub epoch: Epoch,
-    /// Whether it counts; closed from a close until the install for the same epoch.
+    /// Whether ids can be taken; `false` from a close until the install for the same epoch.
     pub open: bool,
-    /// The highest id given, or the base.
+    /// The highest id taken, or the base.
     pub value: u64,
 }
 
-/// Every cell of a store, its stamp and its mark. Pure: a copy of it is a backup.
+/// All cells of a store, its stamp and its mark. It is pure data: a clone is a backup.
 ///
 /// ```
 /// use sequent_backend::memory::Cells;
@@ -37,7 +37,7 @@ pub struct Cells {
 }
 
 impl Cells {
-    /// An empty store that keeps `rules`.
+    /// An empty store with these rules.
     pub const fn new(rules: Rules) -> Self {
         Self { rules, held: BTreeMap::new(), stamp: None, mark: 0 }
     }
@@ -60,7 +60,7 @@ impl Cells {
         Ok(block)
     }
 
-    /// Closes the cell for the next epoch, and returns its value; writes the closed mark where there is no cell.
+    /// Closes the cell for the next epoch and returns its value. A missing cell is created closed.
     pub fn close(&mut self, key: &Key, next: Epoch) -> Result<u64, SourceError> {
         let closed = CellState { epoch: next, open: false, value: 0 };
         let cell = self.held.entry(key.clone()).or_insert(closed);
@@ -84,7 +84,8 @@ impl Cells {
         Ok(())
     }
 
-    /// Raises the value to `floor`, if it is lower and the cell is open and of this epoch; returns the value held.
+    /// Raises the value to `floor`, if it is lower and the cell is open and of this epoch. Returns the value
+    /// afterwards.
     pub fn lift(&mut self, key: &Key, epoch: Epoch, floor: u64) -> Result<u64, SourceError> {
         let value = bounded("lift", key, floor)?;
         match self.held.get_mut(key) {
@@ -101,12 +102,12 @@ impl Cells {
         }
     }
 
-    /// Removes a cell; whether there was one.
+    /// Removes a cell; returns whether there was one.
     pub fn remove(&mut self, key: &Key) -> bool {
         self.held.remove(key).is_some()
     }
 
-    /// Replaces the stamp if it is `expected` now.
+    /// Replaces the stamp if it is `expected`.
     pub fn stamp(&mut self, expected: Option<&Stamp>, new: &Stamp) -> Result<(), SourceError> {
         if self.stamp.as_ref() != expected {
             let text = |stamp: Option<&Stamp>| stamp.map_or("none".to_owned(), ToString::to_string);
@@ -118,7 +119,7 @@ impl Cells {
         Ok(())
     }
 
-    /// Keeps the greater of the mark held and `version`, and returns it; 0 only reads.
+    /// Keeps the greater of the mark and `version`, and returns it; 0 only reads.
     pub fn mark(&mut self, version: u64) -> Result<u64, SourceError> {
         if version > Block::NUMBER_MAX {
             let context = format!("mark is {version}: at most {} is allowed", Block::NUMBER_MAX);
@@ -128,7 +129,7 @@ impl Cells {
         Ok(self.mark)
     }
 
-    /// The stamp held.
+    /// The stamp.
     pub const fn stamped(&self) -> Option<&Stamp> {
         self.stamp.as_ref()
     }
@@ -143,7 +144,7 @@ impl Cells {
         self.held.get(key).copied()
     }
 
-    /// Sets or removes a cell, as a person or a fault might; returns what was there.
+    /// Sets or removes a cell, as an operator or a fault might. Returns the cell before.
     pub fn put(&mut self, key: &Key, cell: Option<CellState>) -> Option<CellState> {
         match cell {
             Some(cell) => self.held.insert(key.clone(), cell),
@@ -151,7 +152,7 @@ impl Cells {
         }
     }
 
-    /// Forgets cells, stamp and mark.
+    /// Removes cells, stamp and mark.
     pub fn empty(&mut self) {
         *self = Self::new(self.rules);
     }

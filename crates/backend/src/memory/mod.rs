@@ -1,12 +1,12 @@
-//! Store and ledger in memory: the reference for what every backend does, and the ground floor of simulations.
+//! Store and ledger in memory: the reference for every backend, and the base of simulations.
 //!
-//! [`Cells`] is the store's verbs as a pure state machine, without async, clocks or randomness, and [`LedgerState`] what a ledger
-//! holds; [`MemoryStore`] and [`MemoryLedger`] put them behind a mutex and give them an instance.
+//! [`Cells`] has the store's calls as a pure state machine, without async, clocks or randomness. [`LedgerState`] is the
+//! data of a ledger. [`MemoryStore`] and [`MemoryLedger`] put them behind a mutex and give them an instance.
 
 mod cells;
+mod instance;
 mod ledger;
 mod open;
-mod speaker;
 mod store;
 
 pub use cells::{CellState, Cells};
@@ -14,12 +14,12 @@ pub use ledger::{LedgerState, MemoryLedger, MemoryLedgerEngine};
 pub(crate) use open::{open_ledger, open_store};
 pub use store::MemoryStore;
 
-use speaker::Speaker;
+use instance::CurrentInstance;
 
-/// What store and ledger say of their engine.
+/// The engine's version, as store and ledger report it.
 const VERSION: &str = concat!("memory ", env!("CARGO_PKG_VERSION"));
 
-/// Lets other tasks run, where asked for.
+/// Yields to other tasks, if `yields` is set.
 async fn pause(yields: bool) {
     if yields {
         tokio::task::yield_now().await;

@@ -1,4 +1,4 @@
-//! How the kinds in memory are opened.
+//! Opening of the memory kinds.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A store in memory: [`Cells`] behind a mutex, with an instance that changes when its data may have.
+//! Store in memory: [`Cells`] behind a mutex, with an instance that changes whenever the data may have gone back.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -7,11 +7,11 @@ use sequent_core::{
     InstanceId, Key, Rule, Rules, SourceError, Stamp, Store,
 };
 
-use super::{Cells, Speaker, pause};
+use super::{Cells, CurrentInstance, pause};
 
-/// A volatile store. A clone is another handle to the same data, as another process would have it.
+/// A volatile store. A clone is another handle to the same data, like one in another process.
 ///
-/// The methods beside the trait are the faults that tests inject; nothing else calls them.
+/// The methods beside those of the trait inject faults for tests.
 #[derive(Debug, Clone)]
 pub struct MemoryStore {
     held: Arc<Mutex<Held>>,
@@ -23,7 +23,7 @@ pub struct MemoryStore {
 #[derive(Debug)]
 struct Held {
     cells: Cells,
-    speaker: Speaker,
+    current: CurrentInstance,
     away: bool,
     class: DurabilityClass,
 }
@@ -34,82 +34,84 @@ impl MemoryStore {
         Self::with_rules(clock, entropy, Rules::ALL)
     }
 
-    /// An empty store that keeps only some of the guard's rules.
+    /// An empty store with only some of the guard's rules.
     pub fn with_rules(clock: Arc<dyn Clock>, entropy: &dyn Entropy, rules: Rules) -> Self {
-        let (cells, speaker) = (Cells::new(rules), Speaker::new("memory", entropy));
-        let held = Held { cells, speaker, away: false, class: DurabilityClass::Volatile };
+        let (cells, current) = (Cells::new(rules), CurrentInstance::new("memory", entropy));
+        let held = Held { cells, current, away: false, class: DurabilityClass::Volatile };
         Self { held: Arc::new(Mutex::new(held)), clock, rules, yields: false }
     }
 
-    /// The same store under the name of another durability class: for tests, whose faults are scripted.
+    /// The same store, reporting another durability class: for tests that script its faults.
     #[must_use]
     pub fn posing_as(self, class: DurabilityClass) -> Self {
         self.pose_as(class);
         self
     }
 
-    /// Another class from now on, under the same instance, as settings that are changed while a server runs.
+    /// Reports another durability class from now on, under the same instance, like a setting changed while a server
+    /// runs.
     pub fn pose_as(&self, class: DurabilityClass) {
         self.held().class = class;
     }
 
-    /// The same store, letting other tasks run before and after each verb acts: for tests of what happens in between.
+    /// The same store, yielding to other tasks before and after each call acts: for tests of what happens in between.
     #[must_use]
     pub fn yielding(self) -> Self {
         Self { yields: true, ..self }
     }
 
-    /// A copy of the data, as a backup would have it.
+    /// A copy of the data, like a backup.
     pub fn snapshot(&self) -> Cells {
         self.held().cells.clone()
     }
 
-    /// Restarts from a copy.
+    /// Restarts from a copy, as a new instance.
     pub fn restore(&self, copy: Cells) {
         let mut held = self.held();
         held.cells = copy;
-        held.speaker.rebear();
+        held.current.renew();
     }
 
-    /// Goes back to a copy under the same instance, as a file written over while in use.
+    /// Goes back to a copy under the same instance, like a file overwritten while in use.
     pub fn restore_in_place(&self, copy: Cells) {
         self.held().cells = copy;
     }
 
-    /// Restarts with nothing.
+    /// Restarts without data, as a new instance.
     pub fn empty(&self) {
         let mut held = self.held();
         held.cells.empty();
-        held.speaker.rebear();
+        held.current.renew();
     }
 
-    /// Restarts intact.
+    /// Restarts with all data, as a new instance.
     pub fn restart(&self) {
-        self.held().speaker.rebear();
+        self.held().current.renew();
     }
 
-    /// Deletes a cell behind everybody's back; whether there was one.
+    /// Deletes a cell directly, unseen by servers; returns whether there was one.
     pub fn delete(&self, key: &Key) -> bool {
         self.held().cells.put(key, None).is_some()
     }
 
-    /// Sets a cell's value by hand; whether there is one.
+    /// Sets a cell's value directly; returns whether there is such a cell.
     pub fn set_value(&self, key: &Key, value: u64) -> bool {
         let mut held = self.held();
         let cell = held.cells.cell(key);
         cell.is_some_and(|cell| held.cells.put(key, Some(super::CellState { value, ..cell })).is_some())
     }
 
-    /// Out of reach, or back: while it is away, every verb is `Unavailable` and touches nothing.
+    /// Makes the store unreachable, or reachable again. While it is away, every call is `Unavailable` and changes
+    /// nothing.
     pub fn set_away(&self, away: bool) {
         self.held().away = away;
     }
 
-    /// A second store with the same data, which speaks as the same run: an old primary, once another copy has been promoted.
+    /// A second store with the same data and instance: an old primary after another copy was promoted.
     #[must_use]
     pub fn parted(&self) -> Self {
-        let Held { cells, speaker, away, class } = &*self.held();
-        let held = Held { cells: cells.clone(), speaker: speaker.clone(), away: *away, class: *class };
+        let Held { cells, current, away, class } = &*self.held();
+        let held = Held { cells: cells.clone(), current: current.clone(), away: *away, class: *class };
         Self {
             held: Arc::new(Mutex::new(held)),
             clock: Arc::clone(&self.clock),
@@ -118,13 +120,13 @@ impl MemoryStore {
         }
     }
 
-    /// The instance in force.
+    /// The current instance.
     pub fn instance(&self) -> InstanceId {
-        self.held().speaker.instance().clone()
+        self.held().current.instance().clone()
     }
 
     fn held(&self) -> MutexGuard<'_, Held> {
-        // A panic of another holder leaves no half-written state: each verb changes one field last.
+        // Poisoning is ignored: each call changes one field last, so a panic leaves no half-written state.
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -156,7 +158,7 @@ impl MemoryStore {
         self.verb(move |held| {
             // R1
             if self.rules.keep(Rule::SameConnection) {
-                held.speaker.check(under)?;
+                held.current.check(under)?;
             }
             act(&mut held.cells)
         })
@@ -167,7 +169,7 @@ impl Store for MemoryStore {
     fn inspect(&self) -> BoxFuture<'_, Result<Inspection, SourceError>> {
         self.verb(|held| {
             Ok(Inspection {
-                instance: held.speaker.instance().clone(),
+                instance: held.current.instance().clone(),
                 stamp: held.cells.stamped().cloned(),
                 has_cells: held.cells.has_cells(),
                 durability: Durability { class: held.class, settings: Vec::new() },

@@ -1,4 +1,4 @@
-//! One connection to one shard, and what was learned when it was opened: which instance answers there.
+//! MongoDB connection of one store, with the instance read when it was opened.
 
 use mongodb::bson::{Bson, Document, doc};
 use sequent_core::InstanceId;
@@ -10,11 +10,11 @@ use super::{
 };
 use crate::net::{self, Fault, ServerOptions};
 
-/// An open connection, and what was learned when it was opened.
+/// An open connection.
 pub(crate) struct Connection {
     pinned: PinnedConnection,
     cells: Identity,
-    /// Whether the server compares a collection's identity with the one that a statement names.
+    /// Whether the server compares the collection's UUID that a command names.
     compares: bool,
     instance: InstanceId,
 }
@@ -30,7 +30,7 @@ impl net::Connection for Connection {
 }
 
 impl Connection {
-    /// Connects, makes the collections if they are missing and may be made, and learns which instance answers.
+    /// Connects, creates missing collections if allowed, and reads the instance.
     pub(super) async fn open(options: &ServerOptions, create: bool, is_known: bool) -> Result<Self, Fault> {
         let pinned = PinnedConnection::new(options).await?;
         let hello = Hello::read(&pinned.first(doc! { "hello": 1 }).await?)?;
@@ -40,18 +40,18 @@ impl Connection {
         Ok(Self { pinned, cells, compares, instance })
     }
 
-    /// What the server says of itself now.
+    /// Reads the server's process, role and clock.
     pub(super) async fn hello(&self) -> Result<Hello, Fault> {
         Hello::read(&self.pinned.run_on_admin(doc! { "hello": 1 }).await?)
     }
 
-    /// Its name and version, for people.
+    /// The server's name and version, for operators.
     pub(super) async fn version(&self) -> Result<String, Fault> {
         let build = self.pinned.run_on_admin(doc! { "buildInfo": 1 }).await?;
         Ok(format!("MongoDB {}", build.get_str("version").unwrap_or("of unknown version")))
     }
 
-    /// `Stale` if other collections are there now.
+    /// `Stale` if the collections are not those of the opening.
     pub(super) async fn check_collection(&self) -> Result<(), Fault> {
         let now = schema::identity(&self.pinned).await?;
         if now.as_ref() == Some(&self.cells) {
@@ -61,12 +61,12 @@ impl Connection {
         Err(Fault::stale(format!("the collection was {}, and is now {now}", hexadecimal(&self.cells))))
     }
 
-    /// The shard's own document, as it is read.
+    /// Reads the shard's own document.
     pub(super) async fn shard(&self) -> Result<Document, Fault> {
         schema::shard(&self.pinned).await
     }
 
-    /// Changes the shard's own document if the query finds it, and returns it as it is then.
+    /// Changes the shard's own document if the query matches; returns it afterwards.
     pub(super) async fn change_shard(
         &self,
         query: Document,
@@ -75,7 +75,7 @@ impl Connection {
         self.change(doc! { "findAndModify": SHARD }, query, update).await
     }
 
-    /// The same for the one cell that the query finds.
+    /// Changes the one cell that the query matches; returns it afterwards.
     pub(super) async fn change_cell(
         &self,
         query: Document,
@@ -84,7 +84,8 @@ impl Connection {
         self.change(self.on_cells("findAndModify"), query, update).await
     }
 
-    /// The same, and `Stale` if it may have been another collection's cell: either the server compared, or it is asked.
+    /// As `change_cell`, and `Stale` if the cell may be in another collection. Either the server compares the UUID, or
+    /// it is read again.
     pub(super) async fn change_cell_checked(
         &self,
         query: Document,
@@ -113,7 +114,7 @@ impl Connection {
         }
     }
 
-    /// The cell that the query finds, if any.
+    /// Reads the cell that the query matches.
     pub(super) async fn cell(&self, query: Document) -> Result<Option<Document>, Fault> {
         let mut command = self.on_cells("find");
         command.extend(doc! { "filter": query, "limit": 1, "singleBatch": true });
@@ -121,12 +122,12 @@ impl Connection {
         Ok(schema::first_batch(&reply)?.first().map(|found| (*found).clone()))
     }
 
-    /// Inserts a cell; `DUPLICATE_KEY` if there is one of its `_id`.
+    /// Inserts a cell; `DUPLICATE_KEY` if one with its `_id` exists.
     pub(super) async fn insert_cell(&self, cell: Document) -> Result<(), Fault> {
         schema::insert(&self.pinned, self.on_cells("insert"), cell).await
     }
 
-    /// A command on the collection that counts: on none but the one that was learned of, where the server can compare.
+    /// A command on the collection of cells. If the server supports it, the command names the collection's UUID.
     fn on_cells(&self, name: &str) -> Document {
         let mut command = doc! { name: CELLS };
         if self.compares {
@@ -136,8 +137,8 @@ impl Connection {
     }
 }
 
-/// Asks for a change of a document that is not there, naming the collection's identity: a server that does not know the
-/// word says so.
+/// Whether the server compares collection UUIDs. The test is a change that matches no document: a server without
+/// support reports an unknown field.
 async fn compares(pinned: &PinnedConnection, cells: &Identity) -> Result<bool, Fault> {
     let nothing = doc! { "_id": Bson::Null, "open": Bson::Null };
     let mut command =

@@ -1,4 +1,4 @@
-//! What MongoDB and the driver say, and what it means.
+//! MongoDB and driver errors as faults.
 
 use std::{error::Error as _, io};
 
@@ -7,20 +7,20 @@ use sequent_core::{ErrorKind, Why};
 
 use crate::net::{Cause, Fault, cause_of};
 
-/// The collection is there already.
+/// The collection exists already.
 pub(super) const NAMESPACE_EXISTS: i32 = 48;
-/// A unique key is there already.
+/// A unique key exists already.
 pub(super) const DUPLICATE_KEY: i32 = 11_000;
-/// The collection bears another identity.
+/// The collection has another UUID.
 const COLLECTION_UUID_MISMATCH: i32 = 361;
-/// The user may not.
+/// The user lacks a privilege.
 const UNAUTHORIZED: i32 = 13;
-/// The login is refused.
+/// The login is rejected.
 const AUTHENTICATION_FAILED: i32 = 18;
-/// Two writes met.
+/// Two writes collided.
 const WRITE_CONFLICT: i32 = 112;
 
-/// What the server says of a command that it did not do.
+/// The fault for a command that the server refused.
 pub(super) fn of_command(code: i32, name: &str, message: &str) -> Fault {
     let cause = Cause::from(format!("{code} {name}: {message}")).hinted(hint(code, message));
     match code {
@@ -32,13 +32,13 @@ pub(super) fn of_command(code: i32, name: &str, message: &str) -> Fault {
     }
 }
 
-/// What the driver says of a command.
+/// The fault for an error of the driver.
 pub(super) fn of_driver(error: &Error) -> Fault {
     let cause = Cause::from(error.kind.to_string());
     match &*error.kind {
         Said::Command(said) => of_command(said.code, &said.code_name, &said.message),
         Said::Authentication { message, .. } => Fault::login_refused(message),
-        // Certificates, versions, and what only we can have said wrongly: none of it mends itself.
+        // Certificates, versions and invalid requests: none of these errors goes away by itself.
         Said::InvalidTlsConfig { .. }
         | Said::IncompatibleServer { .. }
         | Said::InvalidArgument { .. }
@@ -52,7 +52,7 @@ fn is_tls(error: &io::Error) -> bool {
     error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()).is_some()
 }
 
-/// What the system said, where that is why the driver failed.
+/// The I/O error that made the driver fail.
 fn io_below(error: &Error) -> Option<&io::Error> {
     match &*error.kind {
         Said::Io(below) => Some(below),
@@ -60,8 +60,8 @@ fn io_below(error: &Error) -> Option<&io::Error> {
     }
 }
 
-/// What the server's codes mean. What comes and goes with the server evicts, so that timed rescue brings it back; what a
-/// person must mend is refused.
+/// The kind of a server's error code. Temporary errors evict the shard, and its timed rescue probes it again. Errors
+/// that an operator has to correct are refused.
 fn kind_of(code: i32) -> ErrorKind {
     match code {
         // BadValue, FailedToParse, TypeMismatch, InvalidLength, IllegalOperation, NamespaceNotFound, CannotCreateIndex,
@@ -84,7 +84,7 @@ fn why_of(code: i32) -> Option<Why> {
 fn hint(code: i32, message: &str) -> &'static str {
     match code {
         UNAUTHORIZED => "; the user needs the role readWrite on this database",
-        // Of a BadValue nothing but the text says of what.
+        // A BadValue names its subject only in the text.
         2 if message.contains("journal") => {
             "; its storage keeps no journal, so what it acknowledges may be lost"
         }

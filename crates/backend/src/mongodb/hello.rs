@@ -1,19 +1,19 @@
-//! Who answers: its process, its role, its clock.
+//! The `hello` command of MongoDB: process, role and clock of the server.
 
 use crate::net::Fault;
 use mongodb::bson::Document;
 
-/// What a server says of itself.
+/// The server's answer to `hello`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Hello {
-    /// The run of the server's process, and what made it primary.
+    /// The server's process, and the election that made it primary.
     pub(super) process: String,
     /// Its wall clock, in milliseconds since 1970.
     pub(super) clock_ms: u64,
 }
 
 impl Hello {
-    /// Reads the answer to `hello`; whoever can't count is refused.
+    /// Parses the answer; fails for a server that can't store counters.
     pub(super) fn read(reply: &Document) -> Result<Self, Fault> {
         if reply.get_str("msg").is_ok_and(|msg| msg == "isdbgrid") {
             return Err(Fault::refused(
@@ -25,7 +25,7 @@ impl Hello {
             return Err(Fault::refused("a load balancer answers: connect to the server itself"));
         }
         if !reply.get_bool("isWritablePrimary").unwrap_or(false) {
-            // Roles come and go by election.
+            // Roles change by election, so this is temporary.
             let primary = reply.get_str("primary").unwrap_or("none");
             let cause = format!("the server is not the primary of its replica set, which is {primary}");
             return Err(Fault::away(cause));
@@ -45,7 +45,7 @@ impl Hello {
     }
 }
 
-/// The set, and the election that made the server its primary; `alone` without one.
+/// The replica set and the election that made the server its primary; `alone` without a set.
 fn elected(reply: &Document) -> Result<String, Fault> {
     let Ok(set) = reply.get_str("setName") else { return Ok("alone".to_owned()) };
     let election = reply.get_object_id("electionId");

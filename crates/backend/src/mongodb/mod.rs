@@ -1,31 +1,30 @@
-//! MongoDB: a shard in two collections of a database of its own.
+//! MongoDB store: two collections in a database of its own.
 //!
-//! Reading order: `fault` (what the server says, and what it means), `server` (what the driver is told), `pinned_connection` (one
-//! connection of the driver), `hello` (which process answers), `schema` (the collections), `connection` (which instance
-//! answers), then `store`.
+//! Reading order: `fault` (errors), `server` (driver options), `pinned_connection` (one connection of the driver),
+//! `hello` (the server's process), `schema` (the collections), `connection` (the instance), then `store`.
 //!
-//! **Tested against a double that speaks the wire protocol (`testkit::mongo`), and never run against a real server.**
+//! **Tested against a double of the wire protocol (`testkit::mongo`), and never run against a real server.**
 //!
-//! What it rests on:
+//! Properties that uniqueness rests on:
 //!
-//! - Each call is one `findAndModify` of one document, which MongoDB makes atomic; none of them creates a document. What
-//!   decides (epoch, openness, the range) stands in the query, and the server adds only to a 64-bit integer.
-//! - A write is acknowledged by a majority, from its journal (`w: "majority", j: true`). A server that keeps no journal
-//!   refuses such a write, so there is no lossy class: it is durable, or refused. Commands are written out and sent as they
-//!   are: the driver repeats none of them, whatever its settings.
-//! - A connection whose call was dropped, or that failed with more than an answer, is closed. Nobody meets its reply. The
-//!   driver's pool opens connections by itself, and would so carry a call to a server that was restarted meanwhile: hence
-//!   a pool of one for each connection of ours, which is given up before anything is sent on a second one
-//!   (`pinned_connection`).
-//! - Each connection learns once which instance answers: the server's process (`topologyVersion.processId`), the election that made it
-//!   primary, and the identity of the collection that counts, which is another one after `mongorestore --drop`. A server
-//!   that can (6.0 and later, where it takes `collectionUUID`) compares the latter in every statement; another one is asked
-//!   whenever an epoch is closed, a call refused, or the store looked at.
-//! - A router of a sharded cluster (`mongos`) is refused: which server counts behind it, and since when, it does not say.
+//! - Each call is one `findAndModify` of one document, which MongoDB makes atomic; none creates a document. The query
+//!   has all conditions (epoch, openness, range), and the server adds only to a 64-bit integer.
+//! - A write is acknowledged by a majority, from its journal (`w: "majority", j: true`). A server without a journal
+//!   refuses such a write, so the store is durable or refused, never lossy. Commands are sent in raw form, so the
+//!   driver retries none of them, whatever its settings.
+//! - A connection is closed if a call on it was dropped, or failed with more than the call's own error. So no later
+//!   call reads its reply. The driver's pool could open connections by itself and carry a call to a server that
+//!   restarted meanwhile. Hence each of our connections has a driver pool of one. It is given up before anything is
+//!   sent on a second connection (`pinned_connection`).
+//! - Each connection reads the instance once: the server's process (`topologyVersion.processId`), the election that
+//!   made it primary, and the UUID of the collection of cells. `mongorestore --drop` changes that UUID.
+//! - A server that supports `collectionUUID` (6.0 and later) compares the UUID in every statement. On others it is read
+//!   again whenever an epoch is closed, a call is refused, or the store is inspected.
+//! - A router of a sharded cluster (`mongos`) is refused: it does not report which server counts, and since when.
 //!
 //! # Privileges
 //!
-//! A database of its own, and a user of that database who may read and write there, and nowhere else:
+//! A database of its own, and a user of that database with read and write access to it alone:
 //!
 //! ```text
 //! use seq

@@ -1,4 +1,4 @@
-//! How the kind on MongoDB is opened.
+//! Opening of the MongoDB store kind.
 
 use sequent_core::{SourceError, Store};
 

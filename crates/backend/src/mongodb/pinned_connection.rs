@@ -1,9 +1,11 @@
-//! One connection of the driver, and no other.
+//! Single driver connection that is never replaced by another.
 //!
-//! The driver pools connections, and opens another one by itself where the last one ended: to whatever process listens
-//! there by then. Calls must run on the connection on which it was learned which instance answers. So each one is a client of
-//! the driver's with a pool of one, and the driver's events are listened to. It tells of a second connection before it opens
-//! it; before each step of a command it is looked whether it did, and if so the command is dropped, which was not sent yet.
+//! The driver pools connections. If one ends, the pool opens another by itself, to whatever process listens by then.
+//! But calls must run on the connection whose instance was read.
+//!
+//! So each connection is a driver client with a pool of one, and the driver's events are observed. The driver announces
+//! a second connection before it opens it. Before each step of a command the event is checked; if it occurred, the
+//! command is dropped before it is sent.
 
 use std::{
     future::{IntoFuture, poll_fn},
@@ -26,27 +28,27 @@ use tokio::sync::Notify;
 use super::{fault, server::driver_options};
 use crate::net::{Fault, ServerOptions};
 
-/// A connection that can't be exchanged for another. Whatever is given up is closed by being dropped.
+/// A connection that can't be exchanged for another. Dropping it closes it.
 pub(super) struct PinnedConnection {
     database: Database,
     admin: Database,
     events: Arc<DriverEvents>,
 }
 
-/// What the driver's events said.
+/// The state reported by the driver's events.
 #[derive(Debug, Default)]
 struct DriverEvents {
-    /// Connections that were begun.
+    /// Number of connections begun.
     begun: AtomicU32,
-    /// The pool gave up its connection, or is about to.
+    /// Whether the pool has closed its connection, or is about to.
     lost: AtomicBool,
-    /// Why the server could not be reached last, and that it could not.
+    /// The last failure to reach the server.
     failure: Mutex<Option<Error>>,
     failed: Notify,
 }
 
 impl PinnedConnection {
-    /// One that connects at its first command.
+    /// A client that connects at its first command.
     pub(super) async fn new(options: &ServerOptions) -> Result<Self, Fault> {
         let events = Arc::<DriverEvents>::default();
         let mut driver = driver_options(options).await?;
@@ -58,7 +60,7 @@ impl PinnedConnection {
         Ok(Self { database: client.database(options.url.path()), admin: client.database("admin"), events })
     }
 
-    /// Runs the first command: the driver connects meanwhile, and its first failure to do so is final.
+    /// Runs the first command. The driver connects meanwhile, and its first failure is final.
     pub(super) async fn first(&self, command: Document) -> Result<Document, Fault> {
         tokio::select! {
             biased;
@@ -72,7 +74,7 @@ impl PinnedConnection {
         self.send(&self.database, command).await
     }
 
-    /// Runs a command on the database `admin`, where some belong that need no privilege there.
+    /// Runs a command on the database `admin`, for commands that need no privilege there.
     pub(super) async fn run_on_admin(&self, command: Document) -> Result<Document, Fault> {
         self.send(&self.admin, command).await
     }
@@ -83,7 +85,7 @@ impl PinnedConnection {
         }
         let mut reply = pin!(database.run_command(command).into_future());
         let done = poll_fn(|context| {
-            // A second connection that was begun is not handed to the command before its next step.
+            // A second connection has begun; it can't reach the command before the command's next step.
             if self.events.begun.load(Ordering::SeqCst) > 1 {
                 return Poll::Ready(Err(Fault::stale("the driver opened another connection")));
             }
@@ -92,7 +94,7 @@ impl PinnedConnection {
         unacknowledged(done.await?)
     }
 
-    /// Where no server was to be had, the driver's last attempt says why.
+    /// If no server was reachable, the fault has the driver's last error.
     fn fault(&self, error: &Error) -> Fault {
         match &*error.kind {
             Said::ServerSelection { message, .. } => self.events.failure(message),
@@ -125,7 +127,7 @@ impl DriverEvents {
     }
 }
 
-/// A write that was done here, and that the majority, or the journal, did not acknowledge.
+/// Fails on a write that was done here but not acknowledged by a majority or the journal.
 fn unacknowledged(reply: Document) -> Result<Document, Fault> {
     let Ok(error) = reply.get_document("writeConcernError") else { return Ok(reply) };
     let code = error.get_i32("code").unwrap_or_default();

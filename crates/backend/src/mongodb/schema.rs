@@ -1,4 +1,4 @@
-//! The two collections: how they are made, recognised, and told from others of the same name.
+//! MongoDB collections: creation, validation and identity.
 
 use mongodb::bson::{Binary, Bson, Document, doc};
 use sequent_core::Condition;
@@ -9,9 +9,9 @@ use super::{
 };
 use crate::net::{Cause, Fault};
 
-/// A document a key.
+/// The collection of cells: one document per key.
 pub(super) const CELLS: &str = "sequent_cells";
-/// One document: what the collections are for, whose they are, and the mark. Made last.
+/// The collection with one document: kind, version, stamp and mark. Created last.
 pub(super) const SHARD: &str = "sequent_shard";
 /// The `_id` of that document.
 pub(super) const ONE: &str = "shard";
@@ -19,25 +19,24 @@ pub(super) const ONE: &str = "shard";
 /// The version of the collections' contents.
 const SCHEMA_VERSION: i32 = 1;
 
-/// Milliseconds for which a write waits for its acknowledgement, if nobody has given up on it before. It has been done
-/// then, and its outcome is unknown.
+/// Time limit of a write's acknowledgement, in milliseconds. After it, the write has been done, but may be undone.
 const ACKNOWLEDGED_WITHIN_MS: i32 = 10_000;
 
-/// What every write asks for: that no crash and no election takes it back.
+/// The write concern of every write: no crash and no election undoes it.
 pub(super) fn write_concern() -> Document {
     doc! { "w": "majority", "j": true, "wtimeout": ACKNOWLEDGED_WITHIN_MS }
 }
 
-/// The identity of the collection that counts, which no other collection bears, of whatever name.
+/// The UUID of the collection of cells. No other collection has the same, whatever its name.
 pub(super) type Identity = Binary;
 
-/// The identities of the two collections, where they are.
+/// The UUIDs of the two collections, if they exist.
 struct Found {
     cells: Option<Identity>,
     shard: Option<Identity>,
 }
 
-/// Makes what is missing, where it may be made; returns the identity of the collection that counts.
+/// Creates missing collections, if allowed; returns the UUID of the collection of cells.
 pub(super) async fn settle(
     pinned: &PinnedConnection,
     create: bool,
@@ -63,7 +62,7 @@ pub(super) async fn settle(
     Ok(cells)
 }
 
-/// The identity of the collection that counts, as it is now.
+/// The current UUID of the collection of cells.
 pub(super) async fn identity(pinned: &PinnedConnection) -> Result<Option<Identity>, Fault> {
     Ok(look(pinned).await?.cells)
 }
@@ -88,7 +87,7 @@ async fn look(pinned: &PinnedConnection) -> Result<Found, Fault> {
     Ok(found)
 }
 
-/// The documents of a command's answer; none of ours has more than fit into it.
+/// The documents of a command's answer. All answers here fit into the first batch.
 pub(super) fn first_batch(reply: &Document) -> Result<Vec<&Document>, Fault> {
     let batch = reply.get_document("cursor").and_then(|cursor| cursor.get_array("firstBatch"));
     let batch = batch.map_err(|_| Fault::refused("the server's answer has no cursor.firstBatch"))?;
@@ -102,13 +101,13 @@ async fn make(pinned: &PinnedConnection) -> Result<(), Fault> {
     }
     let one = doc! { "_id": ONE, "kind": "store", "schema_version": SCHEMA_VERSION, "mark": 0_i64 };
     match insert(pinned, doc! { "insert": SHARD }, one).await {
-        // Somebody else has meanwhile.
+        // Another client was faster.
         Err(fault) if fault.is(DUPLICATE_KEY) => Ok(()),
         done => done,
     }
 }
 
-/// Inserts one document; `DUPLICATE_KEY` if there is one of its `_id`.
+/// Inserts one document; `DUPLICATE_KEY` if one with its `_id` exists.
 pub(super) async fn insert(
     pinned: &PinnedConnection,
     mut command: Document,
@@ -131,19 +130,19 @@ pub(super) async fn insert(
     }
 }
 
-/// The shard's own document.
+/// Reads the shard's own document.
 pub(super) async fn shard(pinned: &PinnedConnection) -> Result<Document, Fault> {
     let query = doc! { "find": SHARD, "filter": { "_id": ONE }, "limit": 1, "singleBatch": true };
     let reply = pinned.run(query).await?;
     first_batch(&reply)?.first().map(|found| (*found).clone()).ok_or_else(lacks_shard)
 }
 
-/// What is said where the shard's own document is not there, which every shard has.
+/// The fault if the shard's own document is missing.
 pub(super) fn lacks_shard() -> Fault {
     Fault::refused(format!("collection {SHARD} lacks its document: restore it"))
 }
 
-/// Refuses collections of another kind or version.
+/// Fails for collections of another kind or version.
 async fn recognise(pinned: &PinnedConnection) -> Result<(), Fault> {
     let one = shard(pinned).await?;
     let kind = one.get_str("kind").unwrap_or("nobody");
@@ -156,7 +155,7 @@ async fn recognise(pinned: &PinnedConnection) -> Result<(), Fault> {
     Ok(())
 }
 
-/// What is said where no collections are, and none are made.
+/// The fault for missing collections that may not be created.
 fn missing(is_known: bool) -> Fault {
     let text = if is_known {
         "the collections were dropped while this process used them, and no new ones are made in their place: restore \

@@ -1,4 +1,4 @@
-//! A server, and what the driver is told of it: address, login, TLS, and that it repeats nothing.
+//! MongoDB server address, login, TLS, and driver options without retries.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use mongodb::options::{
 use super::connection::Connection;
 use crate::net::{Fault, Server, ServerOptions, Tls};
 
-/// The driver asks a server no more often how it is.
+/// Shortest interval of the driver's server checks.
 const HEARTBEAT_LEAST: Duration = Duration::from_millis(500);
 
-/// A server that is reached as its options say. The driver watches each connection by another one.
+/// A server reached by these options. The driver watches each connection over a second one.
 pub(crate) struct MongodbServer {
     pub(super) options: ServerOptions,
 }
@@ -37,28 +37,28 @@ impl Server for MongodbServer {
     }
 }
 
-/// What the driver is told. The password is read anew each time, so it can be changed under a running process.
+/// The driver's options. The password is read anew each time, so an operator can change it under a running process.
 pub(super) async fn driver_options(options: &ServerOptions) -> Result<ClientOptions, Fault> {
     let mut driver = ClientOptions::default();
     driver.hosts =
         vec![ServerAddress::Tcp { host: options.url.host().to_owned(), port: Some(options.url.port()) }];
     driver.app_name = Some("sequent".to_owned());
     driver.credential = Some(credential(options).await?);
-    // This server, whatever it says of others; its role is looked at when the connection is known.
+    // Only this server, whatever replica set it reports. Its role is checked after connecting.
     driver.direct_connection = Some(true);
     driver.connect_timeout = Some(options.connect_timeout);
     driver.server_selection_timeout = Some(options.connect_timeout);
     driver.heartbeat_freq = Some(options.keep_alive.max(HEARTBEAT_LEAST));
     driver.server_monitoring_mode = Some(ServerMonitoringMode::Poll);
     driver.max_pool_size = Some(1);
-    // A call may have been done though no answer came: whether to repeat it is for the layers above.
+    // A call without an answer may have been done. The layers above decide whether to repeat it.
     driver.retry_reads = Some(false);
     driver.retry_writes = Some(false);
     driver.tls = Some(tls(options));
     Ok(driver)
 }
 
-/// The user is one of the database, or of that which `authSource` names.
+/// The credentials. The user belongs to the database, or to the one that `authSource` names.
 async fn credential(options: &ServerOptions) -> Result<Credential, Fault> {
     let url = &options.url;
     let mut credential = Credential::default();

@@ -1,4 +1,4 @@
-//! One connection: opened, set to what the statements rest on, and known by its instance.
+//! MySQL connection: opened, configured for the statements, and identified by its instance.
 
 use std::time::Duration;
 
@@ -16,22 +16,25 @@ use crate::{
     sql::{self, SqlRow, SqlSession, Value, bounded},
 };
 
-/// What every statement here rests on:
+/// Session settings that every statement needs:
 ///
-/// - `STRICT_ALL_TABLES`: without it a take of a dead epoch by several rows succeeds;
-/// - `NO_AUTO_VALUE_ON_ZERO`: an anchor of 0 is a row of 0;
-/// - one statement is one transaction, and the end of one begins no other and ends no connection; who waits for a lock gives up after a second and says so;
-///   a second is the least that the server can be told. An attempt's limit is as long by default, so that its wait then ends as `Timeout` and not as
-///   `Contended`: to the rooms above that is the same (a slow event, and no id), and costs the connection. MariaDB could end each statement earlier
-///   (`max_statement_time`), but that would also end what a slow disk or a busy processor holds up, which waits for nobody;
-/// - times are compared as text, so there is one zone.
+/// - `STRICT_ALL_TABLES`: without it, a take of several rows in an ended epoch would succeed.
+/// - `NO_AUTO_VALUE_ON_ZERO`: an anchor of 0 is stored as 0.
+/// - `autocommit` and `completion_type`: one statement is one transaction, whose end begins no other and closes no
+///   connection.
+/// - `innodb_lock_wait_timeout`: a wait for a lock ends with an error after one second, the least value possible.
+/// - `time_zone`: times are compared as text, so there is one zone.
+///
+/// An attempt's time limit is one second by default too. A lock wait may then end as `Timeout` instead of `Contended`.
+/// The layers above treat both alike (a slow event, and no id), but a timeout costs the connection. MariaDB's
+/// `max_statement_time` is shorter, but would also end statements delayed by a slow disk or a busy processor.
 const SESSION: &str = "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,NO_ENGINE_SUBSTITUTION', \
     autocommit = 1, completion_type = 0, time_zone = '+00:00', innodb_lock_wait_timeout = 1, lock_wait_timeout = 2";
 
-/// How long the first look may take where tables may have to be made, each of which the server brings to its disk.
+/// Time limit of the first use if tables may have to be created. The server syncs each of them to disk.
 const MAKE_LIMIT: Duration = Duration::from_secs(10);
 
-/// An open connection, and what was learned when it was opened.
+/// An open connection.
 pub(crate) struct Connection {
     conn: Conn,
     tables: &'static Tables,
@@ -39,22 +42,22 @@ pub(crate) struct Connection {
     instance: InstanceId,
 }
 
-/// What the server said of a statement that changes something.
+/// The result of a statement that changes something.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Done {
-    /// Rows that the statement's condition found.
+    /// Rows that matched the statement's condition.
     pub(super) found: u64,
-    /// The id of the OK packet, 0 if it bore none.
+    /// The id of the OK packet; 0 if it has none.
     pub(super) id: u64,
 }
 
 impl Connection {
-    /// Connects within the limit. With `create`, missing tables are made.
+    /// Connects within the time limit. With `create`, missing tables are created.
     pub(super) async fn open(server: &MysqlServer, create: bool) -> Result<Self, Fault> {
         let limit = server.options.connect_timeout;
         let conn = within(ErrorKind::Unavailable, limit, server.driver_connection()).await?;
         let limit = if create { limit.max(MAKE_LIMIT) } else { limit };
-        // Whoever greets is there, however far away: that is slowness, not absence.
+        // A server that has sent its greeting is present, so a timeout after it means slowness, not absence.
         within(ErrorKind::Timeout, limit, async {
             let mut connection =
                 Self::begun(conn, server, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED").await?;
@@ -68,8 +71,8 @@ impl Connection {
         .await
     }
 
-    /// Connects to look: the server itself sees to it that nothing is changed. Who answers is known to others only where
-    /// one of them has connected since the server's start.
+    /// Connects for reading only, which the server enforces. The instance equals that of other connections only if one
+    /// of them has connected since the server's start.
     pub(super) async fn open_to_look(server: &MysqlServer) -> Result<Self, Fault> {
         let limit = server.options.connect_timeout;
         let conn = within(ErrorKind::Unavailable, limit, server.driver_connection()).await?;
@@ -85,7 +88,7 @@ impl Connection {
         .await
     }
 
-    /// The same session with its settings, and the server's read.
+    /// Applies the session settings and reads the server's settings.
     async fn begun(conn: Conn, server: &MysqlServer, isolation: &'static str) -> Result<Self, Fault> {
         let (settings, instance) = (Settings::default(), InstanceId::new(""));
         let mut connection = Self { conn, tables: server.tables, settings, instance };
@@ -101,12 +104,12 @@ impl Connection {
         Ok(Settings::new(pairs.collect::<Result<_, Fault>>()?))
     }
 
-    /// Refuses a server that can't hold what its tables are for.
+    /// Fails for a server that does not meet the tables' requirements.
     async fn admit(&mut self) -> Result<(), Fault> {
         let tables = self.tables;
         if self.settings.is_mariadb() && tables.transactions {
-            // Who was suspended amid a transaction must not keep the others from the locks for as long. MySQL has no such
-            // setting: there `wait_timeout` cuts it off.
+            // A client suspended inside a transaction must not hold locks for long. MySQL has no such setting; there
+            // `wait_timeout` closes the connection.
             self.control("SET SESSION idle_transaction_timeout = 3").await?;
         }
         self.settings.admit()?;
@@ -119,7 +122,7 @@ impl Connection {
         Ok(())
     }
 
-    /// The token of this run of the server, left by whoever came first.
+    /// The token of this run of the server. The first client writes it.
     async fn boot(&mut self, server: &MysqlServer) -> Result<String, Fault> {
         if let Some(boot) = self.read_boot().await? {
             return Ok(boot);
@@ -130,7 +133,7 @@ impl Connection {
         self.read_boot().await?.ok_or_else(|| Fault::refused("table sequent_boot keeps nothing"))
     }
 
-    /// Refuses a database in which ids are counted in another way.
+    /// Fails for a database in which ids are counted in another way.
     async fn check_way(&mut self) -> Result<(), Fault> {
         let Some(way) = self.tables.way else { return Ok(()) };
         let found = self.way().await?.unwrap_or_default();
@@ -143,13 +146,13 @@ impl Connection {
         )))
     }
 
-    /// The way in which ids are counted here, as whoever made the tables noted it.
+    /// The way of counting noted when the tables were created.
     pub(super) async fn way(&mut self) -> Result<Option<String>, Fault> {
         Ok(self.only("SELECT way FROM sequent_shard WHERE one = 1", Vec::new()).await?.maybe_text()?)
     }
 
-    /// Reads it together with the connection's id, as the server that answers knows it: something in between that spreads
-    /// statements over several connections would mix up sessions.
+    /// Reads the token together with the connection id that the server knows. This detects a proxy that spreads
+    /// statements over several connections, which would mix up sessions.
     async fn read_boot(&mut self) -> Result<Option<String>, Fault> {
         let sql = "SELECT CONNECTION_ID(), (SELECT token FROM sequent_boot WHERE one = 1)";
         let mut row = self.only(sql, Vec::new()).await?;
@@ -164,8 +167,8 @@ impl Connection {
         Ok(token)
     }
 
-    /// Looks again at what the instance is made of, and at the settings; what a connection learned when it was opened may
-    /// have been replaced under it, by a dump that was loaded.
+    /// Reads the instance and the settings again. A dump loaded meanwhile may have replaced the data under an open
+    /// connection.
     async fn look_again(&mut self) -> Result<bool, Fault> {
         let boot = self.read_boot().await?;
         let made = tables::made(self).await?;
@@ -189,7 +192,7 @@ impl Connection {
         Ok(done)
     }
 
-    /// Runs a statement that can't be prepared, or will not be needed again.
+    /// Runs a statement unprepared: it can't be prepared, or is needed only once.
     pub(super) async fn text(&mut self, sql: &str) -> Result<Done, Fault> {
         let result = self.conn.query_iter(sql).await?;
         let done = Done { found: result.affected_rows(), id: result.last_insert_id().unwrap_or(0) };
@@ -197,7 +200,7 @@ impl Connection {
         Ok(done)
     }
 
-    /// The row of a statement, if there is one.
+    /// The first row of a statement, if there is one.
     pub(super) async fn row(&mut self, sql: &str, params: Vec<Value>) -> Result<Option<SqlRow>, Fault> {
         Ok(self.rows(sql, params).await?.into_iter().next())
     }
@@ -208,12 +211,12 @@ impl Connection {
         self.row(sql, params).await?.ok_or_else(|| Fault::refused(gone()))
     }
 
-    /// The server's settings, as read last.
+    /// The server's settings as read last.
     pub(super) fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// What the tables are.
+    /// The tables' definition.
     pub(super) fn tables(&self) -> &'static Tables {
         self.tables
     }
@@ -237,7 +240,7 @@ impl net::Connection for Connection {
     }
 
     async fn close(self) {
-        // One that can't be closed well is gone all the same.
+        // A connection that fails to close is closed by being dropped.
         let _ = self.conn.disconnect().await;
     }
 }
@@ -256,13 +259,13 @@ impl SqlSession for Connection {
         Ok(self.exec(sql, params).await?.found)
     }
 
-    /// These can't be prepared on every server.
+    /// Some servers can't prepare these statements.
     async fn control(&mut self, sql: &'static str) -> Result<(), Fault> {
         self.text(sql).await.map(drop)
     }
 }
 
-/// The statements are ours; what is given to them is bound.
+/// The parameters of a prepared statement.
 fn bound(params: Vec<Value>) -> Vec<mysql_async::Value> {
     let value = |value| match value {
         Value::Int(number) => mysql_async::Value::Int(number),
@@ -280,7 +283,7 @@ fn values(row: Row) -> SqlRow {
         mysql_async::Value::Int(number) => Value::Int(number),
         mysql_async::Value::UInt(number) => Value::Int(bounded(number)),
         mysql_async::Value::Bytes(bytes) => Value::Bytes(bytes),
-        // No column of ours holds anything else.
+        // No column of our tables has another type.
         _ => Value::Null,
     };
     SqlRow::new(row.unwrap_raw().into_iter().map(|column| column.map_or(Value::Null, value)).collect())

@@ -1,4 +1,4 @@
-//! What the server and the driver say, and who must react.
+//! MySQL and driver errors as faults.
 
 use mysql_async::{DriverError, Error, IoError, ServerError};
 use sequent_core::{Condition, ErrorKind, SourceError, Why};
@@ -7,37 +7,37 @@ use crate::net::{Cause, Fault};
 
 /// The user lacks a privilege on the table.
 const ER_TABLEACCESS_DENIED: u16 = 1142;
-/// Out of range for BIGINT.
+/// A value is out of range for BIGINT.
 const ER_OUT_OF_RANGE: u16 = 1690;
-/// The table is not there.
+/// The table does not exist.
 pub(super) const ER_NO_SUCH_TABLE: i32 = 1146;
-/// No database is selected: the one of the connection was dropped.
+/// No database is selected: the connection's one was dropped.
 const ER_NO_DB: u16 = 1046;
-/// There is no such database.
+/// The database does not exist.
 const ER_BAD_DB: u16 = 1049;
-/// NULL for a column that holds none.
+/// NULL for a column that forbids it.
 pub(super) const ER_BAD_NULL: i32 = 1048;
-/// A unique key is there already.
+/// A unique key exists already.
 pub(super) const ER_DUP_ENTRY: i32 = 1062;
-/// No next id: MySQL's code, MariaDB's, and that of a column out of range.
+/// No next id: MySQL's code, MariaDB's code, and the code of a column out of range.
 pub(super) const ER_AUTOINC: [i32; 3] = [1467, 167, 1264];
-/// A lock was not to be had in time; the statement alone was undone.
+/// A lock wait timed out. Only the statement was undone.
 const ER_LOCK_WAIT_TIMEOUT: u16 = 1205;
-/// Two waited for each other; the transaction was undone.
+/// A deadlock. The transaction was undone.
 const ER_DEADLOCK: u16 = 1213;
 /// The disk is full.
 const ER_DISK_FULL: u16 = 1021;
-/// The server runs with `read_only`, or so that it takes no writes.
+/// The server runs with `read_only`, or in another mode without writes.
 const ER_OPTION_PREVENTS_STATEMENT: u16 = 1290;
 const ER_READ_ONLY_MODE: u16 = 1836;
-/// The row was changed since this transaction's snapshot.
+/// The row changed after this transaction's snapshot.
 const ER_CHECKREAD: u16 = 1020;
 
 impl From<Error> for Fault {
     fn from(error: Error) -> Self {
         match error {
             Error::Server(said) => of_server(&said),
-            // What the driver was told and can't do, a person has to mend; that the line broke comes and goes.
+            // Options that the driver can't fulfil need an operator. A broken connection is temporary.
             Error::Driver(said) => match &said {
                 DriverError::ConnectionClosed | DriverError::PoolDisconnected => Self::lost(said.to_string()),
                 DriverError::PacketOutOfOrder | DriverError::UnexpectedPacket { .. } => {
@@ -46,7 +46,7 @@ impl From<Error> for Fault {
                 _ => Self::refused(said.to_string()),
             },
             Error::Io(IoError::Tls(said)) => Self::refused(format!("TLS: {said}")),
-            // Whom not to trust is a matter of certificates.
+            // An untrusted certificate does not become trusted by itself.
             Error::Io(IoError::Io(said)) if is_tls(&said) => Self::refused(format!("TLS: {said}")),
             Error::Io(IoError::Io(said)) => Self::away(Cause::of_io(&said)),
             other => Self::away(other.to_string()),
@@ -59,9 +59,9 @@ fn of_server(said: &ServerError) -> Fault {
     let cause = Cause::from(format!("{} ({}): {}{hint}", said.code, said.state, said.message));
     match said.code {
         ER_DEADLOCK | ER_CHECKREAD => Fault::Busy(cause),
-        // A second has passed already: whoever holds the lock is not about to let go.
+        // The lock was already awaited for a second, so an immediate retry would be useless.
         ER_LOCK_WAIT_TIMEOUT => SourceError::new(ErrorKind::Contended, "a lock").because(cause).into(),
-        // The one sum that is made on the server is that of a take.
+        // The only sum made by the server is that of a take.
         ER_OUT_OF_RANGE => Fault::answer(ErrorKind::Exhausted, cause.to_string()),
         ER_TABLEACCESS_DENIED => Fault::Denied(cause),
         ER_DISK_FULL => Fault::away(cause.told(Why::DiskFull)),
@@ -71,7 +71,7 @@ fn of_server(said: &ServerError) -> Fault {
     }
 }
 
-/// What the code says to be missing.
+/// The missing object that a code reports.
 fn condition(code: u16) -> Option<Condition> {
     match code {
         ER_NO_DB | ER_BAD_DB => Some(Condition::DatabaseMissing),
@@ -84,17 +84,18 @@ fn is_tls(error: &std::io::Error) -> bool {
     error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()).is_some()
 }
 
-/// User, password, host, the right to use the database at all: what is said to whoever connects.
+/// Codes for a failed login: user, password, host, or the right to use the database.
 const LOGIN: [u16; 13] = [1044, 1045, 1130, 1251, 1275, 1524, 1698, 1820, 1862, 3118, 3159, 3878, 4151];
 
-/// No such database, or none any more; grants, which a statement lacks.
+/// Codes for a missing database and for missing grants.
 const GRANTS: [u16; 8] = [ER_NO_DB, ER_BAD_DB, 1095, 1141, ER_TABLEACCESS_DENIED, 1143, 1227, 1370];
 
-/// No such table or column, a statement that it does not know, a value that does not fit.
+/// Codes for a missing table or column, an unknown statement, and a value that does not fit.
 const SCHEMA: [u16; 13] = [1146, 1048, 1054, 1064, 1147, 1148, 1193, 1264, 1286, 1292, 1364, 1366, 1406];
 
-/// What the server's codes mean. What comes and goes evicts, so that timed rescue brings it back; what a person must mend
-/// (grants, schema, a statement that it does not know) is refused; so is a login, but of a server that is known.
+/// The kind of an error code. Temporary errors evict the shard, and its timed rescue probes it again. Errors that an
+/// operator has to correct (grants, schema, unknown statements) are refused. So is a failed login, except on a server
+/// that this process has logged in to before.
 fn meaning(code: u16) -> ErrorKind {
     match code {
         code if GRANTS.contains(&code) || SCHEMA.contains(&code) => ErrorKind::Refused,
@@ -116,7 +117,8 @@ fn hint(code: u16, message: &str) -> String {
     }
 }
 
-/// A server compares the rows of exact hosts first, whatever their user: what it says then names the user that was asked for.
+/// Hint for a rejected login. MySQL matches rows with an exact host first, whatever their user, yet its message names
+/// the user that logged in.
 const ANONYMOUS: &str = "look for anonymous users (SELECT host FROM mysql.user WHERE user = ''), which a fresh server may have: \
     on those hosts they come before 'user'@'%'; DROP USER ''@'localhost', or create the user for that host, too";
 

@@ -1,22 +1,25 @@
-//! MySQL and MariaDB: three ways to count, and a ledger that several servers can share.
+//! MySQL and MariaDB: three store kinds, and a ledger that several servers can share.
 //!
-//! Reading order: `server` (what the driver is told), `settings` (what decides durability, and what is refused), `tables`,
-//! `connection` (who answers), `fault` (what the server says, and who must react), then `store` and `ledger`.
+//! Reading order: `server` (driver options), `settings` (durability, and refused servers), `tables`, `connection` (the
+//! instance), `fault` (errors), then `store` and `ledger`.
 //!
-//! What it rests on:
+//! Properties that uniqueness rests on:
 //!
-//! - The id of a take is read from the OK packet, with one affected row demanded (`CLIENT_FOUND_ROWS`):
-//!   `LAST_INSERT_ID()` repeats the value before where no row matched.
-//! - A connection learns the server's instance when it is opened: a token in a table of engine MEMORY, which each start
-//!   of the server empties, its id, host and port, and when the table of cells was made, which a dump that is loaded changes.
-//! - A connection is used again only after its operation has come to its end.
-//! - Autocommit: each verb on a cell is one statement. Who stalls inside a transaction would block the takes of all.
+//! - The id of a take is read from the OK packet, and one affected row is demanded (`CLIENT_FOUND_ROWS`).
+//!   `LAST_INSERT_ID()` alone would repeat the value before if no row matched.
+//! - A connection reads the instance when it is opened. It consists of a token in a table of engine MEMORY, which each
+//!   start of the server empties; the server's id, host and port; and the creation time of the cells' table, which a
+//!   loaded dump changes.
+//! - A connection is reused only after its operation has ended.
+//! - Each call on a cell is one autocommitted statement. A client that stalled inside a transaction would block all
+//!   takes.
 //!
 //! # Grants
 //!
-//! A database of its own for each store and ledger, which the operator creates, and a user with exactly these grants. `CREATE`
-//! is needed only as long as missing tables may be made ([`ServerOptions::create`](crate::net::ServerOptions::create)), with `mysql-auto-increment` at the first
-//! touch of each sequence too.
+//! Each store and each ledger needs a database of its own, created by the operator, and a user with exactly these
+//! grants. `CREATE` is needed only while missing tables may be created
+//! ([`ServerOptions::create`](crate::net::ServerOptions::create)). `mysql-auto-increment` also needs it at the first
+//! use of each sequence.
 //!
 //! ```sql
 //! GRANT SELECT, INSERT, UPDATE, CREATE ON `shard0`.* TO 'sequent'@'%';          -- mysql-row, mysql-segment
@@ -24,8 +27,8 @@
 //! GRANT SELECT, INSERT, UPDATE, DELETE, CREATE ON `ledger`.* TO 'sequent'@'%';  -- a ledger
 //! ```
 //!
-//! Where `DELETE` on `sequent_cells` is granted as well, `mysql-row` and `mysql-segment` remove the cells of periods that are over
-//! for good; without it they keep them.
+//! With `DELETE` on `sequent_cells` as well, `mysql-row` and `mysql-segment` remove the cells of deleted periods.
+//! Without it they keep them.
 
 mod connection;
 mod fault;

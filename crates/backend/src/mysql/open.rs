@@ -1,4 +1,4 @@
-//! How the kinds on MySQL and MariaDB are opened.
+//! Opening of the MySQL and MariaDB kinds.
 
 use sequent_core::{SourceError, Store, ledger::Ledger};
 

@@ -1,26 +1,26 @@
-//! What the user may do, beside what it needs.
+//! Privileges of the MySQL user: missing ones and excess ones.
 
 use sequent_core::{Fact, FactClass};
 
 use super::connection::Connection;
 use crate::{net::Fault, sql::SqlSession};
 
-/// What a user needs on its database, and what it may have besides.
+/// The privileges that a user needs on its database.
 pub(super) struct Needed {
-    /// Without these it can't work.
+    /// Always needed.
     pub(super) always: &'static [&'static str],
-    /// These are needed now and then: to make tables.
+    /// Needed at times, to create tables.
     pub(super) at_times: &'static [&'static str],
 }
 
-/// Rights in one line of the server's answer.
+/// The privileges of one line of `SHOW GRANTS`.
 #[derive(Debug, PartialEq, Eq)]
 struct Grant<'a> {
     rights: Vec<&'a str>,
     on: &'a str,
 }
 
-/// Asks what the user of this connection may do on its database.
+/// Reads the privileges of this connection's user on its database.
 pub(super) async fn facts(connection: &mut Connection, needed: &Needed) -> Result<Vec<Fact>, Fault> {
     let database = connection.only("SELECT DATABASE()", Vec::new()).await?.text()?;
     let rows = connection.rows("SHOW GRANTS", Vec::new()).await?;
@@ -32,12 +32,12 @@ fn judged<'a>(lines: impl Iterator<Item = &'a str>, database: &str, needed: &Nee
     let (mut held, mut excess, mut unclear) = (Vec::new(), Vec::new(), false);
     for line in lines {
         let Some(Grant { rights, on }) = parse(line) else {
-            // A role, or what this version does not know: it may hold anything.
+            // A role, or a form unknown to this version, may contain any privilege.
             unclear = true;
             continue;
         };
         let everywhere = on == "*.*";
-        // A pattern, or a single table: what it covers is not worked out here.
+        // A pattern, or a single table: its coverage is not evaluated.
         unclear |= !everywhere && (on.contains('%') || !on.ends_with(".*"));
         if !everywhere && unescaped(on) != format!("{database}.*") {
             continue;
@@ -75,11 +75,11 @@ fn judged<'a>(lines: impl Iterator<Item = &'a str>, database: &str, needed: &Nee
 fn parse(line: &str) -> Option<Grant<'_>> {
     let (rights, rest) = line.strip_prefix("GRANT ")?.split_once(" ON ")?;
     let (on, _) = rest.split_once(" TO ")?;
-    // A right on columns, `SELECT (a, b)`, is parted in the midst, and matches nothing.
+    // Column privileges (`SELECT (a, b)`) are split at their comma and match no known privilege.
     Some(Grant { rights: rights.split(", ").collect(), on })
 }
 
-/// Patterns of databases escape what stands for itself.
+/// Database patterns escape literal `_` and `%`.
 fn unescaped(on: &str) -> String {
     on.replace('`', "").replace("\\_", "_").replace("\\%", "%")
 }

@@ -1,4 +1,4 @@
-//! Where a server is, and what the driver is told.
+//! MySQL server address and driver options.
 
 use std::time::Duration;
 
@@ -7,22 +7,22 @@ use mysql_async::{Conn, DriverError, Error, Opts, OptsBuilder, SslOpts};
 use super::{connection::Connection, tables::Tables};
 use crate::net::{Fault, Server, ServerOptions, Tls};
 
-/// Prepared statements that a connection keeps: one for each table of the keys that are asked again and again, and the others.
+/// Prepared statements per connection: one for each table of the busiest keys, and the common ones.
 const STATEMENTS_KEPT: usize = 96;
 
-/// The longest packet that is sent; the server may take less, and says so.
+/// The longest packet sent, in bytes. A server with a lower limit reports it.
 const PACKET_MAX: usize = 64 << 20;
 
-/// A database of a server, and what its tables are for.
+/// A database of a server, and the tables in it.
 pub struct MysqlServer {
     pub(super) options: ServerOptions,
     pub(super) tables: &'static Tables,
 }
 
 impl MysqlServer {
-    /// Connects, encrypted or not.
+    /// Connects, with or without TLS.
     pub(super) async fn driver_connection(&self) -> Result<Conn, Fault> {
-        // The one provider that is linked in; whoever was first has set it already.
+        // Sets the TLS provider. An error means that it is set already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let is_encrypted = self.options.tls != Tls::Off;
         match Conn::new(self.driver_options(is_encrypted).await?).await {
@@ -50,9 +50,10 @@ impl MysqlServer {
             .db_name(Some(url.path()))
             .tcp_keepalive(Some(options.keep_alive))
             .tcp_nodelay(true)
-            // Then 1 row is done and 0 is refused, also where a statement changes nothing.
+            // Affected rows then count matched rows: 1 is success and 0 is refusal, even if a statement changes no
+            // value.
             .client_found_rows(true)
-            // What the driver would otherwise ask the server for at each connecting.
+            // Options that save the driver's queries at each connect.
             .prefer_socket(false)
             .max_allowed_packet(Some(PACKET_MAX))
             .wait_timeout(Some(0))
@@ -77,7 +78,7 @@ impl Server for MysqlServer {
         format!("{} {}", self.tables.kind, self.options.url)
     }
 
-    /// Connecting and the first look have each a limit of their own.
+    /// The connect and the first use have separate time limits.
     fn connect_timeout(&self) -> Option<Duration> {
         None
     }

@@ -1,4 +1,4 @@
-//! The server's settings that matter: whether what it acknowledged outlives a crash, and whether it may be used at all.
+//! Settings of a MySQL server: durability, and reasons to refuse it.
 
 use std::collections::BTreeMap;
 
@@ -6,16 +6,16 @@ use sequent_core::{Durability, DurabilityClass, Fact, FactClass, Why};
 
 use crate::net::{Cause, Fault};
 
-/// Asks for the settings below; those that an engine does not know are left out.
+/// Reads the settings below. Those unknown to a server are left out of its answer.
 pub(super) const ASK: &str = "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('version', 'version_comment', \
     'server_id', 'hostname', 'port', 'read_only', 'innodb_read_only', 'log_bin', 'binlog_format', 'sync_binlog', \
     'innodb_flush_log_at_trx_commit', 'innodb_flush_method', 'innodb_doublewrite', 'innodb_autoinc_lock_mode', \
     'auto_increment_increment', 'auto_increment_offset', 'lower_case_table_names', 'max_allowed_packet')";
 
-/// What every server takes, where one does not say.
+/// The default `max_allowed_packet`, in bytes, if the server does not report it.
 const PACKET_LEAST: u64 = 1 << 20;
 
-/// A server's settings, as read when a connection was opened.
+/// A server's settings, read when a connection was opened.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Settings(BTreeMap<String, String>);
 
@@ -33,13 +33,14 @@ impl Settings {
         named("version") || named("version_comment")
     }
 
-    /// The engine's name and version, for people.
+    /// The engine's name and version, for operators.
     pub(super) fn engine(&self) -> String {
         let name = if self.is_mariadb() { "MariaDB" } else { "MySQL" };
         format!("{name} {}", self.get("version"))
     }
 
-    /// Refuses a server that can't log what it writes. One that takes no writes is away, until it is promoted or replaced.
+    /// Fails for a server whose log format can't log our writes. A read-only server is unavailable, until it is
+    /// promoted or replaced.
     pub(super) fn admit(&self) -> Result<(), Fault> {
         for name in ["read_only", "innodb_read_only"] {
             let value = self.get(name);
@@ -58,7 +59,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Refuses a server whose `AUTO_INCREMENT` does not count one by one, or forgets at a restart.
+    /// Fails for a server whose `AUTO_INCREMENT` has steps other than 1, or forgets its value at a restart.
     pub(super) fn admit_auto_increment(&self) -> Result<(), Fault> {
         let increment = self.get("auto_increment_increment");
         if increment != "1" {
@@ -76,7 +77,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Refuses a server that can't leave out rows which others hold (`SKIP LOCKED`).
+    /// Fails for a server without `SKIP LOCKED`.
     pub(super) fn admit_skip_locked(&self) -> Result<(), Fault> {
         let (least, what) =
             if self.is_mariadb() { ([10, 6, 0], "MariaDB 10.6") } else { ([8, 0, 1], "MySQL 8.0.1") };
@@ -87,7 +88,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Each setting by which a crash takes back what was acknowledged.
+    /// The settings that let a crash undo acknowledged writes.
     pub(super) fn losses(&self) -> Vec<Fact> {
         let fact = |name: &str, expected: &str, causes: &str| {
             let fact = Fact::new(FactClass::Loses, name, self.get(name)).expected(expected).causes(causes);
@@ -95,7 +96,7 @@ impl Settings {
                 "innodb_flush_log_at_trx_commit" | "sync_binlog" => {
                     format!("SET GLOBAL {name} = {expected}, and in the server's option file")
                 }
-                // Not to be set while it runs, by each version alike.
+                // No version can change it at run time.
                 _ => format!("set {name} = {expected} in the server's option file, and restart it"),
             })
         };
@@ -124,7 +125,7 @@ impl Settings {
         found
     }
 
-    /// How much of what was acknowledged outlives a crash.
+    /// The durability class by these settings.
     pub(super) fn durability(&self) -> Durability {
         let class = if self.losses().is_empty() { DurabilityClass::Durable } else { DurabilityClass::Lossy };
         let names = [
@@ -139,12 +140,12 @@ impl Settings {
         Durability { class, settings }
     }
 
-    /// Whether names of tables are folded to one case: then `Order` and `order` would be one table.
+    /// Whether table names are folded to one case: `Order` and `order` would then be one table.
     pub(super) fn folds_names(&self) -> bool {
         self.get("lower_case_table_names") != "0"
     }
 
-    /// The longest statement that the server takes, in bytes.
+    /// The longest statement that the server accepts, in bytes.
     pub(super) fn packet_max(&self) -> u64 {
         self.get("max_allowed_packet").parse().unwrap_or(PACKET_LEAST)
     }
@@ -153,7 +154,7 @@ impl Settings {
         !is_off(self.get("log_bin"))
     }
 
-    /// `10.11.19-MariaDB-…` and `8.0.36` alike; some MariaDB servers put `5.5.5-` in front for old clients.
+    /// The version of `10.11.19-MariaDB-…` and `8.0.36` alike. Some MariaDB servers prefix `5.5.5-` for old clients.
     fn version(&self) -> [u32; 3] {
         let text = self.get("version");
         let text = text.strip_prefix("5.5.5-").filter(|_| self.is_mariadb()).unwrap_or(text);

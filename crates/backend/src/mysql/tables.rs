@@ -1,4 +1,4 @@
-//! The tables that a store or a ledger needs, and making them.
+//! Tables of MySQL stores and ledgers, and their creation.
 
 use sequent_core::Condition;
 
@@ -11,15 +11,15 @@ use crate::{
 /// The tables of a store or of a ledger.
 #[derive(Debug)]
 pub(super) struct Tables {
-    /// For people: `store` or `ledger`.
+    /// `store` or `ledger`, for operators.
     pub(super) kind: &'static str,
-    /// The tables by name, with the statement that makes each.
+    /// The tables by name, with the statement that creates each.
     pub(super) all: &'static [(&'static str, &'static str)],
-    /// The table whose time of making belongs to the instance.
+    /// The table whose creation time is part of the instance.
     pub(super) anchor: &'static str,
-    /// How a store's ids are counted, noted by whoever makes the tables: two ways in one database would each give the same ids.
+    /// The way of counting, noted when the tables are created. Two ways in one database would give the same ids twice.
     pub(super) way: Option<&'static str>,
-    /// The row that is there from the start.
+    /// The row created with the tables.
     pub(super) first_row: FirstRow,
     /// Whether ids come from `AUTO_INCREMENT`.
     pub(super) auto_increment: bool,
@@ -29,18 +29,18 @@ pub(super) struct Tables {
     pub(super) session: &'static str,
 }
 
-/// A row that is made with the tables, if nothing else is there.
+/// A row created with the tables, if its table is empty.
 #[derive(Debug)]
 pub(super) struct FirstRow {
     /// Its table.
     pub(super) table: &'static str,
-    /// Makes it, unless it is there.
+    /// Creates it, unless it exists.
     pub(super) sql: &'static str,
-    /// How many random tokens the statement is given.
+    /// Number of random tokens among the parameters.
     pub(super) tokens: usize,
 }
 
-/// The table in memory that is empty after each start of the server.
+/// A table in memory, which each start of the server empties.
 pub(super) const BOOT: (&str, &str) = (
     "sequent_boot",
     "CREATE TABLE IF NOT EXISTS sequent_boot (
@@ -49,7 +49,7 @@ pub(super) const BOOT: (&str, &str) = (
     ) ENGINE = MEMORY",
 );
 
-/// What to do where tables are missing. A process makes them once, where it has not connected before.
+/// Advice if tables are missing. A process creates them only if it has not connected before.
 const MAKE_THEM: &str = "restore them; where there is nothing to restore, a `sequent serve` that is started anew makes them, \
     and a slot that is out for this is then brought back by `sequent rescue SLOT --why TEXT`";
 
@@ -60,7 +60,7 @@ struct Described {
     made: Option<String>,
 }
 
-/// Sees to it that all tables are there, making missing ones if `create`; returns when the anchor was made.
+/// Checks that all tables exist, and creates missing ones if `create`; returns the anchor's creation time.
 pub(super) async fn settle(
     connection: &mut Connection,
     server: &MysqlServer,
@@ -70,7 +70,7 @@ pub(super) async fn settle(
     let found = describe(connection).await?;
     if let Some(made) = check(tables, &found)? {
         if create {
-            // Whoever makes the tables may not have come to the row yet.
+            // The client that created the tables may not have inserted the row yet.
             make_first_row(connection, server).await?;
         }
         return Ok(made);
@@ -94,7 +94,7 @@ pub(super) async fn settle(
 
 async fn make_first_row(connection: &mut Connection, server: &MysqlServer) -> Result<(), Fault> {
     let FirstRow { table, sql, tokens } = server.tables.first_row;
-    // A look waits for nobody; the insertion would wait for whoever holds the row.
+    // A read waits for no lock, but the insertion would.
     if connection.row(&format!("SELECT 1 FROM {table} LIMIT 1"), Vec::new()).await?.is_none() {
         let tokens = (0..tokens).map(|_| token(&server.options.env).as_str().into()).collect();
         connection.exec(sql, tokens).await?;
@@ -102,7 +102,7 @@ async fn make_first_row(connection: &mut Connection, server: &MysqlServer) -> Re
     Ok(())
 }
 
-/// When the anchor was made, if all tables are there; refused if one would lose what it was told.
+/// The anchor's creation time, if all tables exist. Fails if a table's engine would lose data.
 fn check(tables: &Tables, found: &[Described]) -> Result<Option<String>, Fault> {
     let mut anchor = None;
     for (name, _) in tables.all {
@@ -128,12 +128,12 @@ async fn describe(connection: &mut Connection) -> Result<Vec<Described>, Fault> 
     connection.rows(sql, Vec::new()).await?.into_iter().map(described).collect()
 }
 
-/// When the anchor was made, as it is now; `None` where it is gone.
+/// The anchor's current creation time; `None` if it is missing.
 pub(super) async fn made(connection: &mut Connection) -> Result<Option<String>, Fault> {
     check(connection.tables(), &describe(connection).await?)
 }
 
-/// A name as it stands in a statement.
+/// A name quoted for SQL.
 pub(super) fn quoted(name: &str) -> String {
     format!("`{}`", name.replace('`', "``"))
 }

@@ -1,56 +1,56 @@
-//! What differs between the servers that a driver reaches: the form of a URL, TLS, bounds.
+//! Driver properties: URL form, TLS modes and limits of each kind of server.
 
 use std::ops::RangeInclusive;
 
 use super::url::PathForm;
 
-/// How a connection to a server is protected.
+/// TLS mode of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tls {
-    /// Not at all.
+    /// No TLS.
     Off,
-    /// Where the server can; whoever stands in between can talk it out of that.
+    /// TLS if the server offers it. A man in the middle can switch it off.
     Prefer,
-    /// Always; whoever answers is not checked.
+    /// TLS always; the certificate is not checked.
     Require,
-    /// Always, and the server's certificate is its own and of an authority that is trusted.
+    /// TLS always. The certificate must be the server's own, from a trusted authority.
     Verify,
 }
 
-/// What speaks one protocol.
+/// A driver: the servers of one protocol.
 #[derive(Debug)]
 pub struct Driver {
-    /// The feature that builds it in, and the first word of a URL.
+    /// The name: both the cargo feature and the scheme of a URL as it is printed.
     pub name: &'static str,
-    /// How a URL may begin, before `://`.
+    /// Accepted URL schemes, without `://`.
     pub schemes: &'static [&'static str],
-    /// What a URL looks like.
+    /// An example of a URL, for errors.
     pub example: &'static str,
-    /// Where a server listens if nothing else is said.
+    /// The default port.
     pub port: u16,
     /// Whether a URL must name a user.
     pub needs_user: bool,
-    /// How many servers a URL may name.
+    /// The most servers that one URL may name.
     pub hosts_max: usize,
-    /// What may follow the slash of a URL.
+    /// The form of the URL's path.
     pub(crate) path: PathForm,
-    /// The words of `tls`; the first counts where nobody says.
+    /// Accepted values of `tls`; the first is the default.
     pub tls: &'static [(&'static str, Tls)],
-    /// Those with which certificates of one's own are looked at; none where `tls` is no setting of it.
+    /// TLS modes that use `tls_ca_file`; empty if `tls` is not a setting of this driver.
     pub tls_checking: &'static [Tls],
-    /// How many connections are allowed: beyond that a server's own limit is used up by one shard.
+    /// Allowed pool sizes. The upper bound keeps one shard from exhausting the server's own connection limit.
     pub connections_max: RangeInclusive<u64>,
-    /// How many there are where nobody says.
+    /// Default pool size.
     pub connections_default: u64,
-    /// After so many seconds of silence a connection is probed; `None`: connections are not probed.
+    /// Seconds of silence after which a connection is probed; `None` if connections are not probed.
     pub keep_alive_default_s: Option<u64>,
-    /// Whether its tables are in a schema that has a name.
+    /// Whether the tables are in a named schema.
     pub has_schema: bool,
-    /// Whether `https` in the URL is its word for TLS, with a certificate of our own if need be.
+    /// Whether the scheme `https` selects TLS, with an optional client certificate.
     pub speaks_https: bool,
 }
 
-/// Every driver, whether this build holds it or not.
+/// Every driver, whether or not this build includes it.
 pub static DRIVERS: [&Driver; 6] = [&MYSQL, &POSTGRES, &REDIS, &MEMCACHED, &ETCD, &MONGODB];
 
 /// MySQL and MariaDB.
@@ -62,7 +62,7 @@ pub(crate) static MYSQL: Driver = Driver {
     needs_user: true,
     hosts_max: 1,
     path: PathForm::Database,
-    // Its driver looks at the certificate whenever there is one: what is encrypted is verified.
+    // This driver checks a certificate whenever TLS is used, so an encrypted connection is a verified one.
     tls: &[("off", Tls::Off), ("prefer", Tls::Prefer), ("verify", Tls::Verify)],
     tls_checking: &[Tls::Prefer, Tls::Verify],
     connections_max: 1..=256,
@@ -108,7 +108,7 @@ pub(crate) static REDIS: Driver = Driver {
     speaks_https: false,
 };
 
-/// memcached. More connections on one key only make each other lose races.
+/// memcached. More connections on one key only lose more compare-and-swap races.
 pub(crate) static MEMCACHED: Driver = Driver {
     name: "memcached",
     schemes: &["memcached"],
@@ -126,7 +126,7 @@ pub(crate) static MEMCACHED: Driver = Driver {
     speaks_https: false,
 };
 
-/// etcd. A cluster of more members than nine is slower, and no safer.
+/// etcd. A cluster of more than nine members is slower and no safer.
 pub(crate) static ETCD: Driver = Driver {
     name: "etcd",
     schemes: &["http", "https"],
@@ -153,7 +153,7 @@ pub(crate) static MONGODB: Driver = Driver {
     needs_user: true,
     hosts_max: 1,
     path: PathForm::DatabaseAndAuthSource,
-    // A client can't ask a server whether it can.
+    // A MongoDB client can't ask whether the server offers TLS, so there is no `prefer`.
     tls: &[("off", Tls::Off), ("require", Tls::Require), ("verify", Tls::Verify)],
     tls_checking: &[Tls::Verify],
     connections_max: 1..=64,

@@ -1,38 +1,38 @@
-//! Why an operation did not come to its end: one enum for every engine. Each variant says what is known of the outcome.
+//! Faults of operations, one enum for all engines. Each variant states whether the operation may have been done.
 
 use std::{fmt, io};
 
 use sequent_core::{Condition, ErrorKind, InstanceId, SourceError, Why};
 
-/// Why an operation did not come to its end.
+/// The reason why an operation failed.
 #[derive(Debug)]
 pub(crate) enum Fault {
-    /// Another client holds the lock, or two transactions met. Nothing was done: it is tried again within a bound.
+    /// Another client holds the lock, or two transactions collided. Nothing was done; the operation is retried within a
+    /// bound.
     Busy(Cause),
-    /// Another instance, or other tables, than those that the connection was opened on. Nothing was done: the connection
-    /// is given up, and a new one learns who answers now.
+    /// The instance or the tables are not those on which the connection was opened. Nothing was done. The connection is
+    /// closed, and a new one reads the current instance.
     Stale(Cause),
-    /// The connection, or what it says, failed: it is given up. What it was asked last may have been done.
+    /// The connection, or an answer on it, failed. It is closed. The last request may have been done.
     Broken(ErrorKind, Cause),
-    /// The server does not let this user in, or nobody can say what proves who it is. Nothing was done.
+    /// The server rejects the login, or the credentials could not be read. Nothing was done.
     Login(Cause),
-    /// The server refused a statement with this code. Nothing was done. The connection is given up, unless the operation
-    /// knows better.
+    /// The server refused a statement with this code. Nothing was done. The connection is closed unless the operation
+    /// handles the code.
     Server(i32, ErrorKind, Cause),
     /// The user lacks a privilege. Nothing was done.
     Denied(Cause),
-    /// The contents of a file make no sense: it is damaged, or a copy is being put over it just now. The connection is
-    /// given up.
+    /// The contents of a file are invalid: it is damaged, or a copy is being written over it. The connection is closed.
     Damaged(Cause),
-    /// A file can't be written any more: the connection is kept, neither used nor closed, because even closing it writes.
+    /// A file can no longer be written. The connection is kept unused and open, because closing it would write.
     Frozen(Cause),
-    /// A disk does not answer: the connection is kept as it is, because nobody can tell what a close would do.
+    /// A disk does not answer. The connection is kept open, because the effect of a close would be unknown.
     Mute(Cause),
-    /// The operation's own answer. The connection is sound.
+    /// The operation's own error. The connection stays usable.
     Answer(SourceError),
 }
 
-/// What was said, for people; what callers are told of it; and what was found, for whoever decides by it.
+/// The cause of a fault: text for operators, a reason for callers, and a condition for code that decides by it.
 #[derive(Debug)]
 pub(crate) struct Cause {
     text: String,
@@ -41,28 +41,28 @@ pub(crate) struct Cause {
 }
 
 impl Cause {
-    /// The same, and callers are told this of it.
+    /// Sets the reason that callers see.
     pub(crate) fn told(self, told: impl Into<Option<Why>>) -> Self {
         Self { told: told.into(), ..self }
     }
 
-    /// The same, and this was found.
+    /// Sets the condition.
     pub(crate) fn with(self, condition: impl Into<Option<Condition>>) -> Self {
         Self { condition: condition.into(), ..self }
     }
 
-    /// The same, with a hint behind it.
+    /// Appends a hint.
     pub(crate) fn hinted(self, hint: &str) -> Self {
         Self { text: format!("{}{hint}", self.text), ..self }
     }
 
-    /// What the system said of a connection or a file.
+    /// The cause of an I/O error on a connection or a file.
     pub(crate) fn of_io(error: &io::Error) -> Self {
         Self::from(error.to_string()).told(cause_of(error))
     }
 }
 
-/// What callers are told of a failure of the system's.
+/// The reason that callers see of an I/O error.
 pub(crate) fn cause_of(error: &io::Error) -> Option<Why> {
     use io::ErrorKind as Io;
     match error.kind() {
@@ -76,7 +76,7 @@ pub(crate) fn cause_of(error: &io::Error) -> Option<Why> {
         Io::TimedOut => Some(Why::TimedOut),
         Io::StorageFull => Some(Why::DiskFull),
         Io::ReadOnlyFilesystem => Some(Why::ReadOnly),
-        // The standard library has no kind for a name without an address.
+        // The standard library has no error kind for a host name without an address.
         _ if error.to_string().contains("failed to lookup address") => Some(Why::HostUnreachable),
         _ => None,
     }
@@ -103,49 +103,51 @@ impl fmt::Display for Cause {
 impl std::error::Error for Cause {}
 
 impl Fault {
-    /// A failure that comes and goes with the server.
+    /// A temporary failure of the server.
     pub(crate) fn away(cause: impl Into<Cause>) -> Self {
         Self::Broken(ErrorKind::Unavailable, cause.into())
     }
 
-    /// The connection has ended.
+    /// The connection was lost.
     pub(crate) fn lost(cause: impl Into<Cause>) -> Self {
         Self::away(cause.into().told(Why::ConnectionLost))
     }
 
-    /// A setting, a table or a certificate that a person has to mend.
+    /// A setting, table or certificate that an operator has to correct.
     pub(crate) fn refused(cause: impl Into<Cause>) -> Self {
         Self::Broken(ErrorKind::Refused, cause.into())
     }
 
-    /// No login, for this cause.
+    /// A failed login with this cause.
     pub(crate) fn login(cause: impl Into<Cause>) -> Self {
         Self::Login(cause.into())
     }
 
-    /// The server said that it does not let this user in.
+    /// The server rejected the login.
     pub(crate) fn login_refused(cause: impl fmt::Display) -> Self {
         Self::Login(Cause::from(format!("login refused: {cause}")).told(Why::LoginRefused))
     }
 
-    /// Another instance, or other tables, than before.
+    /// Another instance, or other tables, than those the connection was opened on.
     pub(crate) fn stale(cause: impl Into<Cause>) -> Self {
         Self::Stale(cause.into())
     }
 
-    /// The answer of an operation.
+    /// The operation's own error.
     pub(crate) fn answer(kind: ErrorKind, context: impl Into<String>) -> Self {
         Self::Answer(SourceError::new(kind, context))
     }
 
-    /// `under` names another instance than the one that answers. Nothing was done.
+    /// The answering instance is not `under`. Nothing was done.
     pub(crate) fn reborn(under: &InstanceId, now: &InstanceId) -> Self {
         Self::answer(ErrorKind::Reborn, format!("expected {under}, found {now}"))
     }
 
-    /// The same of a server that has let this process in before: it may again, as while a password is being changed in two
-    /// places, or once it is started with its users. What comes and goes evicts, and is looked at again; at a start it is
-    /// for a person to mend.
+    /// The same fault from a server that this process has logged in to before.
+    ///
+    /// A rejected login is then temporary: a password may be changing in two places, or the server may be starting
+    /// without its users yet. A temporary fault evicts the shard, which is probed again. At startup an operator has to
+    /// correct it.
     pub(crate) fn of_known_server(self) -> Self {
         match self {
             Self::Login(cause) => Self::Broken(ErrorKind::Unavailable, cause),
@@ -158,12 +160,12 @@ impl Fault {
         matches!(self, Self::Server(found, ..) if *found == code)
     }
 
-    /// Whether the connection is as good as before.
+    /// Whether the connection stays usable.
     pub(crate) fn leaves_connection_sound(&self) -> bool {
         matches!(self, Self::Answer(_) | Self::Busy(_))
     }
 
-    /// The failure as the layers above know it, said to have happened while doing `context`.
+    /// The error for the layers above; `context` is what was being done.
     pub(crate) fn into_error(self, context: &str) -> SourceError {
         let (kind, cause) = match self {
             Self::Answer(error) => return error.during(context),

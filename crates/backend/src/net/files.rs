@@ -1,5 +1,5 @@
-//! Files that a server is shown or known by: a password, an authority's certificates. Read anew at each connecting, so they
-//! can be changed under a running process, and on a thread of their own, since a file system may hang.
+//! Password, certificate and key files. They are read anew at each connect, so an operator can change them under a
+//! running process. A separate thread reads them, because a file system may hang.
 
 use std::{
     fmt::Display,
@@ -7,13 +7,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// How many bytes a password file may have.
+/// Maximum size of a password file, in bytes.
 const PASSWORD_BYTES_MAX: u64 = 4096;
 
-/// How many bytes of certificates an authority's file may have.
+/// Maximum size of a certificate file, in bytes.
 const AUTHORITY_BYTES_MAX: u64 = 1 << 20;
 
-/// The first line of a password file; an error names the key of the configuration, the file and the cause.
+/// The first line of a password file. An error names the configuration key, the file and the cause.
 pub(crate) async fn password(path: &Path) -> Result<String, String> {
     const KEY: &str = "password_file";
     let bytes = read(KEY, path, PASSWORD_BYTES_MAX).await?;
@@ -21,12 +21,12 @@ pub(crate) async fn password(path: &Path) -> Result<String, String> {
     Ok(text.lines().next().unwrap_or_default().to_owned())
 }
 
-/// The certificates of an authority as they stand in its file; an error as above.
+/// The certificates of an authority's file. An error names the configuration key, the file and the cause.
 pub(crate) async fn authority(path: &Path) -> Result<Vec<u8>, String> {
     read("tls_ca_file", path, AUTHORITY_BYTES_MAX).await
 }
 
-/// What else stands in a file under this key of the configuration; an error as above.
+/// The contents of the file under another configuration key. An error names the key, the file and the cause.
 #[cfg(feature = "etcd")]
 pub(crate) async fn file(key: &'static str, path: &Path) -> Result<Vec<u8>, String> {
     read(key, path, AUTHORITY_BYTES_MAX).await

@@ -1,4 +1,4 @@
-//! What engines on servers share: URLs, options, faults, the pool of connections and what runs on them.
+//! URLs, options, faults, connection pool and operations, shared by all engines on servers.
 
 mod driver;
 mod fault;

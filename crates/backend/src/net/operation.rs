@@ -1,4 +1,4 @@
-//! What runs on a connection, and where connections come from.
+//! Operations on a connection, and the connections that run them.
 
 use std::future::Future;
 
@@ -6,53 +6,53 @@ use sequent_core::{Env, InstanceId, SourceError};
 
 use super::Fault;
 
-/// How the statements of an operation are held together, where the engine has transactions.
+/// Transaction mode of an operation, on engines that have transactions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TxMode {
-    /// Each statement by itself.
+    /// No transaction: each statement by itself.
     Single,
-    /// One view of the tables for all of them.
+    /// One consistent view for all statements.
     Read,
-    /// All or none.
+    /// All statements or none.
     Write,
 }
 
-/// One call on a connection, made so that it can be run again: where it failed with a fault of which nothing was done.
+/// A call on a connection. It can run again after a fault that states that nothing was done.
 pub(crate) trait Operation<C>: Send + Sync {
-    /// What it returns.
+    /// The result.
     type Out: Send;
 
-    /// Its name, for errors: `take from`.
+    /// The name, for errors: `take from`.
     fn name(&self) -> &'static str;
 
-    /// How its statements are held together.
+    /// The transaction mode.
     fn mode(&self) -> TxMode {
         TxMode::Single
     }
 
-    /// The instance under which alone it may run; `None` where it finds that out itself.
+    /// The only instance under which the operation may run; `None` if the operation checks that itself.
     fn under(&self) -> Option<&InstanceId> {
         None
     }
 
-    /// Whether the connection must look again who answers, before it runs.
+    /// Whether the connection must check the instance again before the operation runs.
     fn looks_again(&self) -> bool {
         false
     }
 
-    /// Runs it once.
+    /// Runs the operation once.
     fn run(&self, connection: &mut C) -> impl Future<Output = Result<Self::Out, Fault>> + Send;
 }
 
-/// An open connection, and what was learned when it was opened.
+/// An open connection, with the instance read when it was opened.
 pub(crate) trait Connection: Sized + Send {
-    /// Which run of which data answers here.
+    /// The instance that answers on this connection.
     fn instance(&self) -> &InstanceId;
 
-    /// Whether anybody answers.
+    /// Fails if the server does not answer.
     fn ping(&mut self) -> impl Future<Output = Result<(), Fault>> + Send;
 
-    /// Whether what was learned at the opening is still true, for engines that let it change under a connection.
+    /// Whether the instance read at opening is still current, on engines where it can change under an open connection.
     fn is_current(&mut self) -> impl Future<Output = bool> + Send {
         std::future::ready(true)
     }
@@ -65,7 +65,7 @@ pub(crate) trait Connection: Sized + Send {
         operation.run(self)
     }
 
-    /// Ends it politely. Dropped, it just ends.
+    /// Closes the connection with the protocol's farewell. A dropped connection is cut.
     fn close(self) -> impl Future<Output = ()> + Send {
         async { drop(self) }
     }
@@ -73,30 +73,30 @@ pub(crate) trait Connection: Sized + Send {
 
 /// The connections of one store or ledger in this process.
 pub(crate) trait Connections: Send + Sync + 'static {
-    /// What operations run on.
+    /// The type of a connection.
     type Connection: Connection;
 
-    /// Where time is read, and what is random.
+    /// The clock and the source of randomness.
     fn env(&self) -> &Env;
 
-    /// Runs an operation, on a connection of the instance that it names.
+    /// Runs an operation on a connection of the instance that it names.
     fn perform<O: Operation<Self::Connection>>(
         &self,
         operation: O,
     ) -> impl Future<Output = Result<O::Out, SourceError>> + Send;
 
-    /// Runs what only reads, on a connection of its own on which nothing can be changed.
+    /// Runs a read-only operation on a separate connection that can't change anything.
     fn look<O: Operation<Self::Connection>>(
         &self,
         operation: O,
     ) -> impl Future<Output = Result<O::Out, SourceError>> + Send;
 
-    /// Runs an operation if a connection is there that can be used.
+    /// Runs an operation only if a usable connection is already open.
     fn perform_if_connected<O: Operation<Self::Connection>>(
         &self,
         operation: O,
     ) -> impl Future<Output = Result<Option<O::Out>, SourceError>> + Send;
 
-    /// Closes the connections; the next operation opens another.
+    /// Closes the connections. The next operation opens another.
     fn close(&self) -> impl Future<Output = ()> + Send;
 }

@@ -1,4 +1,4 @@
-//! How a server is reached, and how much of it is used: the same for every driver.
+//! Server connection options, common to all drivers.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -6,7 +6,7 @@ use sequent_core::{Env, ErrorKind, SourceError};
 
 use super::{Fault, SchemaName, ServerUrl, Tls, files};
 
-/// How a store or a ledger on a server is opened.
+/// Options of a store or ledger on a server.
 ///
 /// ```
 /// use sequent_backend::net::ServerOptions;
@@ -16,35 +16,35 @@ use super::{Fault, SchemaName, ServerUrl, Tls, files};
 /// ```
 #[derive(Debug, Clone)]
 pub struct ServerOptions {
-    /// Where it is, and who asks.
+    /// The server's URL, with the user.
     pub url: ServerUrl,
-    /// PostgreSQL's schema that holds the tables; `None`: `sequent_store` or `sequent_ledger`.
+    /// The PostgreSQL schema of the tables; `None`: `sequent_store` or `sequent_ledger`.
     pub schema: Option<SchemaName>,
-    /// The file whose first line is the password, read at each connecting. It goes before a password in the URL.
+    /// A file whose first line is the password, read at each connect. It takes precedence over a password in the URL.
     pub password_file: Option<PathBuf>,
-    /// How the connection is protected.
+    /// The TLS mode.
     pub tls: Tls,
-    /// The authority's certificates, PEM; `None`: those that the system trusts.
+    /// The authority's certificates, PEM; `None`: the system's trusted certificates.
     pub tls_ca_file: Option<PathBuf>,
-    /// Our own certificate, where the server asks for one: etcd alone.
+    /// The client certificate, for servers that ask for one (only etcd).
     pub tls_cert_file: Option<PathBuf>,
-    /// Its private key.
+    /// The private key of the client certificate.
     pub tls_key_file: Option<PathBuf>,
-    /// The most connections at once.
+    /// The maximum number of open connections.
     pub connections_max: usize,
-    /// How long connecting and login may take.
+    /// Time limit of connect and login together.
     pub connect_timeout: Duration,
-    /// How long a connection may be silent before it is probed.
+    /// Silence after which a connection is probed.
     pub keep_alive: Duration,
-    /// Whether what is missing (tables, collections) may be made: once, and not where this store or ledger has connected before. What is
-    /// there is never overwritten.
+    /// Whether missing tables or collections may be created. They are created only until this store or ledger has
+    /// connected once. Existing ones are never overwritten.
     pub create: bool,
-    /// Where time is read, and what is random. The clock that a store reports is the server's.
+    /// The clock and the source of randomness. A store reports the server's clock instead.
     pub env: Env,
 }
 
 impl PartialEq for ServerOptions {
-    /// Whether both lead to the same server in the same way, whoever asks.
+    /// Whether both reach the same server in the same way; `env` is ignored.
     fn eq(&self, other: &Self) -> bool {
         let parts = |options: &Self| {
             let Self { url, schema, password_file, tls, create, .. } = options.clone();
@@ -59,12 +59,12 @@ impl PartialEq for ServerOptions {
 
 impl Eq for ServerOptions {}
 
-/// How long connecting may take where nobody says: below an attempt's limit of 1 s, so that a server which can't be reached is said to
-/// be so.
+/// Default time limit of a connect. It is below the 1 s limit of an attempt, so that an unreachable server is reported
+/// as such.
 const CONNECT_TIMEOUT: Duration = Duration::from_millis(800);
 
 impl ServerOptions {
-    /// What a URL says; the rest as the driver has it where nobody says: nothing is made, 800 ms to connect.
+    /// The options of a URL. All others have the driver's defaults: nothing is created, 800 ms to connect.
     pub fn new(url: ServerUrl) -> Self {
         let driver = url.driver();
         let first = driver.tls.first().map_or(Tls::Off, |(_, tls)| *tls);
@@ -84,11 +84,11 @@ impl ServerOptions {
         }
     }
 
-    /// The same of the text of a URL.
+    /// The options of a URL in text form.
     ///
     /// # Errors
     ///
-    /// `Refused`, naming what is wrong, and never the text.
+    /// `Refused` with what is wrong. The message never contains the text, which may have a password.
     pub fn from_url(text: &str) -> Result<Self, SourceError> {
         let url = text
             .parse()
@@ -96,13 +96,13 @@ impl ServerOptions {
         Ok(Self::new(url))
     }
 
-    /// As many connections as are allowed at most, and at least one.
+    /// The pool size: at least one, and at most what the driver allows.
     pub(crate) fn connections(&self) -> usize {
         let most = usize::try_from(*self.url.driver().connections_max.end()).unwrap_or(usize::MAX);
         self.connections_max.clamp(1, most)
     }
 
-    /// The password as it is now, if there is one.
+    /// The current password, if there is one.
     pub(crate) async fn password(&self) -> Result<Option<String>, Fault> {
         match &self.password_file {
             Some(path) => files::password(path).await.map(Some).map_err(Fault::login),
@@ -110,7 +110,7 @@ impl ServerOptions {
         }
     }
 
-    /// The authority's certificates as they are now, if there are any of one's own.
+    /// The current certificates of the authority, if a file is configured.
     pub(crate) async fn authority(&self) -> Result<Option<Vec<u8>>, Fault> {
         match &self.tls_ca_file {
             Some(path) => files::authority(path).await.map(Some).map_err(Fault::refused),
@@ -119,7 +119,7 @@ impl ServerOptions {
     }
 }
 
-/// A random name of 128 bits.
+/// A random token of 128 bits.
 pub(crate) fn token(env: &Env) -> String {
     format!("{:016x}{:016x}", env.entropy.bits(), env.entropy.bits())
 }

@@ -1,10 +1,11 @@
-//! The connections to one server: bounded, lent to one operation at a time, and given up whenever in doubt.
+//! Connection pool of one server: bounded, each connection lent to one operation at a time, and closed when in doubt.
 //!
-//! A connection comes back only after its operation has come to an end. Its reply must not reach the next caller:
+//! A connection returns to the pool only after its operation has ended, so that no reply reaches the next caller:
 //!
-//! - An operation that was dropped midway ends its connection, and the idle ones that were silent all the while: where one did not
-//!   answer, each of them would cost another caller its time.
-//! - One that failed with more than an answer ends all of them, also those on loan as they come back.
+//! - A dropped operation closes its connection. It also closes the idle connections that were silent since it began: if
+//!   the server stopped answering, each of them would cost another caller its time limit.
+//! - An operation that failed with more than its own error closes all connections. Those on loan are closed when they
+//!   come back.
 
 use std::{
     future::Future,
@@ -27,33 +28,33 @@ use super::{
     retry::ON_SERVERS,
 };
 
-/// For how long an idle connection is trusted at most: servers, and what stands between, close idle ones.
+/// Longest time for which an idle connection is trusted without a ping. Servers and proxies close idle connections.
 const TRUST_IDLE_MAX: Duration = Duration::from_secs(1);
 
-/// How often an operation is tried on another connection, where another instance answered on the one before.
+/// Attempts on a new connection after another instance answered.
 const ROUNDS_MAX: usize = 4;
 
-/// A server, and how a connection to it is opened.
+/// A server to which connections can be opened.
 pub(crate) trait Server: Send + Sync + 'static {
-    /// What is opened.
+    /// The type of a connection.
     type Connection: Connection;
 
-    /// Connects, logs in, and learns who answers. `is_known`: this process has connected before, so that nothing that is missing
-    /// is made.
+    /// Connects, logs in and reads the instance. With `is_known`, this process has connected before, so nothing missing
+    /// is created.
     fn connect(&self, is_known: bool) -> impl Future<Output = Result<Self::Connection, Fault>> + Send;
 
-    /// The same, to look: nothing is written, nothing is made.
+    /// Connects for reading only: nothing is written or created.
     fn connect_to_look(&self) -> impl Future<Output = Result<Self::Connection, Fault>> + Send;
 
-    /// How it is reached, and how much of it is used.
+    /// The connection options.
     fn options(&self) -> &ServerOptions;
 
-    /// What it is and where, for errors, without what is secret.
+    /// The server's name for errors, without secrets.
     fn shown(&self) -> String {
         self.options().url.to_string()
     }
 
-    /// For how long connecting may take in all; `None` where the server sees to that itself.
+    /// Time limit of a connect; `None` if the server enforces its own.
     fn connect_timeout(&self) -> Option<Duration> {
         Some(self.options().connect_timeout)
     }
@@ -64,16 +65,16 @@ pub struct Pool<S: Server> {
     server: S,
     permits: Semaphore,
     idle: Mutex<IdleList<S::Connection>>,
-    /// The server has let this process in before.
+    /// Whether this process has logged in before.
     is_known: AtomicBool,
 }
 
-/// Connections that nobody uses now.
+/// Connections not in use.
 struct IdleList<C> {
     connections: Vec<(C, Instant)>,
-    /// One more whenever those before are in doubt: a connection of an older one is not put back.
+    /// Raised whenever the existing connections are in doubt. A connection of an older generation is not put back.
     generation: u64,
-    /// Who answered on the connection that was opened last.
+    /// The instance of the connection opened last.
     instance: Option<InstanceId>,
 }
 
@@ -106,7 +107,7 @@ impl<S: Server> Pool<S> {
         done
     }
 
-    /// A connection that is in use: the one used last, or a new one.
+    /// Lends a connection: the one used last, or a new one.
     async fn lend(&self, looks_again: bool) -> Result<Lent<'_, S>, Fault> {
         let permit = self.permits.acquire().await.map_err(|_| Fault::away("the pool is closed"))?;
         let since = self.server.options().env.clock.now();
@@ -141,8 +142,8 @@ impl<S: Server> Pool<S> {
         Ok(connection)
     }
 
-    /// Who answers on a connection that was just opened; where it is another one than before, those before are out of date.
-    /// Returns the generation that the connection is of.
+    /// Records the instance of a connection just opened, and returns the connection's pool generation. If the instance
+    /// changed, all older connections are closed.
     fn note_instance(&self, instance: &InstanceId, generation: u64) -> u64 {
         let mut idle = self.idle();
         if idle.instance.as_ref() == Some(instance) {
@@ -160,7 +161,8 @@ impl<S: Server> Pool<S> {
         generation
     }
 
-    /// Each connection is in doubt: the idle ones end, and those on loan as they come back.
+    /// Gives up all connections: idle ones are returned to be dropped, and those on loan are closed when they come
+    /// back.
     fn give_up_all(&self) -> Vec<(S::Connection, Instant)> {
         let mut idle = self.idle();
         idle.generation += 1;
@@ -223,7 +225,7 @@ impl<S: Server> Connections for Pool<S> {
     }
 }
 
-/// A connection while an operation has it.
+/// A connection on loan to an operation.
 struct Lent<'a, S: Server> {
     pool: &'a Pool<S>,
     connection: Option<S::Connection>,
@@ -237,7 +239,7 @@ impl<S: Server> Lent<'_, S> {
         self.connection.as_mut().ok_or_else(|| Fault::away("no connection"))
     }
 
-    /// Puts the connection back: everything that was asked on it has been answered.
+    /// Puts the connection back. Every request on it has been answered.
     fn give_back(mut self) {
         let now = self.pool.server.options().env.clock.now();
         let Some(connection) = self.connection.take() else { return };
@@ -247,7 +249,7 @@ impl<S: Server> Lent<'_, S> {
         }
     }
 
-    /// The connection has failed: the others may have lost the same server, and each would fail once more.
+    /// Closes this connection and all others: they may have lost the same server, and each would fail once more.
     fn give_up(mut self) {
         drop(self.connection.take());
         drop(self.pool.give_up_all());
@@ -265,7 +267,7 @@ impl<S: Server> Drop for Lent<'_, S> {
     }
 }
 
-/// Connecting, within its time.
+/// Connects within the time limit.
 async fn in_time<S: Server>(
     server: &S,
     connecting: impl Future<Output = Result<S::Connection, Fault>>,
@@ -274,7 +276,7 @@ async fn in_time<S: Server>(
     timeout(limit, connecting).await.map_err(|_| Fault::away(not_within(limit)))?
 }
 
-/// What is said of a connection that was not there in time.
+/// The cause of a connect that timed out.
 pub(crate) fn not_within(limit: Duration) -> Cause {
     Cause::from(format!("not connected within {} ms", limit.as_millis())).told(Why::TimedOut)
 }

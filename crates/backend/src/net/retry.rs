@@ -1,4 +1,4 @@
-//! How an operation is tried again that met others: within a time, and a number of tries.
+//! Retry rules for operations that collide with others: bounded in time and in number of tries.
 
 use std::time::{Duration, Instant};
 
@@ -9,31 +9,32 @@ use super::{
     operation::{Connection, Operation},
 };
 
-/// How long an operation is tried against others. An attempt's limit is 1 s: so that a row or a file which others hold is said to
-/// be contended, which costs no connection, this is less.
+/// Time limit of all tries. It is below the 1 s limit of an attempt, so that a locked row or file is reported as
+/// contended, which costs no connection.
 const RETRY_FOR: Duration = Duration::from_millis(800);
 
-/// How an operation is tried again.
+/// A retry rule.
 #[derive(Debug)]
 pub(crate) struct RetryRule {
-    /// How many tries there are in all.
+    /// The maximum number of tries.
     tries: u32,
-    /// The longest pause before the second try. The real one is random up to it, so that equals do not meet again.
+    /// The longest pause before the second try. The pause is random up to it, so that two equal clients do not collide
+    /// again.
     pause_max: Duration,
     /// How often the longest pause doubles.
     doublings: u32,
 }
 
-/// Against other transactions on a server.
+/// Rule for collisions with other transactions on a server.
 pub(crate) static ON_SERVERS: RetryRule =
     RetryRule { tries: 16, pause_max: Duration::from_millis(2), doublings: 6 };
 
-/// Against other processes' locks on a file: sixteen processes on one file waited at most 0.125 s, and whoever pauses for longer
-/// starves.
+/// Rule for other processes' locks on a file. With sixteen processes on one file, none waited over 0.125 s; a longer
+/// pause would starve the process that pauses.
 pub(crate) static ON_FILES: RetryRule =
     RetryRule { tries: u32::MAX, pause_max: Duration::from_millis(1), doublings: 0 };
 
-/// What is left of an operation's time and tries.
+/// The remaining time and tries of an operation.
 pub(crate) struct Retry<'a> {
     rule: &'static RetryRule,
     env: &'a Env,
@@ -46,7 +47,7 @@ impl<'a> Retry<'a> {
         Self { rule, env, until: env.clock.now() + RETRY_FOR, tried: 0 }
     }
 
-    /// Runs an operation under the instance that it names, again and again while others are in its way.
+    /// Runs an operation under the instance that it names, and retries it while it collides with others.
     pub(crate) async fn attempts<C: Connection, O: Operation<C>>(
         &mut self,
         connection: &mut C,
@@ -65,7 +66,7 @@ impl<'a> Retry<'a> {
         }
     }
 
-    /// Waits a moment after a fault of which nothing was done, or gives up with it.
+    /// Pauses after a fault that states that nothing was done, or returns the fault when time or tries are used up.
     pub(crate) async fn after(&mut self, fault: Fault) -> Result<(), Fault> {
         self.tried += 1;
         if self.tried >= self.rule.tries || self.env.clock.now() >= self.until {

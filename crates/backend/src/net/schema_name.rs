@@ -1,12 +1,12 @@
-//! The name of a schema, where a driver has such.
+//! Schema names of PostgreSQL.
 
 use std::{fmt, str::FromStr};
 
-/// The name of a schema: 1 to 63 bytes, as PostgreSQL keeps it; always quoted, so any text will do.
+/// A schema name of 1 to 63 bytes. It is always quoted, so any characters are allowed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SchemaName(String);
 
-/// A name that no schema can have.
+/// An invalid schema name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SchemaNameError(String);
 
@@ -19,7 +19,7 @@ impl fmt::Display for SchemaNameError {
 impl std::error::Error for SchemaNameError {}
 
 impl SchemaName {
-    /// The longest name, in bytes: PostgreSQL cuts longer ones, and two could become one.
+    /// The longest name, in bytes. PostgreSQL truncates longer ones, and two names could become one.
     pub const LENGTH_MAX: usize = 63;
 
     /// The name.

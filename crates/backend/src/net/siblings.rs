@@ -1,11 +1,11 @@
-//! Whose slot is kept in a database, and whose else.
+//! Owner of a store (cluster and slot), and the stamps of other slots in the same database.
 
 use std::fmt;
 
 use sequent_core::{Fact, FactClass, SHARD_BITS_MAX, SequenceName, SlotIndex, Stamp};
 
-/// Whose slot a store is. Both are in the name of everything that it keeps, so that clusters, and slots, which share a server share nothing
-/// else.
+/// The cluster and slot that a store belongs to. Both are part of every name that the store writes, so that several
+/// clusters and slots can share a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Owner {
     /// The cluster.
@@ -15,16 +15,16 @@ pub struct Owner {
 }
 
 impl fmt::Display for Owner {
-    /// Neither part holds a `/`.
+    /// `cluster/slot`. Neither part can contain a `/`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.cluster, self.slot)
     }
 }
 
-/// As many slots as any ring has: whoever looks knows of no ring.
+/// The most slots of any ring, for a search without knowledge of the ring's size.
 pub(crate) const SLOTS_MAX: SlotIndex = 1 << SHARD_BITS_MAX;
 
-/// Another slot's stamp in the database where a slot's own is missing, told to whoever only looks.
+/// Note for examinations: another slot's stamp in a database that lacks this slot's own.
 pub(crate) fn sibling(stamp: &Stamp) -> Fact {
     Fact::new(FactClass::Note, "beside", stamp.to_string())
 }

@@ -1,4 +1,4 @@
-//! Where a server is, and who logs in: one URL for every driver, with a secret that is never printed.
+//! Server URLs of all drivers: host, user and path, with a password that is never printed.
 
 use std::{fmt, str::FromStr};
 
@@ -7,25 +7,27 @@ use url::Url;
 
 use super::driver::{DRIVERS, Driver};
 
-/// What may follow the slash of a URL.
+/// Form of the path of a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PathForm {
-    /// Nothing.
+    /// No path.
     None,
-    /// The name of a database, which must be there.
+    /// The name of a database; required.
     Database,
-    /// The same, as MongoDB takes it, and `?authSource=` may follow.
+    /// The name of a database as MongoDB accepts it; `?authSource=` may follow.
     DatabaseAndAuthSource,
-    /// The number of a database; 0 where there is none.
+    /// The number of a database; default 0.
     Number,
-    /// What every name begins with.
+    /// The prefix of every name.
     Prefix,
 }
 
-/// `scheme://[user[:password]@]host[:port][/path]` of one of the drivers, in parts, each decoded. Printed without the password.
+/// `scheme://[user[:password]@]host[:port][/path]` of one of the drivers, in parts, each decoded. Printed without the
+/// password.
 ///
-/// The scheme names the driver. A host that begins with `/` (written `%2F`) is the directory of a Unix socket, where the driver knows
-/// such. Everything else that concerns a connection has settings of its own: nothing may follow a `?` (but MongoDB's `authSource`).
+/// The scheme selects the driver. A host that begins with `/` (written `%2F`) is the directory of a Unix socket, if the
+/// driver supports it. All other properties of a connection are separate settings: a query (`?`) is refused, except
+/// MongoDB's `authSource`.
 ///
 /// ```
 /// use sequent_backend::net::ServerUrl;
@@ -44,10 +46,10 @@ pub struct ServerUrl {
     auth_source: Option<String>,
 }
 
-/// A server that a URL names.
+/// A server named by a URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Host {
-    /// The scheme by which it is named.
+    /// The scheme that the URL used.
     pub scheme: &'static str,
     /// Its name or address.
     pub name: String,
@@ -55,7 +57,7 @@ pub struct Host {
     pub port: u16,
 }
 
-/// What is wrong with a URL. Never says what was found: it may be a secret.
+/// An error in a URL. It never contains the text, which may be a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UrlError {
     cause: String,
@@ -63,7 +65,7 @@ pub struct UrlError {
 }
 
 impl UrlError {
-    /// The same for whoever says himself that it is about a URL.
+    /// The message for a caller that already mentions the URL.
     pub fn cause(&self) -> String {
         format!("{}, expected {}", self.cause, self.expected)
     }
@@ -77,16 +79,16 @@ impl fmt::Display for UrlError {
 
 impl std::error::Error for UrlError {}
 
-/// The highest number of a database that is taken: servers have sixteen unless told otherwise.
+/// The highest accepted number of a database. Servers have sixteen by default.
 const NUMBER_MAX: u32 = 1_000_000;
 
-/// The longest prefix, in bytes: it stands in every name.
+/// The longest prefix, in bytes; it is part of every name.
 const PREFIX_LENGTH_MAX: usize = 64;
 
-/// Where nobody names a prefix.
+/// The default prefix.
 const PREFIX: &str = "sequent";
 
-/// The longest name of a database of MongoDB's, in bytes.
+/// The longest database name of MongoDB, in bytes.
 const MONGODB_NAME_MAX: usize = 63;
 
 impl FromStr for ServerUrl {
@@ -104,11 +106,11 @@ impl FromStr for ServerUrl {
 }
 
 impl ServerUrl {
-    /// Reads a URL of this driver's.
+    /// Parses a URL of this driver.
     ///
     /// # Errors
     ///
-    /// What is wrong with it, and never its text.
+    /// What is wrong with the URL. The message never contains its text.
     pub fn parse(driver: &'static Driver, text: &str) -> Result<Self, UrlError> {
         let wrong = |cause: String| UrlError { cause, expected: driver.example };
         let (user, password, path) = (None, None, String::new());
@@ -134,14 +136,14 @@ impl ServerUrl {
         Ok(url)
     }
 
-    /// One more host, and what its URL says besides.
+    /// Adds one more host; its user, password and path must agree with those before.
     fn add(&mut self, text: &str) -> Result<(), String> {
         let (scheme, rest) = text.split_once("://").ok_or("it can't be read")?;
         let known = self.driver.schemes.iter().find(|known| **known == scheme);
-        // What stands before it in a text that is no URL may be a secret.
+        // If the text is no URL, the part before `://` may be a secret, so the error does not show it.
         let scheme =
             known.ok_or_else(|| format!("its scheme is not {}", self.driver.schemes.join(" or ")))?;
-        // By a scheme that no standard knows: of others, a URL's port is left out where it is the usual one.
+        // The text is parsed under a scheme unknown to the URL standard. Known schemes drop their default port.
         let url = Url::parse(&format!("sequent://{rest}")).map_err(|error| match error {
             url::ParseError::InvalidPort => "its port is not a number from 1 to 65535",
             _ => "it can't be read",
@@ -213,12 +215,12 @@ impl ServerUrl {
         }
     }
 
-    /// Which driver reaches it.
+    /// The driver of this URL.
     pub fn driver(&self) -> &'static Driver {
         self.driver
     }
 
-    /// The servers: one but of drivers that take several.
+    /// The servers. Only some drivers accept more than one.
     pub fn hosts(&self) -> &[Host] {
         &self.hosts
     }
@@ -233,12 +235,12 @@ impl ServerUrl {
         self.hosts.first().map_or(self.driver.port, |host| host.port)
     }
 
-    /// The user, where one is named.
+    /// The user, if one is named.
     pub fn user(&self) -> Option<&str> {
         self.user.as_deref()
     }
 
-    /// Whether a password stands in it.
+    /// Whether it contains a password.
     pub fn has_password(&self) -> bool {
         self.password.is_some()
     }
@@ -247,23 +249,23 @@ impl ServerUrl {
         self.password.as_deref()
     }
 
-    /// What follows the slash: a database, its number, or a prefix.
+    /// The path: a database, its number, or a prefix.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// The number of a database.
+    /// The number of the database.
     pub(crate) fn number(&self) -> u32 {
         self.path.parse().unwrap_or(0)
     }
 
-    /// The database that knows the user, where it is another one.
+    /// The database that authenticates the user, if it is another one.
     pub(crate) fn auth_source(&self) -> Option<&str> {
         self.auth_source.as_deref()
     }
 
-    /// The same for every URL of the same tables, as far as one can tell from the text. One machine's names for itself are one; what
-    /// else leads to one server is seen by the identity that its tables bear.
+    /// A text that is equal for all URLs of the same tables, as far as the URL can show. All names of the local machine
+    /// count as one. Other aliases of a server are detected by the identity stored in its tables.
     pub fn identity(&self) -> String {
         let lower = self.host().to_ascii_lowercase();
         let host = lower.trim_end_matches('.');
@@ -275,7 +277,7 @@ impl ServerUrl {
     }
 }
 
-/// Takes over what is said for the first time; `false` where something else was said before.
+/// Takes a value that no earlier URL gave; `false` if an earlier one gave another value.
 fn agree<T: PartialEq>(held: &mut T, said: T, nothing: &T) -> bool {
     if said == *nothing || said == *held {
         return true;
@@ -285,7 +287,7 @@ fn agree<T: PartialEq>(held: &mut T, said: T, nothing: &T) -> bool {
     is_first
 }
 
-/// Undoes `%xx`.
+/// Decodes `%xx`.
 fn decoded(text: &str) -> Result<String, String> {
     let mut escapes = text.split('%').skip(1);
     let is_hex =
@@ -299,7 +301,7 @@ fn decoded(text: &str) -> Result<String, String> {
     }
 }
 
-/// A login to memcached is one line of words.
+/// Whether a user has whitespace. memcached's login is one line, separated by blanks.
 fn has_gap(user: &str) -> bool {
     user.contains(|letter: char| letter.is_whitespace() || letter.is_control())
 }
@@ -320,7 +322,7 @@ impl fmt::Display for Host {
 impl fmt::Display for ServerUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, host) in self.hosts.iter().enumerate() {
-            // The driver's own word, but where schemes mean something.
+            // The scheme is printed only where it has a meaning; else the driver's name is.
             let scheme = if self.driver.speaks_https { host.scheme } else { self.driver.name };
             write!(f, "{}{scheme}://", if at == 0 { "" } else { "," })?;
             if let (0, Some(user)) = (at, &self.user) {

@@ -1,4 +1,4 @@
-//! One connection to one set of tables, and what was learned when it was opened: who answers there.
+//! PostgreSQL connection to one set of tables, with the instance read when it was opened.
 
 use sequent_core::InstanceId;
 use sqlx::Connection as _;
@@ -14,20 +14,20 @@ use crate::{
     sql::{self, SqlRow, SqlSession, Value},
 };
 
-/// What whoever looks calls a run of the server that has no name.
+/// Placeholder in examinations for a server run without a name.
 const NOBODY: &str = "nobody";
 
-/// An open connection, and what was learned when it was opened.
+/// An open connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
     session: Session,
-    /// The file of the anchor, which each statement that counts compares.
+    /// The anchor's file, which each statement that counts compares.
     file: i64,
     instance: InstanceId,
 }
 
 impl Connection {
-    /// Connects, makes the tables if they are missing and may be made, and learns who answers.
+    /// Connects, creates missing tables if allowed, and reads the instance.
     pub(super) async fn open(server: &PostgresServer, is_known: bool) -> Result<Self, Fault> {
         let mut session = Session::open(server).await?;
         if !schema::exists(&mut session, server.schema()).await? {
@@ -41,8 +41,8 @@ impl Connection {
         Self::learn(session, server.tables, Value::NoText).await
     }
 
-    /// Connects to look: the server itself sees to it that nothing is changed. Who answers is known to others only where
-    /// one of them has connected since the server's last recovery.
+    /// Connects for reading only, which the server enforces. The instance equals that of other connections only if one
+    /// of them has connected since the server's last recovery.
     pub(super) async fn open_to_look(server: &PostgresServer) -> Result<Self, Fault> {
         let mut session = Session::open(server).await?;
         session.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY", Vec::new()).await?;
@@ -53,9 +53,9 @@ impl Connection {
         Self::learn(session, server.tables, NOBODY.into()).await
     }
 
-    /// Which run of which data answers: the cluster and its timeline, the start of the server, the recovery since that
-    /// (`run`), and the tables (the anchor's file). None of it needs a privilege. A run without a name is none that anybody
-    /// counts under: only whoever looks has a name for it.
+    /// Reads the instance: the cluster and its timeline, the server's start time, the run since the last recovery
+    /// (table `run`), and the anchor's file. None of it needs a privilege. `unnamed` stands for a run without a name,
+    /// under which no client counts.
     async fn learn(mut session: Session, tables: &Tables, unnamed: Value) -> Result<Self, Fault> {
         let sql = "SELECT s.system_identifier, substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8), \
             (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint, coalesce(r.uuid, $2), \
@@ -70,17 +70,18 @@ impl Connection {
         Ok(Self { session, file, instance })
     }
 
-    /// What statements run on.
+    /// The session for statements.
     pub(super) fn session(&mut self) -> &mut Session {
         &mut self.session
     }
 
-    /// The file of the anchor.
+    /// The anchor's file.
     pub(super) fn file(&self) -> i64 {
         self.file
     }
 
-    /// Takes away the last columns of a row, the anchor's file and the server's process, and compares them with what was learned.
+    /// Removes the last two columns of a row, the anchor's file and the server's process, and compares them with those
+    /// of the opening.
     pub(super) fn check_origin(&self, row: &mut SqlRow) -> Result<(), Fault> {
         let (pid, file) = (row.take_last()?.unwrap_or(0), row.take_last()?);
         self.session.check_process(pid)?;
@@ -92,7 +93,7 @@ impl Connection {
     }
 }
 
-/// Gives a run of the server its name, if it has none.
+/// Gives the server's run a name, if it has none.
 async fn name_run(session: &mut Session, server: &PostgresServer) -> Result<(), Fault> {
     if session.rows("SELECT one FROM run", Vec::new()).await?.is_empty() {
         let sql = "INSERT INTO run (one, uuid) VALUES (1, $1) ON CONFLICT (one) DO NOTHING";
@@ -116,7 +117,7 @@ impl net::Connection for Connection {
 }
 
 impl SqlSession for Connection {
-    /// Keys are bytes: no collation folds them, and a text may hold no zero byte here.
+    /// Keys are bytes, because no collation folds bytes, and a PostgreSQL text can't contain a zero byte.
     fn text(text: &str) -> Value {
         Value::Bytes(text.as_bytes().to_vec())
     }

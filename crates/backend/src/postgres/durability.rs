@@ -1,11 +1,11 @@
-//! What a server with these settings may lose of what it acknowledged.
+//! Durability of a PostgreSQL server by its settings.
 
 use sequent_core::{Durability, DurabilityClass, Fact, FactClass};
 
 use super::session::Session;
 use crate::net::Fault;
 
-/// The settings that decide what a commit is worth, as they are now.
+/// The durability class by the current settings of a commit.
 pub(super) async fn durability(session: &mut Session, anchor: &str) -> Result<Durability, Fault> {
     let mut settings = session.settings(&["fsync", "synchronous_commit", "full_page_writes"]).await?;
     let sql = "SELECT CASE relpersistence WHEN 'p' THEN 'permanent' ELSE 'unlogged' END \
@@ -20,10 +20,11 @@ fn class(settings: &[(String, String)]) -> DurabilityClass {
     worst.unwrap_or(if settings.is_empty() { DurabilityClass::Volatile } else { DurabilityClass::Durable })
 }
 
-/// What the value of a setting may lose, what it should be, and how; `None` where it loses nothing.
+/// The loss that a setting's value permits, the value that it should have, and how to set it; `None` if it permits no
+/// loss.
 ///
-/// Without fsync a power loss may leave nothing that makes sense, and a crash empties an unlogged table; without full
-/// page writes a page may be torn, and a commit that was not waited for may be lost.
+/// Without fsync, a power loss may leave damaged data, and a crash empties an unlogged table. Without full page writes,
+/// a page may be torn. Without synchronous commit, an acknowledged commit may be lost.
 fn loss(name: &str, value: &str) -> Option<(DurabilityClass, &'static str, &'static str)> {
     match (name, value) {
         ("fsync" | "full_page_writes", "on")
@@ -46,7 +47,7 @@ fn loss(name: &str, value: &str) -> Option<(DurabilityClass, &'static str, &'sta
     }
 }
 
-/// Each of these settings by which a crash takes back what was acknowledged.
+/// Facts about the settings that let a crash undo acknowledged writes.
 pub(super) fn losses(settings: &[(String, String)]) -> Vec<Fact> {
     let fact = |(name, value): &(String, String)| {
         let (_, expected, causes) = loss(name, value)?;

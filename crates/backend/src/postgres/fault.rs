@@ -1,18 +1,18 @@
-//! What PostgreSQL and the driver say, and who must react.
+//! PostgreSQL and driver errors as faults.
 
 use sequent_core::{Condition, ErrorKind, SourceError, Why};
 
 use crate::net::{Cause, Fault, cause_of};
 
-/// What PostgreSQL, or the driver, says.
+/// The fault for an error of PostgreSQL or of the driver.
 #[allow(clippy::needless_pass_by_value, reason = "it is handed to map_err")]
 pub(super) fn from_driver(error: sqlx::Error) -> Fault {
     match &error {
         sqlx::Error::Database(reported) => {
             reported_fault(&reported.code().unwrap_or_default(), reported.message())
         }
-        // A value of another type than ours stands in a table: only a person can have put it there. Nor does a
-        // certificate mend itself.
+        // A value of another type can only come from an operator, and a rejected certificate does not become valid by
+        // itself.
         sqlx::Error::ColumnDecode { .. }
         | sqlx::Error::Decode(_)
         | sqlx::Error::Tls(_)
@@ -40,7 +40,7 @@ fn reported_fault(code: &str, message: &str) -> Fault {
     }
 }
 
-/// Whether the TLS library did not accept who answers: it says so as a fault of reading.
+/// Whether the TLS library rejected the certificate, which it reports as a read error.
 fn is_certificate(error: &std::io::Error) -> bool {
     error.kind() == std::io::ErrorKind::InvalidData && error.to_string().contains("certificate")
 }
@@ -60,25 +60,25 @@ const READ_ONLY: &str = "25006";
 /// `disk_full`.
 const DISK_FULL: &str = "53100";
 
-/// Whether the code says that a table, or its schema, is not there: `undefined_table`, `invalid_schema_name`.
+/// Whether the code reports a missing table or schema: `undefined_table`, `invalid_schema_name`.
 fn is_gone(code: &str) -> bool {
     matches!(code, "42P01" | "3F000")
 }
 
-/// What is added where something between us and the server deals out its connections.
+/// Hint if a proxy spreads statements over several connections.
 pub(super) const PROXY: &str =
     "a proxy that shares out connections can't be used: connect to the server itself";
 
-/// PostgreSQL's codes (SQLSTATE). What comes and goes with the server evicts, so that timed rescue brings it back; what
-/// a person must mend is refused.
+/// The reaction to PostgreSQL's codes (SQLSTATE). Temporary errors evict the shard, and its timed rescue probes it
+/// again. Errors that an operator has to correct are refused.
 fn meaning(code: &str) -> (Reaction, &'static str) {
     match code {
-        // numeric_value_out_of_range: the one sum that is made on the server is that of a take.
+        // numeric_value_out_of_range: the only sum made by the server is that of a take.
         "22003" => (Reaction::Exhaust, ""),
-        // serialization_failure, deadlock_detected, lock_not_available: rolled back whole.
+        // serialization_failure, deadlock_detected, lock_not_available: rolled back completely.
         "40001" | "40P01" | "55P03" => (Reaction::Retry, ""),
-        // protocol_violation is what a proxy says to a startup parameter that it does not know; the others what comes
-        // of a statement prepared on another connection.
+        // protocol_violation: a proxy's answer to an unknown startup parameter. The other two: a statement that was
+        // prepared on another connection.
         "08P01" | "26000" | "42P05" => (
             Reaction::Refuse,
             ": a proxy that shares out connections can't be used: \
@@ -91,14 +91,14 @@ fn meaning(code: &str) -> (Reaction, &'static str) {
         READ_ONLY => (Reaction::Evict, ": the server takes no writes"),
         // data_corrupted, index_corrupted.
         "XX001" | "XX002" => (Reaction::Refuse, ": the data is damaged: restore it from a copy"),
-        // "cached plan must not change result type": somebody altered a table; another connection plans anew.
+        // "cached plan must not change result type": a table was altered; another connection plans anew.
         "0A000" => (Reaction::Evict, ""),
         _ => match code.get(..2) {
-            // invalid authorization: a role that there is not, or that may not log in, or not from here.
+            // invalid authorization: a role that does not exist, or may not log in, or not from this host.
             Some("28") => (Reaction::Login, ""),
-            // invalid catalog name, schema name; syntax or access; integrity; no such value.
+            // Invalid catalog or schema name; syntax or access; integrity; invalid value.
             Some("3D" | "3F" | "42" | "23" | "22") => (Reaction::Refuse, ""),
-            // Connection, resources, operator's intervention, system: and what is not known.
+            // Connection, resources, operator intervention, system, and unknown codes.
             _ => (Reaction::Evict, ""),
         },
     }

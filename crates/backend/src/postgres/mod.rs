@@ -1,33 +1,34 @@
-//! PostgreSQL: a schema a shard, and one for the ledger.
+//! PostgreSQL: a schema per store, and one for the ledger.
 //!
-//! Reading order: `server` (what the driver is told), `session` (a login and its settings, and statements), `schema` (tables appear
-//! complete or not at all), `connection` (who answers), `fault` (what the server says, and who must react), then `store` and
-//! `ledger`.
+//! Reading order: `server` (driver options), `session` (login, settings and statements), `schema` (tables appear
+//! complete or not at all), `connection` (the instance), `fault` (errors), then `store` and `ledger`.
 //!
-//! What it rests on:
+//! Properties that uniqueness rests on:
 //!
 //! - A row of `RETURNING` arrives before the commit. A value counts once its statement has run to its end, which is the
-//!   server's `ReadyForQuery`: `fetch_all`, never the first row of a stream.
-//! - A row update is as durable as its commit. `nextval` is not: for 31 of 32 calls it writes nothing.
-//! - A connection whose verb was dropped, or that failed with more than an answer, is closed. Nobody meets its reply.
-//! - Each connection learns once who speaks: the cluster's identifier and timeline, the server's start, a name in an
-//!   unlogged table (gone after any recovery, also that which follows the death of a single backend), and the file of the
-//!   table that counts, which every statement that counts compares: a dump that is loaded over the tables under a
-//!   running process touches nothing. `VACUUM FULL` and `CLUSTER` make a new file too, hence a new epoch of each counter.
-//! - The server's process is compared wherever something is learned or counted: a proxy that shares out connections is
-//!   refused when it is noticed, and nothing that it answered is used.
+//!   server's `ReadyForQuery`. So statements use `fetch_all`, never the first row of a stream.
+//! - A row update is as durable as its commit. `nextval` is not: it writes nothing for 31 of 32 calls.
+//! - A connection is closed if a call on it was dropped, or failed with more than the call's own error. So no later
+//!   call reads its reply.
+//! - Each connection reads the instance once: the cluster's identifier and timeline, the server's start time, a name in
+//!   an unlogged table, and the file of the table of cells. Any recovery empties the unlogged table, even one after the
+//!   crash of a single backend.
+//! - Every statement that counts compares that file. So a dump loaded over the tables under a running process changes
+//!   nothing. `VACUUM FULL` and `CLUSTER` also create a new file, hence a new epoch of each counter.
+//! - The server's process is compared whenever a connection reads its instance or counts. A proxy that spreads
+//!   statements over several connections is refused once detected, and none of its answers is used.
 //!
 //! # Privileges
 //!
-//! A role that makes its own tables (`create`) needs, in a database of any encoding:
+//! A role that creates its own tables (`create`) needs, in a database of any encoding:
 //!
 //! ```sql
 //! CREATE ROLE seq LOGIN PASSWORD '…';
 //! GRANT CONNECT, CREATE ON DATABASE seq TO seq;
 //! ```
 //!
-//! Where the administrator makes the schema (`CREATE SCHEMA sequent_store AUTHORIZATION seq`), `CONNECT` is enough.
-//! A role that only uses tables which another one has made needs, for a store:
+//! If the administrator creates the schema (`CREATE SCHEMA sequent_store AUTHORIZATION seq`), `CONNECT` is enough. A
+//! role that only uses existing tables of another role needs, for a store:
 //!
 //! ```sql
 //! GRANT CONNECT ON DATABASE seq TO seq_run;

@@ -1,4 +1,4 @@
-//! How the kinds on PostgreSQL are opened.
+//! Opening of the PostgreSQL kinds.
 
 use sequent_core::{SourceError, Store, ledger::Ledger};
 

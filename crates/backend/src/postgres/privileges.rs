@@ -1,4 +1,4 @@
-//! What the role may do, beside what it needs.
+//! Privileges of the PostgreSQL role: missing ones and excess ones.
 
 use sequent_core::{Fact, FactClass};
 
@@ -8,17 +8,17 @@ use crate::{net::Fault, sql::Value};
 /// The tables of a kind, each with the privileges that a role needs on it.
 pub(super) type Needed = [(&'static str, &'static str)];
 
-/// Attributes of a role by which it can do anything, or make others who can.
+/// Role attributes that permit everything, or permit creating such roles.
 const ATTRIBUTES: &str = "SELECT a.name FROM pg_roles r, LATERAL (VALUES ('SUPERUSER', r.rolsuper), \
     ('CREATEROLE', r.rolcreaterole), ('CREATEDB', r.rolcreatedb), ('REPLICATION', r.rolreplication), \
     ('BYPASSRLS', r.rolbypassrls)) AS a (name, held) WHERE r.rolname = current_user AND a.held";
 
-/// The rights that are lacking: each asked for by itself, since a list of them asks whether one of it is held.
+/// The missing privileges. Each is queried by itself, because a list asks whether any one of them is granted.
 const LACKING: &str = "SELECT w.right || ' on ' || w.name FROM (SELECT t.name, unnest(string_to_array(t.rights, ', ')) \
     AS right FROM unnest($1::text[], $2::text[]) AS t (name, rights)) AS w \
     WHERE NOT has_table_privilege(current_user, w.name, w.right) ORDER BY 1";
 
-/// Asks what the role of this session may do.
+/// Reads the privileges of this session's role.
 pub(super) async fn facts(session: &mut Session, needed: &Needed) -> Result<Vec<Fact>, Fault> {
     let held = joined(session, ATTRIBUTES, Vec::new()).await?;
     let (names, rights) = (needed.iter().map(|(name, _)| *name), needed.iter().map(|(_, rights)| *rights));

@@ -1,4 +1,4 @@
-//! Tables that appear complete or not at all, in a schema.
+//! PostgreSQL schema of a store or ledger, whose tables appear complete or not at all.
 
 use sequent_core::Condition;
 
@@ -8,27 +8,27 @@ use crate::net::{Cause, Fault, token};
 /// The tables of a store or of a ledger.
 #[derive(Debug)]
 pub(super) struct Tables {
-    /// For people, and for the schema's own page: `store` or `ledger`.
+    /// `store` or `ledger`, for operators and for the table `about`.
     pub(super) kind: &'static str,
-    /// The schema that holds them where nobody names one.
+    /// The default schema.
     pub(super) schema: &'static str,
     /// Their version.
     pub(super) version: i64,
-    /// The statements that make them.
+    /// The statements that create them.
     pub(super) statements: &'static [&'static str],
-    /// Writes the first row, with the token `$1`.
+    /// Inserts the first row, with the token `$1`.
     pub(super) first_row: &'static str,
-    /// The table whose file stands for all: it is another one after a restore from a dump, or a TRUNCATE.
+    /// The table whose file is part of the instance. The file changes after a restore from a dump, or a TRUNCATE.
     pub(super) anchor: &'static str,
 }
 
-/// A name as it stands in statements.
+/// A name quoted for SQL.
 pub(super) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// What every schema of ours has, whatever its kind. `run` is unlogged: PostgreSQL empties such a table whenever it
-/// recovers from a crash, even from that of a single backend, and that is what tells.
+/// The tables of every schema. `run` is unlogged: PostgreSQL empties such a table whenever it recovers from a crash,
+/// even one of a single backend. An empty `run` therefore shows a recovery.
 const COMMON: [&str; 2] = [
     "CREATE TABLE about (
         one integer PRIMARY KEY CHECK (one = 1),
@@ -41,24 +41,24 @@ const COMMON: [&str; 2] = [
     )",
 ];
 
-/// Names the lock that makers of tables exclude each other by, within one database.
+/// The advisory lock by which creators of tables exclude each other within a database.
 const MAKERS_LOCK: i64 = 0x7371_6e73;
 
-/// Whether the tables are there. Asked of the catalog: `to_regclass` may not have heard of a schema made meanwhile.
+/// Whether the tables exist. The query reads the catalog, because `to_regclass` may not see a schema created meanwhile.
 pub(super) async fn exists(session: &mut Session, schema: &str) -> Result<bool, Fault> {
     let sql = "SELECT EXISTS (SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
         WHERE n.nspname = $1 AND c.relname = 'about')";
     Ok(session.only(sql, vec![schema.into()]).await?.int()? != 0)
 }
 
-/// Makes the tables, unless somebody else has meanwhile: in one transaction, all or none.
+/// Creates the tables, unless another client has done so: in one transaction, all or none.
 pub(super) async fn create(session: &mut Session, server: &PostgresServer) -> Result<(), Fault> {
     let (schema, tables) = (server.schema(), server.tables);
     session.execute("BEGIN", Vec::new()).await?;
     session.execute("SELECT pg_advisory_xact_lock($1)", vec![MAKERS_LOCK.into()]).await?;
     if !exists(session, schema).await? {
         let there = "SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $1)";
-        // CREATE … IF NOT EXISTS asks for the privilege to create one even where nothing is to be created.
+        // CREATE … IF NOT EXISTS demands the privilege to create even if nothing is created.
         if session.only(there, vec![schema.into()]).await?.int()? == 0 {
             session.execute(&format!("CREATE SCHEMA {}", quoted(schema)), Vec::new()).await?;
         }
@@ -73,7 +73,7 @@ pub(super) async fn create(session: &mut Session, server: &PostgresServer) -> Re
     Ok(())
 }
 
-/// Refuses tables of another kind or version.
+/// Fails for tables of another kind or version.
 pub(super) async fn check_kind(session: &mut Session, tables: &Tables) -> Result<(), Fault> {
     let mut row = session.only("SELECT kind, schema_version FROM about", Vec::new()).await?;
     let (found, version) = (row.text()?, row.int()?);
@@ -89,7 +89,7 @@ pub(super) async fn check_kind(session: &mut Session, tables: &Tables) -> Result
     Ok(())
 }
 
-/// What is said where no tables are, and none are made.
+/// The fault for missing tables that may not be created.
 pub(super) fn missing(is_known: bool) -> Fault {
     let text = if is_known {
         "the tables were dropped while this process used them, and no new ones are made in their place: restore them; \

@@ -1,4 +1,4 @@
-//! Where a server is, and what the driver is told: address, login, TLS, and the settings of each session.
+//! PostgreSQL server address, login, TLS and session settings.
 
 use std::{env, time::Duration};
 
@@ -10,15 +10,15 @@ use sqlx::{
 use super::{connection::Connection, schema::Tables, session::SETTINGS};
 use crate::net::{Fault, SchemaName, Server, ServerOptions, Tls};
 
-/// How many of its probes a silent client may leave unanswered.
+/// The number of unanswered probes after which a connection is closed.
 const KEEP_ALIVE_COUNT: &str = "3";
 
-/// What the driver takes from the environment, and nobody can take back from it: settings of every session, and certificates
-/// to show. Whatever else it reads there is replaced by what is configured.
+/// Environment variables that the driver applies irrevocably: settings of every session, and client certificates. The
+/// configuration replaces all other variables that it reads.
 const OPTIONS: &str = "PGOPTIONS";
 const CERTIFICATES: [&str; 2] = ["PGSSLCERT", "PGSSLKEY"];
 
-/// A schema of a database, and what its tables are for.
+/// A schema of a database, and the tables in it.
 #[derive(Debug)]
 pub struct PostgresServer {
     pub(super) options: ServerOptions,
@@ -26,12 +26,13 @@ pub struct PostgresServer {
 }
 
 impl PostgresServer {
-    /// The schema that holds the tables.
+    /// The schema of the tables.
     pub(super) fn schema(&self) -> &str {
         self.options.schema.as_ref().map_or(self.tables.schema, SchemaName::as_str)
     }
 
-    /// What the driver is told. Files are read anew each time, so a password can be changed under a running process.
+    /// The driver's options. Files are read anew each time, so an operator can change a password under a running
+    /// process.
     pub(super) async fn driver_options(&self) -> Result<PgConnectOptions, Fault> {
         let (options, url) = (&self.options, &self.options.url);
         refuse_environment(options.tls)?;
@@ -57,7 +58,8 @@ impl PostgresServer {
             ("tcp_keepalives_interval", keep_alive.as_str()),
             ("tcp_keepalives_count", KEEP_ALIVE_COUNT),
         ];
-        // Certificates and a password even where none are configured: the environment's would count otherwise.
+        // Certificates and password are set even if none are configured. Otherwise those of the environment would
+        // apply.
         let authority = options.authority().await?.unwrap_or_default();
         let password = options.password().await?.unwrap_or_default();
         let driver = driver.options(SETTINGS).options(probes);
@@ -80,7 +82,7 @@ impl Server for PostgresServer {
         format!("{} {} {}", self.tables.kind, self.options.url, self.schema())
     }
 
-    /// The session alone has a limit: to make the tables may take longer.
+    /// Only the login has a limit, because the creation of tables may take longer.
     fn connect_timeout(&self) -> Option<Duration> {
         None
     }
@@ -90,7 +92,7 @@ impl Server for PostgresServer {
     }
 }
 
-/// Refuses an environment that would have its say in where and how a store is reached.
+/// Fails if the environment has variables that would change where and how a store is reached.
 fn refuse_environment(tls: Tls) -> Result<(), Fault> {
     let certificates = CERTIFICATES.into_iter().filter(|_| tls != Tls::Off);
     let found = std::iter::once(OPTIONS).chain(certificates).find(|name| env::var_os(name).is_some());

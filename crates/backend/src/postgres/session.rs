@@ -1,4 +1,4 @@
-//! One session: logged in, with the settings that everything else rests on, and statements on it.
+//! PostgreSQL session: login, checked settings, and statements.
 
 use sqlx::{
     AssertSqlSafe, Column, ConnectOptions, PgConnection, Postgres, Row, TypeInfo,
@@ -16,12 +16,12 @@ use crate::{
     sql::{SqlRow, Value},
 };
 
-/// What every session sets, and what the server must then say that it is. Sent as it is opened: a proxy that shares out
-/// connections refuses such parameters, or drops them, which shows.
+/// Settings of every session, whose values the server must confirm. They are sent as startup parameters: a proxy that
+/// spreads statements over several connections refuses such parameters or drops them, which is detected.
 ///
-/// - READ COMMITTED: the statements were raced under it.
-/// - A lock is waited for a little less than an operation is tried in all, which is less than an attempt's limit; and what nobody
-///   waits for any more, a statement or a transaction of a process that hangs, ends by itself, and with it its locks.
+/// - READ COMMITTED: the isolation level of the race tests.
+/// - A lock wait is a little shorter than all tries of an operation, which are shorter than an attempt's limit. An
+///   abandoned statement, or a transaction of a hanging process, ends by itself, and its locks with it.
 pub(super) const SETTINGS: [(&str, &str); 5] = [
     ("default_transaction_isolation", "read committed"),
     ("synchronous_commit", "on"),
@@ -30,20 +30,20 @@ pub(super) const SETTINGS: [(&str, &str); 5] = [
     ("idle_in_transaction_session_timeout", "2s"),
 ];
 
-/// How often the server looks, during a statement, whether its client is still there. From PostgreSQL 14.
+/// Interval at which the server checks, during a statement, whether its client is still connected. From PostgreSQL 14.
 const CLIENT_CHECK: &str = "SET client_connection_check_interval = '1s'";
 
-/// A session. Whatever is given up is closed by being dropped.
+/// A session. Dropping it closes it.
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) connection: PgConnection,
-    /// The server's process behind it.
+    /// The process id of the server's backend.
     pid: i64,
 }
 
 impl Session {
-    /// Connects and logs in within the limit. A proxy that shares out connections is refused; a server that takes no
-    /// writes is away, until it is promoted or replaced.
+    /// Connects and logs in within the time limit. A proxy that spreads statements over several connections is refused.
+    /// A read-only server is unavailable, until it is promoted or replaced.
     pub(super) async fn open(server: &PostgresServer) -> Result<Self, Fault> {
         let options = server.driver_options().await?;
         let limit = server.options.connect_timeout;
@@ -51,14 +51,14 @@ impl Session {
         let connection = connecting.await.map_err(|_| Fault::away(not_within(limit)))?;
         let connection = connection.map_err(from_driver)?;
         let mut session = Self { connection, pid: 0 };
-        // Servers before 14 don't know it, nor does every system.
+        // An error is ignored: servers before 14 lack the setting, as do some platforms.
         let _ = session.execute(CLIENT_CHECK, Vec::new()).await;
         session.search_only(&quoted(server.schema())).await?;
         session.check_settings().await?;
         Ok(session)
     }
 
-    /// Tables are found in the one schema alone; and the server takes writes.
+    /// Restricts the search path to the one schema, and checks that the server accepts writes.
     async fn search_only(&mut self, schema: &str) -> Result<(), Fault> {
         let sql = "SELECT pg_backend_pid(), pg_is_in_recovery(), current_setting('transaction_read_only'), \
             set_config('search_path', $1, false)";
@@ -76,7 +76,7 @@ impl Session {
         }
     }
 
-    /// The settings hold in another transaction, on the same process of the server.
+    /// Checks that the settings persist in another transaction, on the same backend.
     async fn check_settings(&mut self) -> Result<(), Fault> {
         for (name, found) in self.settings(&SETTINGS.map(|(name, _)| name)).await? {
             let expected = SETTINGS.iter().find(|(own, _)| *own == name).map_or("", |(_, value)| value);
@@ -89,7 +89,7 @@ impl Session {
         self.check_process(pid)
     }
 
-    /// The settings of these names, in that order.
+    /// The settings of these names, in the same order.
     pub(super) async fn settings(&mut self, names: &[&str]) -> Result<Vec<(String, String)>, Fault> {
         let sql = "SELECT name, current_setting(name) FROM unnest($1::text[]) WITH ORDINALITY AS a (name, at) \
             ORDER BY at";
@@ -97,7 +97,7 @@ impl Session {
         rows.into_iter().map(|mut row| Ok((row.text()?, row.text()?))).collect()
     }
 
-    /// Refuses a connection behind which the server's process has changed: what was learned of it is not true any more.
+    /// Fails if the backend behind the connection has changed: the instance read before is no longer valid.
     pub(super) fn check_process(&self, pid: i64) -> Result<(), Fault> {
         if pid == self.pid {
             return Ok(());
@@ -105,7 +105,7 @@ impl Session {
         Err(Fault::refused(format!("the server's process was {}, and is now {pid}{PROXY}", self.pid)))
     }
 
-    /// Every row of a statement that has run to its end, commit included: rows arrive before it.
+    /// Runs a statement to its end, commit included, and returns its rows; single rows would arrive before the commit.
     pub(super) async fn rows(&mut self, sql: &str, params: Vec<Value>) -> Result<Vec<SqlRow>, Fault> {
         let rows = bound(sql, params).fetch_all(&mut self.connection).await.map_err(from_driver)?;
         values(&rows).map_err(from_driver)
@@ -124,12 +124,12 @@ impl Session {
     }
 }
 
-/// A column of texts.
+/// An array of texts.
 pub(super) fn texts<'a>(texts: impl Iterator<Item = &'a str>) -> Value {
     Value::Texts(texts.map(str::to_owned).collect())
 }
 
-/// The statements are ours; what is given to them is bound.
+/// The parameters of a prepared statement.
 fn bound(sql: &str, params: Vec<Value>) -> Query<'_, Postgres, PgArguments> {
     let query = sqlx::query(AssertSqlSafe(sql));
     params.into_iter().fold(query, |query, value| match value {
@@ -144,11 +144,11 @@ fn bound(sql: &str, params: Vec<Value>) -> Query<'_, Postgres, PgArguments> {
     })
 }
 
-/// What a column of ours holds.
+/// The type of a column.
 #[derive(Clone, Copy)]
 enum Holds {
     Int,
-    /// Nothing of ours, which is an error.
+    /// A type that none of our tables has, which is an error.
     Other,
     Small,
     Flag,
@@ -169,7 +169,7 @@ impl Holds {
     }
 }
 
-/// Columns of one statement hold the same in each row, which is looked at once.
+/// Column types are the same in each row of a statement, so they are determined once.
 fn values(rows: &[PgRow]) -> Result<Vec<SqlRow>, sqlx::Error> {
     let Some(first) = rows.first() else { return Ok(Vec::new()) };
     let columns: Vec<Holds> = first.columns().iter().map(Holds::of).collect();

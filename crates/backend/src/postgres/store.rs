@@ -1,6 +1,6 @@
-//! A store: cells in one schema.
+//! PostgreSQL store: cells in one schema.
 //!
-//! Each statement that counts compares the file of its table with the one that its connection was opened on, and returns the process
+//! Each statement that counts compares its table's file with that of the connection's opening, and returns the backend
 //! that ran it: see the [module](crate::postgres).
 
 use sequent_core::Fact;
@@ -32,8 +32,8 @@ static TABLES: Tables = Tables {
             stamp text,
             mark bigint NOT NULL DEFAULT 0
         )",
-        // Keys are bytes: no collation folds them, and a text may hold no zero byte here. Room on each page, so that
-        // the next version of a row needs no new entry in the index.
+        // Keys are bytes, because no collation folds bytes, and a PostgreSQL text can't contain a zero byte. The fill
+        // factor leaves space on each page, so that a row's next version needs no new index entry.
         "CREATE TABLE cells (
             k bytea PRIMARY KEY,
             epoch bigint NOT NULL,
@@ -45,7 +45,7 @@ static TABLES: Tables = Tables {
     anchor: "cells",
 };
 
-/// Past the range, the sum of a take is error 22003, which is `Exhausted`.
+/// A take past the range is error 22003, which becomes `Exhausted`.
 static STATEMENTS: StoreStatements = StoreStatements {
     take: "UPDATE cells SET v = v + $1 WHERE k = $2 AND epoch = $3 AND open AND v >= 0 \
         AND pg_relation_filenode(tableoid)::bigint = $4 RETURNING v, pg_backend_pid()",
@@ -77,10 +77,10 @@ const NEEDED: &Needed = &[
     ("cells", "SELECT, INSERT, UPDATE"),
 ];
 
-/// A store in one schema of a PostgreSQL database, of kind `postgres-row`: a row a key. Handles to one schema, in this
-/// process or another, count together.
+/// A store in one schema of a PostgreSQL database, of kind `postgres-row`: one row per key. All handles to one schema,
+/// in this process or another, count together.
 ///
-/// Making one touches nothing; the first call connects.
+/// The first call connects.
 ///
 /// ```no_run
 /// use sequent_backend::{net::ServerOptions, postgres::PostgresStore};
@@ -102,14 +102,14 @@ const NEEDED: &Needed = &[
 pub type PostgresStore = CoreStore<SqlStore<Pool<PostgresServer>, InPlace>>;
 
 impl PostgresStore {
-    /// The store in the options' schema of the database that they name.
+    /// The store in the options' database and schema.
     pub fn new(options: ServerOptions) -> Self {
         let connections = Pool::new(PostgresServer { options, tables: &TABLES });
         Self(SqlStore { connections, counting: InPlace })
     }
 }
 
-/// A take adds to a row in place.
+/// Counting by adding to a row in place.
 #[derive(Debug)]
 pub struct InPlace;
 

@@ -1,40 +1,40 @@
-//! One connection, and what was learned when it was opened: who answers there.
+//! Redis connection, with the instance and token read when it was opened.
 
 use redis::{Cmd, FromRedisValue, Pipeline, RedisResult, aio::MultiplexedConnection, cmd};
 use sequent_core::{Durability, InstanceId};
 
 use super::{
+    instance::{Run, leave_token, read_token},
     names::{CellNames, shard_name},
-    run::{Run, leave_token, read_token},
     scripts::Text,
     server::RedisServer,
     settings,
 };
 use crate::net::{self, Fault};
 
-/// An open connection. Dropped, it is closed, whatever was on its way.
+/// An open connection. Dropping it closes it, even with a command in flight.
 pub(crate) struct Connection {
     driver: MultiplexedConnection,
     instance: InstanceId,
     run: Run,
-    /// The token in the data that it was opened on. Each script compares it, and the history of the data.
+    /// The token of the data on which it was opened. Each script compares it, and the replication id.
     token: String,
-    /// The shard's own key.
+    /// The name of the shard's own key.
     shard: Vec<u8>,
 }
 
-/// What a script answered.
+/// The answer of a script.
 #[derive(Debug)]
 pub(super) enum Answer {
-    /// Done, with these values.
+    /// Success, with these values.
     Done(Vec<String>),
     /// There is no cell.
     None,
-    /// Something else is there.
+    /// The cell is closed, or of another epoch.
     Other(Vec<String>),
-    /// A cell without its witness, or the other way round: the value, and which of the two is there.
+    /// A cell without its witness, or a witness without its cell: the value, and which of the two exists.
     Half(Vec<String>),
-    /// No number of ours is there.
+    /// The value is not a valid number.
     Odd(Vec<String>),
 }
 
@@ -49,7 +49,7 @@ impl net::Connection for Connection {
 }
 
 impl Connection {
-    /// Connects to a server that counts, and learns who answers.
+    /// Connects to a server that counts, and reads its instance.
     pub(super) async fn open(server: &RedisServer) -> Result<Self, Fault> {
         let mut driver = server.driver_connection().await?;
         let (run, shard) = (Run::of(&mut driver).await?, shard_name(&server.owner));
@@ -57,7 +57,7 @@ impl Connection {
         Ok(Self::new(driver, run, token, shard))
     }
 
-    /// The same, to look: nothing is written.
+    /// Connects for reading only: nothing is written.
     pub(super) async fn open_to_look(server: &RedisServer) -> Result<Self, Fault> {
         let mut driver = server.driver_connection().await?;
         let (run, shard) = (Run::of(&mut driver).await?, shard_name(&server.owner));
@@ -70,12 +70,12 @@ impl Connection {
         Self { driver, instance, run, token, shard }
     }
 
-    /// The shard's own key.
+    /// The name of the shard's own key.
     pub(super) fn shard(&self) -> &[u8] {
         &self.shard
     }
 
-    /// The server's name and version, for people.
+    /// The server's name and version, for operators.
     pub(super) fn version(&self) -> &str {
         &self.run.version
     }
@@ -85,7 +85,7 @@ impl Connection {
         Ok(command.query_async(&mut self.driver).await?)
     }
 
-    /// Runs commands in one round trip; nothing is answered where this user may not run all of them.
+    /// Runs commands in one round trip. If the user may not run all of them, the whole call fails.
     pub(super) async fn ask_all<T: FromRedisValue>(&mut self, commands: &Pipeline) -> Result<Vec<T>, Fault> {
         match commands.query_async(&mut self.driver).await {
             Err(error) if error.code() == Some("NOPERM") => Ok(Vec::new()),
@@ -93,7 +93,7 @@ impl Connection {
         }
     }
 
-    /// Runs commands in one round trip; one that is refused takes nothing from the others.
+    /// Runs commands in one round trip, each with its own result.
     pub(super) async fn ask_each<T: FromRedisValue>(
         &mut self,
         commands: &mut Pipeline,
@@ -101,7 +101,7 @@ impl Connection {
         Ok(commands.ignore_errors().query_async(&mut self.driver).await?)
     }
 
-    /// Runs a command that this user, or this server, may not know: `None` where it is refused.
+    /// Runs a command that the user or the server may not permit: `None` if it is refused.
     pub(super) async fn ask_if_allowed<T: FromRedisValue>(
         &mut self,
         command: &Cmd,
@@ -113,7 +113,8 @@ impl Connection {
         }
     }
 
-    /// Runs a script on the shard's own key and on a cell's two, if who answers is still who did at the opening.
+    /// Runs a script on the shard's own key and on a cell and its witness, if the instance is still that of the
+    /// opening.
     pub(super) async fn run(
         &mut self,
         script: &Text,
@@ -121,7 +122,7 @@ impl Connection {
         args: &[&str],
     ) -> Result<Answer, Fault> {
         let said = match self.evaluate(cmd("EVALSHA").arg(script.digest()), cell, args).await {
-            // It has run nothing: the server forgot its scripts, or never had this one.
+            // Nothing has run: the server forgot its scripts, or never had this one.
             Err(error) if error.code() == Some("NOSCRIPT") => {
                 self.evaluate(cmd("EVAL").arg(script.lua.as_str()), cell, args).await?
             }
@@ -153,7 +154,7 @@ impl Connection {
         command.query_async(&mut self.driver).await
     }
 
-    /// The settings that decide what an answer is worth, as far as the server tells them.
+    /// The durability class by the server's settings, as far as it reports them.
     pub(super) async fn durability(&mut self) -> Result<Durability, Fault> {
         let mut found = Vec::new();
         for name in settings::ASKED {

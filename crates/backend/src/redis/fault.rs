@@ -1,4 +1,4 @@
-//! What Redis and the driver say, and who must react.
+//! Redis and driver errors as faults.
 
 use std::{error::Error, io, sync::Arc};
 
@@ -7,18 +7,18 @@ use sequent_core::{ErrorKind, Why};
 
 use crate::net::{Cause, Fault, cause_of};
 
-/// What is said of a node of a Redis Cluster.
+/// Hint for a node of a Redis Cluster.
 pub(super) const CLUSTER: &str =
     ": nodes of a Redis Cluster hand their keys to each other; connect to a server of its own";
 
-/// A code of ours for a number that would pass 2^63-1: Redis has none.
+/// Our code for a number above 2^63-1; Redis has none.
 const OVERFLOW: &str = "OVERFLOW";
 
-/// A code of ours for a command that the server does not know.
+/// Our code for a command that the server does not know.
 const UNKNOWN_COMMAND: &str = "UNKNOWN";
 
-/// What is found in a text, and the code that it stands for; the first that is found counts. Several errors have no code
-/// but `ERR`, and servers before 7 put the cause of a script's failure, its code included, into its text alone.
+/// Error codes by a part of the error's text; the first match counts. Several errors have no code but `ERR`. Servers
+/// before version 7 put the cause of a script's failure, with its code, only into the text.
 const CODES_IN_TEXTS: &[(&str, &str)] = &[
     ("would overflow", OVERFLOW),
     ("WRONGTYPE", "WRONGTYPE"),
@@ -36,7 +36,7 @@ impl From<RedisError> for Fault {
         match error.kind() {
             Said::Server(_) | Said::Extension => reported(&error),
             Said::AuthenticationFailed => Self::login_refused(error),
-            // A reply of another shape than ours does not mend itself.
+            // A reply of an unexpected shape does not go away by itself.
             Said::Parse | Said::UnexpectedReturnType | Said::InvalidClientConfig => {
                 Self::refused(error.to_string())
             }
@@ -49,7 +49,8 @@ impl From<RedisError> for Fault {
     }
 }
 
-/// What the server reported. What comes and goes with the server evicts, so that timed rescue brings it back.
+/// The fault for an error reported by the server. Temporary errors evict the shard, and its timed rescue probes it
+/// again.
 fn reported(error: &RedisError) -> Fault {
     let (code, detail) = (error.code().unwrap_or_default(), error.detail().unwrap_or_default());
     let hinted = |hint: &str| Cause::from(format!("{error}{hint}"));
@@ -74,13 +75,13 @@ fn reported(error: &RedisError) -> Fault {
     }
 }
 
-/// The code, or what the text stands for where the code says nothing.
+/// The error code, or the one that the text stands for if the code is generic.
 fn meant<'a>(code: &'a str, detail: &str) -> &'a str {
     let in_text = || CODES_IN_TEXTS.iter().find(|(part, _)| detail.contains(part));
     if code == "ERR" { in_text().map_or(code, |(_, code)| code) } else { code }
 }
 
-/// Whether the server's certificate was not accepted: it does not mend itself.
+/// Whether the server's certificate was rejected; that does not go away by itself.
 fn is_certificate(error: &RedisError) -> bool {
     let in_io = || beneath::<io::Error>(error)?.get_ref()?.downcast_ref();
     matches!(
@@ -89,7 +90,7 @@ fn is_certificate(error: &RedisError) -> bool {
     )
 }
 
-/// The error beneath, if it is of this type: the driver shares it.
+/// The source of the error, if it has this type. The driver wraps it in an `Arc`.
 fn beneath<T: Error + 'static>(error: &RedisError) -> Option<&T> {
     error.source()?.downcast_ref::<Arc<dyn Error + Send + Sync>>()?.downcast_ref()
 }

@@ -1,11 +1,11 @@
-//! What keys are called: everything is under `sequent/<cluster>/<slot>/`.
+//! Names of Redis keys: all begin with `sequent/<cluster>/<slot>/`.
 
 use sequent_core::Key;
 
 use crate::net::Owner;
 
-/// Where a key's cell is, and its witness. A cluster's name holds no `/`, and what follows `cell/` or `witness/` is the
-/// key, byte for byte.
+/// The names of a key's cell and of its witness. A cluster's name contains no `/`, so the key is all after `cell/` or
+/// `witness/`, byte for byte.
 pub(super) struct CellNames {
     pub(super) cell: Vec<u8>,
     pub(super) witness: Vec<u8>,
@@ -16,7 +16,7 @@ impl CellNames {
         Self::ending(owner, key.as_str())
     }
 
-    /// What the names of all cells begin with, and those of all witnesses.
+    /// The prefixes of all cells and of all witnesses.
     pub(super) fn prefixes(owner: &Owner) -> Self {
         Self::ending(owner, "")
     }
@@ -26,13 +26,13 @@ impl CellNames {
         Self { cell: name("cell"), witness: name("witness") }
     }
 
-    /// Both, as the scripts have them.
+    /// Cell and witness, in the order of the scripts' `KEYS`.
     pub(super) fn each(&self) -> [&[u8]; 2] {
         [&self.cell, &self.witness]
     }
 }
 
-/// Where the shard's own stamp and mark are: in one key, so that no eviction parts them.
+/// The name of the key with the shard's stamp, mark and token. They share a key, so an eviction takes all or none.
 pub(super) fn shard_name(owner: &Owner) -> Vec<u8> {
     format!("sequent/{owner}/shard").into_bytes()
 }

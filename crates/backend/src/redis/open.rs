@@ -1,4 +1,4 @@
-//! How the kind on Redis and Valkey is opened.
+//! Opening of the Redis and Valkey store kind.
 
 use sequent_core::{SourceError, Store};
 

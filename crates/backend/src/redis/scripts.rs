@@ -1,16 +1,16 @@
-//! What runs on the server: each call one script, hence one step that nobody comes between.
+//! Lua scripts of the Redis store: each call is one script, hence atomic.
 //!
-//! Numbers are text throughout: a Lua number is a double, which rounds above 2^53.
+//! Numbers are text throughout, because a Lua number is a double and rounds above 2^53.
 
 use std::sync::LazyLock;
 
 use redis::Script;
 
-/// A script: its name, its whole text, and the digest that the server knows it by.
+/// A script: its name, its text, and the digest by which the server knows it.
 pub(super) struct Text {
-    /// What it is called in errors.
+    /// Its name in errors.
     pub(super) name: &'static str,
-    /// The Lua text.
+    /// Its Lua text.
     pub(super) lua: String,
     script: Script,
 }
@@ -21,22 +21,22 @@ impl Text {
         Self { name, script: Script::new(&lua), lua }
     }
 
-    /// The text's digest.
+    /// The digest of the text.
     pub(super) fn digest(&self) -> &str {
         self.script.get_hash()
     }
 }
 
-/// Every script begins with it: who answered when the connection was opened answers still.
+/// The start of every script: checks that the instance is still that of the connection's opening.
 ///
-/// - `ARGV[1]` is the replication id. A server whose history has become another one (demoted, filled from another server,
-///   promoted again) has another, also on connections that stayed open all the while.
-/// - `ARGV[2]` is the token in `KEYS[1]`, the shard's own key: gone when everything was flushed, or the key evicted. It is
-///   in use whenever a cell is, so a server that evicts what was used longest ago keeps it as long as any.
+/// - `ARGV[1]` is the replication id. It changes when the history of the data does (server demoted, filled from another
+///   one, promoted again), also on connections that stayed open.
+/// - `ARGV[2]` is the token in `KEYS[1]`, the shard's own key. It is lost if the server was flushed or the key evicted.
+///   Each use of a cell uses it too, so a server that evicts the least recently used key keeps it as long as any.
 ///
-/// A cell's value stands twice: in the cell, and in its witness, a key of its own. So whoever sets the cell back is
-/// told from the calls, be it by one number, or whole (every field of it, or a copy put in its place). A server may evict
-/// one of the two: what is left counts for nothing until a close, which finds the higher.
+/// A cell's value is stored twice: in the cell, and in its witness, a separate key. So a cell set back directly differs
+/// from the calls' own writes, whether by one number or whole (every field, or a copy put in its place). A server may
+/// evict one of the two. The other then counts for nothing until a close, which takes the higher value.
 const HEAD: &str = "\
 local info = redis.call('INFO', 'replication')
 if not string.find(info, 'role:master', 1, true)
@@ -63,8 +63,8 @@ local function other_than(cell)
 end
 ";
 
-/// `KEYS[2]` the cell, `KEYS[3]` its witness, `ARGV[3]` the epoch, `ARGV[4]` how many. HINCRBY refuses what would pass
-/// 2^63-1; its own answer is rounded, HGET's is not.
+/// `KEYS[2]` the cell, `KEYS[3]` its witness, `ARGV[3]` the epoch, `ARGV[4]` the count. HINCRBY refuses to pass 2^63-1.
+/// Its own answer is rounded; HGET's is not.
 pub(super) static TAKE: LazyLock<Text> = LazyLock::new(|| {
     Text::new(
         "take",
@@ -79,11 +79,14 @@ return {'ok', v}
     )
 });
 
-/// `KEYS[2]` the cell, `KEYS[3]` its witness, `ARGV[3]` the next epoch. The higher of the two counts, so that what was given
-/// stays covered where one was set by hand or is gone. What is no cell, or no number, counts as nothing: no id of ours came
-/// from it that the ledger's ceiling does not cover. `w` is where a cell of earlier versions held its value again.
+/// `KEYS[2]` the cell, `KEYS[3]` its witness, `ARGV[3]` the next epoch.
 ///
-/// The shard's own key is written first: a full server refuses that, but would let everything by that follows a DEL.
+/// The higher of the two values counts, so that all given ids stay covered if one was set directly or is missing. A key
+/// that is no cell, or a value that is no number, counts as nothing: the ledger's ceiling covers all ids given. `w` is
+/// the field in which a cell of earlier versions held its value a second time.
+///
+/// The shard's own key is written first. A full server refuses that write, but would let all writes pass that follow a
+/// DEL.
 pub(super) static CLOSE: LazyLock<Text> = LazyLock::new(|| {
     Text::new(
         "close",
@@ -151,7 +154,7 @@ return {'ok', tostring(redis.call('DEL', KEYS[2]))}
     )
 });
 
-/// `ARGV[3]` the stamp expected (nothing: none), `ARGV[4]` the new one.
+/// `ARGV[3]` the expected stamp (empty: none), `ARGV[4]` the new one.
 pub(super) static STAMP: LazyLock<Text> = LazyLock::new(|| {
     Text::new(
         "stamp",

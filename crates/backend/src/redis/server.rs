@@ -1,4 +1,4 @@
-//! Where a server is, and what the driver is told: address, login, TLS.
+//! Redis server address, login and TLS.
 
 use redis::{
     AsyncConnectionConfig, Client, ConnectionAddr, IntoConnectionInfo, RedisConnectionInfo, TlsCertificates,
@@ -9,7 +9,7 @@ use redis::{
 use super::connection::Connection;
 use crate::net::{Fault, Owner, Server, ServerOptions, Tls};
 
-/// A database of a server, and whose slot is kept in it.
+/// A database of a server, and the slot whose store it is.
 #[derive(Debug)]
 pub(crate) struct RedisServer {
     pub(super) options: ServerOptions,
@@ -17,14 +17,15 @@ pub(crate) struct RedisServer {
 }
 
 impl RedisServer {
-    /// A connection of the driver's, logged in. The pool limits how long it takes.
+    /// Opens a connection of the driver, logged in. The pool limits the time.
     pub(super) async fn driver_connection(&self) -> Result<MultiplexedConnection, Fault> {
         let limits = AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None);
         let client = self.client().await?;
         Ok(client.get_multiplexed_async_connection_with_config(&limits).await?)
     }
 
-    /// The driver's own client. Files are read anew each time, so a password can be changed under a running process.
+    /// The driver's client. Files are read anew each time, so an operator can change a password under a running
+    /// process.
     async fn client(&self) -> Result<Client, Fault> {
         let (options, url) = (&self.options, &self.options.url);
         let mut login =
@@ -48,10 +49,10 @@ impl RedisServer {
         if is_plain {
             return Ok(Client::open(info)?);
         }
-        // The one provider that is linked in; whoever was first has set it already.
+        // Sets the TLS provider. An error means that it is set already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let certificates = TlsCertificates { client_tls: None, root_cert: options.authority().await? };
-        // A certificate that can't be read does not mend itself.
+        // An invalid certificate does not go away by itself.
         Client::build_with_tls(info, certificates).map_err(|error| Fault::refused(error.to_string()))
     }
 }
@@ -59,8 +60,7 @@ impl RedisServer {
 impl Server for RedisServer {
     type Connection = Connection;
 
-    /// A token is left in data that has none, whether or not this process has connected before: what was flushed is
-    /// known by it.
+    /// Data without a token gets one even if this process has connected before: a changed token shows a flush.
     async fn connect(&self, _is_known: bool) -> Result<Connection, Fault> {
         Connection::open(self).await
     }

@@ -1,19 +1,20 @@
-//! What a server with these settings may lose of what it acknowledged.
+//! Durability of a Redis server by its settings.
 
 use sequent_core::{Durability, DurabilityClass, Fact, FactClass};
 
-/// The settings that decide it.
+/// The settings that decide the durability class.
 pub(super) const ASKED: [&str; 6] =
     ["appendonly", "appendfsync", "no-appendfsync-on-rewrite", "save", "maxmemory", "maxmemory-policy"];
 
-/// The class of a server with these settings. A server that does not tell them (managed ones seldom do) is taken for
-/// volatile.
+/// The durability class of a server with these settings. If the server does not report them (managed ones seldom do),
+/// it counts as volatile.
 ///
-/// - Without the append-only file a restart forgets all since the last snapshot: volatile.
-/// - `appendfsync always` answers after the disk has it: durable. `everysec` loses about the last second with the machine,
-///   also where a rewrite of the file keeps `always` from the disk: lossy. `no` leaves it to the kernel, which takes half a
-///   minute: volatile.
-/// - A policy that evicts keys which have no time to live may forget any counter at any moment: volatile. Ours have none.
+/// - Without the append-only file, a restart loses everything since the last snapshot: volatile.
+/// - `appendfsync always` answers after the write is on disk: durable. `everysec` may lose about the last second if the
+///   machine fails: lossy. `always` counts as `everysec` if a rewrite of the file suspends it
+///   (`no-appendfsync-on-rewrite`). `no` leaves the write to the kernel, which takes up to half a minute: volatile.
+/// - An eviction policy for keys without a time to live may remove any counter at any time: volatile. Counters have no
+///   time to live.
 pub(super) fn durability(settings: Vec<(String, String)>) -> Durability {
     let get = |name: &str| value_of(&settings, name);
     let class = match (get("appendonly"), get("appendfsync")) {
@@ -25,10 +26,10 @@ pub(super) fn durability(settings: Vec<(String, String)>) -> Durability {
     Durability { class, settings }
 }
 
-/// What a server does not tell.
+/// Placeholder for a setting that the server does not report.
 pub(super) const NOT_TOLD: &str = "not told";
 
-/// Each of these settings by which something may be forgotten, or which is not told.
+/// Facts about the settings that permit a loss, and about those not reported.
 pub(super) fn facts(settings: &[(String, String)]) -> Vec<Fact> {
     let get = |name: &str| value_of(settings, name);
     let fact = |class, name: &str, expected: &str, causes: &str| {
@@ -73,7 +74,7 @@ fn value_of<'a>(settings: &'a [(String, String)], name: &str) -> &'a str {
     settings.iter().find(|(own, _)| own == name).map_or("", |(_, value)| value.as_str())
 }
 
-/// The value of a line of INFO.
+/// The value of a line of `INFO`.
 pub(super) fn field<'a>(info: &'a str, name: &str) -> Option<&'a str> {
     info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim)
 }

@@ -1,48 +1,48 @@
-//! One statement over many rows, in the form that an engine takes best.
+//! Statements over many rows, in the form that suits each engine.
 
 use super::{SqlRow, SqlSession, Value};
 use crate::net::Fault;
 
-/// How many rows one statement names where it lists them: few sizes, so that each connection prepares few statements.
+/// Rows named in one statement. There are few sizes, so that each connection prepares few statements.
 const SIZES: [usize; 4] = [256, 32, 4, 1];
 
 /// A statement over many rows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Many {
-    /// Each row is named in the statement, so many at a time.
+    /// Each row is named in the statement, up to a fixed number at a time.
     #[cfg_attr(
         not(any(feature = "mysql", feature = "sqlite")),
         allow(dead_code, reason = "engines list rows")
     )]
     Listed {
-        /// What stands before the rows.
+        /// Text before the rows.
         before: &'static str,
-        /// One row.
+        /// Text of one row.
         each: &'static str,
-        /// What stands between two.
+        /// Text between two rows.
         between: &'static str,
-        /// What stands after them.
+        /// Text after the rows.
         after: &'static str,
     },
-    /// The same of rows that share their first value, which is given once, before the rest of each.
+    /// As `Listed`, for rows that share their first value. That value is given once per statement.
     #[cfg_attr(not(feature = "mysql"), allow(dead_code, reason = "one engine lists them so"))]
     Grouped {
-        /// What stands before the rows, the first value in it.
+        /// Text before the rows; contains the first value.
         before: &'static str,
-        /// The rest of a row.
+        /// Text of the rest of a row.
         each: &'static str,
-        /// What stands between two.
+        /// Text between two rows.
         between: &'static str,
-        /// What stands after them.
+        /// Text after the rows.
         after: &'static str,
     },
-    /// The statement is given a column of values for each of a row's.
+    /// The statement takes one array per column.
     #[cfg_attr(not(feature = "postgres"), allow(dead_code, reason = "one engine takes columns"))]
     Columns(&'static str),
 }
 
 impl Many {
-    /// Runs the statement; returns how many rows it touched. Without rows, nothing is run.
+    /// Runs the statement and returns how many rows it touched. Without rows, nothing is run.
     pub(crate) async fn execute<S: SqlSession, const N: usize>(
         self,
         session: &mut S,
@@ -55,7 +55,7 @@ impl Many {
         Ok(touched)
     }
 
-    /// Runs the statement, and returns what it found.
+    /// Runs the statement and returns its rows.
     pub(crate) async fn rows<S: SqlSession, const N: usize>(
         self,
         session: &mut S,
@@ -86,7 +86,7 @@ impl Many {
     }
 }
 
-/// Statements that list rows; where the first value of all of them is given, it comes once, and no row repeats it.
+/// The statements that list these rows. A shared `first` value is given once per statement, and no row repeats it.
 fn listed<const N: usize>(
     first: Option<&Value>,
     rows: Vec<[Value; N]>,
@@ -104,7 +104,7 @@ fn listed<const N: usize>(
     statements
 }
 
-/// Rows by their first value, in the order in which the values come.
+/// Groups rows by their first value, in order of first appearance.
 fn grouped<const N: usize>(rows: Vec<[Value; N]>) -> Vec<Vec<[Value; N]>> {
     let mut groups: Vec<Vec<[Value; N]>> = Vec::new();
     for row in rows {
@@ -116,7 +116,7 @@ fn grouped<const N: usize>(rows: Vec<[Value; N]>) -> Vec<Vec<[Value; N]>> {
     groups
 }
 
-/// Rows as columns.
+/// Turns rows into columns.
 fn columns<const N: usize>(rows: Vec<[Value; N]>) -> Vec<Value> {
     let many = rows.len();
     let mut columns: Vec<Value> = Vec::with_capacity(N);
@@ -133,7 +133,7 @@ fn columns<const N: usize>(rows: Vec<[Value; N]>) -> Vec<Value> {
                 (Some(Value::Ints(column)), Value::Int(number)) => column.push(number),
                 (Some(Value::Texts(column)), Value::Text(text)) => column.push(text),
                 (Some(Value::ManyBytes(column)), Value::Bytes(bytes)) => column.push(bytes),
-                // A column has one type, and no holes.
+                // Every value of a column has the same type, and none is null.
                 _ => {}
             }
         }

@@ -1,4 +1,4 @@
-//! What the SQL engines share: values, sessions, and statements over many rows.
+//! Values, sessions and statements over many rows, shared by the SQL engines.
 
 mod many;
 mod value;
@@ -12,9 +12,9 @@ pub(crate) use value::{SqlRow, Value};
 
 use crate::net::{Connection, Fault, Operation, TxMode};
 
-/// One connection on which statements run.
+/// A connection that runs SQL statements.
 pub(crate) trait SqlSession: Connection {
-    /// A key, or what people wrote, as the tables hold it.
+    /// A key or other text as the tables hold it.
     fn text(text: &str) -> Value {
         text.into()
     }
@@ -22,14 +22,14 @@ pub(crate) trait SqlSession: Connection {
     /// The statement that begins a transaction.
     fn begin(&self, mode: TxMode) -> &'static str;
 
-    /// Every row of a statement that has run to its end.
+    /// Runs a statement to its end and returns its rows.
     fn rows(
         &mut self,
         sql: &str,
         params: Vec<Value>,
     ) -> impl Future<Output = Result<Vec<SqlRow>, Fault>> + Send;
 
-    /// Runs a statement to its end; returns how many rows it touched.
+    /// Runs a statement to its end and returns how many rows it touched.
     fn execute(&mut self, sql: &str, params: Vec<Value>) -> impl Future<Output = Result<u64, Fault>> + Send;
 
     /// Runs a statement that begins or ends a transaction.
@@ -38,7 +38,7 @@ pub(crate) trait SqlSession: Connection {
     }
 }
 
-/// Runs an operation once: within its transaction, and out of it again whatever happens.
+/// Runs an operation once within its transaction, which is ended whatever the outcome.
 pub(crate) async fn attempt<S: SqlSession, O: Operation<S>>(
     session: &mut S,
     operation: &O,

@@ -1,13 +1,13 @@
-//! Values of statements, the same for every driver.
+//! Values of SQL statements, common to all drivers.
 
 use sequent_core::{ErrorKind, SourceError};
 
-/// A value that a statement is given, or that a row holds.
+/// A parameter of a statement, or a value of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Value {
-    /// No number.
+    /// Null as a number.
     Null,
-    /// No text: drivers that tell the server of types tell it of this one.
+    /// Null as text. Some drivers send the server a type even for null.
     NoText,
     /// A whole number.
     Int(i64),
@@ -15,7 +15,7 @@ pub(crate) enum Value {
     Text(String),
     /// Bytes.
     Bytes(Vec<u8>),
-    /// A column of whole numbers, for engines that take one.
+    /// A column of whole numbers, for engines that take arrays.
     Ints(Vec<i64>),
     /// A column of texts.
     Texts(Vec<String>),
@@ -54,13 +54,13 @@ impl<T: Into<Self>> From<Option<T>> for Value {
 }
 
 impl Value {
-    /// A text, or none.
+    /// Text, or null.
     pub(crate) fn maybe_text(text: Option<&str>) -> Self {
         text.map_or(Self::NoText, Into::into)
     }
 }
 
-/// A number as a table holds it: what is above 2^63 - 1 no counter can reach.
+/// A number as a table holds it. Anything above 2^63 - 1 becomes 2^63 - 1, which is above every counter's range.
 pub(crate) fn bounded(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
@@ -79,7 +79,7 @@ impl SqlRow {
         self.0.next().unwrap_or(Value::Null)
     }
 
-    /// The next value, a number or none.
+    /// The next value as a number or null.
     pub(crate) fn maybe_int(&mut self) -> Result<Option<i64>, SourceError> {
         match self.next() {
             Value::Null => Ok(None),
@@ -88,28 +88,28 @@ impl SqlRow {
         }
     }
 
-    /// The next value, a number.
+    /// The next value as a number.
     pub(crate) fn int(&mut self) -> Result<i64, SourceError> {
         self.maybe_int()?.ok_or_else(|| another("a number", &Value::Null))
     }
 
-    /// The next value, a count or none; below zero only by hand.
+    /// The next value as a count or null. A negative value, which only an operator can have written, is read as 0.
     pub(crate) fn maybe_count(&mut self) -> Result<Option<u64>, SourceError> {
         Ok(self.maybe_int()?.map(|number| u64::try_from(number).unwrap_or(0)))
     }
 
-    /// The next value, a count.
+    /// The next value as a count; null is 0.
     pub(crate) fn count(&mut self) -> Result<u64, SourceError> {
         Ok(self.maybe_count()?.unwrap_or(0))
     }
 
-    /// The next value, a small number.
+    /// The next value as a number in the range of `T`.
     pub(crate) fn small<T: TryFrom<i64>>(&mut self, what: &str) -> Result<T, SourceError> {
         let number = self.int()?;
         number.try_into().map_err(|_| refused(format!("{what} in the ledger is {number}")))
     }
 
-    /// The next value, text or none.
+    /// The next value as text or null.
     pub(crate) fn maybe_text(&mut self) -> Result<Option<String>, SourceError> {
         match self.next() {
             Value::Null | Value::NoText => Ok(None),
@@ -121,7 +121,7 @@ impl SqlRow {
         }
     }
 
-    /// The next value, a key that other hands may have written: what is no text in it is replaced.
+    /// The next value as a key. Another program may have written it: bytes that are not UTF-8 are replaced.
     pub(crate) fn key(&mut self) -> Result<String, SourceError> {
         match self.next() {
             Value::Bytes(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
@@ -130,7 +130,7 @@ impl SqlRow {
         }
     }
 
-    /// Takes the last value away, a number or none.
+    /// Removes the last value, a number or null, and returns it.
     pub(crate) fn take_last(&mut self) -> Result<Option<i64>, SourceError> {
         match self.0.next_back().unwrap_or(Value::Null) {
             Value::Null => Ok(None),
@@ -139,13 +139,13 @@ impl SqlRow {
         }
     }
 
-    /// The next value, text.
+    /// The next value as text.
     pub(crate) fn text(&mut self) -> Result<String, SourceError> {
         self.maybe_text()?.ok_or_else(|| another("a text", &Value::Null))
     }
 }
 
-/// Only a person can have put it there.
+/// Error for a value of the wrong type, which only an operator can have written.
 fn another(expected: &str, found: &Value) -> SourceError {
     refused(format!("a column of a table of ours: found {found:?}, expected {expected}"))
 }

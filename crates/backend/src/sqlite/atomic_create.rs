@@ -1,4 +1,4 @@
-//! A new file appears at its path complete, or not at all.
+//! Atomic file creation: a new database file appears at its path complete, or not at all.
 
 use std::{
     ffi::OsString,
@@ -14,33 +14,36 @@ use sqlx::{ConnectOptions, Connection, sqlite::SqliteSynchronous};
 use super::{
     connection::{self, Tables},
     fault::from_driver,
-    place::Place,
+    file_identity::Place,
 };
 use crate::net::{Cause, Fault, token};
 
-/// How the name of a draft ends, after a `.` and so many characters of its token.
+/// The end of a draft's name, and the number of characters of its token before it.
 const DRAFT: &str = ".new";
 const DRAFT_TOKEN: usize = 16;
 
-/// What SQLite keeps beside a database.
+/// Suffixes of the files that SQLite keeps beside a database.
 const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 
-/// Makes the file unless somebody else has made it meanwhile. `Busy`: another maker is at work in this directory.
+/// Creates the file unless another process has created it meanwhile. `Busy`: another process is creating a file in this
+/// directory.
 ///
-/// It is built beside its place under another name and then renamed, which fails where something is already. Not linked:
-/// it would have two names for a moment, or for good if its maker is killed, and such a file is refused.
-/// Makers exclude each other by a lock on the directory, so that what a deleted file left behind (`-wal`, `-shm`)
-/// is removed before there is a file that it could be mistaken for, and never after; and with it the drafts of makers
-/// that were killed.
+/// The file is built under another name beside its path and then renamed, which fails if the path is taken. A hard link
+/// is not used: the file would have two names for a moment, or for good if its creator is killed, and such a file is
+/// refused.
 ///
-/// `made` becomes true before the file can be at its place, and false again only if it certainly is not.
+/// Creators exclude each other by a lock on the directory. Under it they remove what a deleted file left behind
+/// (`-wal`, `-shm`), before there is a file that these could be mistaken for, and never after. They also remove the
+/// drafts of killed creators.
+///
+/// `made` becomes true before the file can be at its path, and false again only if it certainly is not.
 pub(super) async fn create(place: &Place, tables: &Tables, env: &Env, made: &mut bool) -> Result<(), Fault> {
     let token = token(env);
     let named = token.clone();
     let occupied = place.on_thread(move |path| Site::occupy(path.to_owned(), &named)).await?;
     let Some(site) = occupied else { return Ok(()) };
     if let Err(fault) = build(&site.draft, tables, &token).await.map_err(from_driver) {
-        // To tidy up may hang as well.
+        // The cleanup may hang too, so it runs on its own thread.
         let tidy = move |_: &Path| {
             drop(site);
             Ok(())
@@ -57,21 +60,21 @@ pub(super) async fn create(place: &Place, tables: &Tables, env: &Env, made: &mut
 }
 
 async fn build(draft: &Path, tables: &Tables, token: &str) -> Result<(), sqlx::Error> {
-    // Nobody knows the draft yet: it is flushed once, when it is complete. Each flush of each step would take the time of
-    // all who wait for the directory: the four files of a new cluster were forty flushes, one after the other.
+    // No other process knows the draft, so it is flushed once, when it is complete. With a flush for each step, the
+    // four files of a new cluster took forty flushes, one after the other, under the directory's lock.
     let options = connection::options(draft).create_if_missing(true).synchronous(SqliteSynchronous::Off);
     let mut connection = options.connect().await?;
-    // Only now: an option of the connection would be set before the flushes are off.
+    // Set here because a connection option would be applied before the flushes are switched off.
     sqlx::query("PRAGMA journal_mode = WAL").execute(&mut connection).await?;
-    // One transaction, for the sake of speed: whoever is interrupted leaves a draft that nobody looks at.
+    // One transaction for speed. An interrupted creation leaves a draft that no process reads.
     sqlx::query("BEGIN").execute(&mut connection).await?;
     for statement in tables.statements {
         sqlx::query(*statement).execute(&mut connection).await?;
     }
     sqlx::query(tables.first_row).bind(token).execute(&mut connection).await?;
     sqlx::query("COMMIT").execute(&mut connection).await?;
-    // Only the file is linked into its place, so all of the log must be in it. A close would try that too, and say
-    // nothing if the disk is full.
+    // Only the database file is moved to the path, so it must contain the whole log. A close would copy the log too,
+    // but reports no error on a full disk.
     let sql = "PRAGMA wal_checkpoint(TRUNCATE)";
     let (held_up, _, _): (i64, i64, i64) = sqlx::query_as(sql).fetch_one(&mut connection).await?;
     if held_up != 0 {
@@ -81,7 +84,7 @@ async fn build(draft: &Path, tables: &Tables, token: &str) -> Result<(), sqlx::E
     Ok(())
 }
 
-/// The directory, locked against other makers, and the draft in it.
+/// The locked directory and the draft in it.
 struct Site {
     directory: File,
     path: PathBuf,
@@ -89,7 +92,7 @@ struct Site {
 }
 
 impl Site {
-    /// Locks the directory. `None`: the file is there by now.
+    /// Locks the directory. `None`: the file exists by now.
     fn occupy(path: PathBuf, token: &str) -> Result<Option<Self>, Fault> {
         let folder = path.parent().unwrap_or(Path::new("/"));
         let directory = File::open(folder).map_err(|error| {
@@ -108,19 +111,19 @@ impl Site {
         for suffix in BESIDE {
             remove(&with_suffix(&path, suffix)).map_err(unavailable)?;
         }
-        // Litter, and no harm: what can't be removed stays.
+        // Old drafts are harmless, so errors are ignored.
         let _ = sweep(folder, &path);
         let draft = with_suffix(&path, &format!(".{}{DRAFT}", &token[..DRAFT_TOKEN]));
         Ok(Some(Self { directory, path, draft }))
     }
 
-    /// Puts the draft in its place, durably: its content first, then its name.
+    /// Moves the draft to its path, durably: first its content, then its name.
     fn finish(self) -> io::Result<()> {
         File::open(&self.draft)?.sync_all()?;
         match rename_to_nothing(&self.draft, &self.path) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => remove(&self.draft)?,
-            // A file system that knows no such thing: nothing was there when the directory was locked.
+            // The file system has no such rename. The path was free when the directory was locked.
             Err(_) => fs::rename(&self.draft, &self.path)?,
         }
         self.directory.sync_all()
@@ -130,13 +133,13 @@ impl Site {
 impl Drop for Site {
     fn drop(&mut self) {
         for suffix in [""].into_iter().chain(BESIDE) {
-            // What can't be removed is litter, and no harm.
+            // Old drafts are harmless, so errors are ignored.
             let _ = remove(&with_suffix(&self.draft, suffix));
         }
     }
 }
 
-/// Removes the drafts of `path` that killed makers left. The lock on the directory is held: nobody works on one.
+/// Removes the drafts of `path` left by killed creators. The directory is locked, so no draft is in use.
 fn sweep(folder: &Path, path: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let name = entry?.file_name();
@@ -147,7 +150,7 @@ fn sweep(folder: &Path, path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether `name` is that of a draft of `own`, or of what SQLite keeps beside one.
+/// Whether `name` is a draft of `own`, or a file that SQLite keeps beside one.
 fn is_draft(own: &[u8], name: &[u8]) -> bool {
     let rest = name.strip_prefix(own).and_then(|rest| rest.strip_prefix(b"."));
     let Some((token, kind)) = rest.and_then(|rest| rest.split_at_checked(DRAFT_TOKEN)) else { return false };
@@ -156,7 +159,7 @@ fn is_draft(own: &[u8], name: &[u8]) -> bool {
     beside && token.iter().all(u8::is_ascii_hexdigit)
 }
 
-/// Renames unless something is at the new name, in one step.
+/// Renames atomically; fails if the new name is taken.
 #[cfg(target_os = "linux")]
 fn rename_to_nothing(from: &Path, to: &Path) -> io::Result<()> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};

@@ -1,88 +1,92 @@
-//! A connection that is closed only over its own files: the look before the close.
+//! Checked close of a connection: it is closed only if its files are still its own.
 //!
-//! To close a connection is to write. The last one to leave a file copies its log into the file and removes what is at
-//! the log's name. If the log was taken away and another one has come, that would put old pages over what others have
-//! counted since, and remove what a process that was killed had acknowledged: numbers would be given again. (A file that
-//! was moved away is no such case: SQLite compares the inodes itself, and then leaves the names alone.) So every way
-//! out goes by the same look: a connection given up, a verb dropped midway, a store that was never disconnected.
+//! A close can write. The last connection of a file copies its log into the file and deletes the file at the log's
+//! name. If the log was removed and another one is there, the close would write old pages over newer counts, and delete
+//! what a killed process had acknowledged: numbers would repeat.
+//!
+//! (A file that was moved away is safe: SQLite compares the inodes itself and leaves the names alone.)
+//!
+//! So every close runs this check: of a connection given up, of a call dropped midway, of a store that was never
+//! disconnected.
 
 use sqlx::{ConnectOptions, Connection, SqliteConnection};
 
 use super::{
     connection::options,
     fault::{forbids_closing, from_driver},
-    place::{FileId, Found, Place},
+    file_identity::{FileId, Found, Place},
     poisoned_files,
 };
 use crate::net::Fault;
 
-/// What a close would do to the files as they are now.
-enum Parting {
-    /// It may be closed.
+/// The effect that a close would have on the files as they are now.
+enum CloseEffect {
+    /// The connection may be closed.
     Free,
-    /// It would write into files that may not be written, which ends the process; or nobody knows into what.
+    /// A close would write to files that can't be written, which would kill the process, or the files' state is
+    /// unknown.
     Barred,
-    /// It would write a log that is gone.
+    /// A close would write a log that was removed.
     Severed,
 }
 
-/// The connection, and which files are its own.
+/// The connection, and the identity of its files.
 #[derive(Debug)]
 pub(super) struct CheckedClose {
     place: Place,
     file: FileId,
-    /// The inodes of `-wal` and `-shm`, seen right after the opening; `None` before.
+    /// The inodes of `-wal` and `-shm`, read right after the opening; `None` before.
     beside: Option<[Option<u64>; 2]>,
-    /// `None` once it was closed.
+    /// `None` after the close.
     connection: Option<SqliteConnection>,
 }
 
 impl CheckedClose {
-    /// Connects to a file that is there.
+    /// Connects to an existing file.
     pub(super) async fn open(place: &Place, file: FileId) -> Result<Self, Fault> {
         let connection = Some(options(place.path()).connect().await.map_err(from_driver)?);
         Ok(Self { place: place.clone(), file, beside: None, connection })
     }
 
-    /// What statements run on.
+    /// The connection for statements.
     pub(super) fn connection(&mut self) -> Result<&mut SqliteConnection, Fault> {
         let closed = || Fault::away("the connection is closed");
         self.connection.as_mut().ok_or_else(closed)
     }
 
-    /// Where the file is.
+    /// The path of the file.
     pub(super) fn place(&self) -> &Place {
         &self.place
     }
 
-    /// Which file this is a connection to.
+    /// The identity of the file.
     pub(super) fn file(&self) -> FileId {
         self.file
     }
 
-    /// Notes which `-wal` and `-shm` are the connection's own.
+    /// Records the `-wal` and `-shm` of this connection.
     pub(super) fn settle_on(&mut self, found: &Found) {
         self.beside = Some(found.beside);
     }
 
-    /// Whether `-wal` or `-shm` was taken away or replaced: SQLite does neither while a connection is open.
+    /// Whether `-wal` or `-shm` was removed or replaced. SQLite does neither while a connection is open.
     pub(super) fn is_severed(&self, found: &Found) -> bool {
         self.file == found.file && self.beside.is_some_and(|own| own != found.beside)
     }
 
-    /// Closes the connection once whatever runs on it has ended; whether it is gone. A severed one is left alone for
-    /// good. One whose files may not be written, or whose disk does not answer, is kept: it can be closed later.
+    /// Closes the connection after its last statement; returns whether it is gone. A severed connection is never
+    /// closed. If its files can't be written, or the disk does not answer, it is kept and can be closed later.
     pub(super) async fn part(&mut self) -> bool {
         let Some(connection) = &mut self.connection else { return true };
-        // A statement whose caller went away runs on: a look before its end would come too early.
+        // A statement continues after its caller is dropped. A check before its end would be too early.
         let _ = connection.ping().await;
         let found = self.place.outline().await;
         match self.judge(&found) {
-            Parting::Barred => return false,
-            Parting::Severed => self.abandon(),
-            Parting::Free => {
+            CloseEffect::Barred => return false,
+            CloseEffect::Severed => self.abandon(),
+            CloseEffect::Free => {
                 if let Some(connection) = self.connection.take() {
-                    // One that can't be closed well is gone all the same; what it had committed is in the file.
+                    // A connection that fails to close is gone all the same. Its commits are in the file.
                     let _ = connection.close().await;
                 }
             }
@@ -90,15 +94,15 @@ impl CheckedClose {
         true
     }
 
-    fn judge(&self, found: &Result<Option<Found>, Fault>) -> Parting {
+    fn judge(&self, found: &Result<Option<Found>, Fault>) -> CloseEffect {
         match found {
-            Err(fault) if forbids_closing(fault) => Parting::Barred,
-            Ok(Some(found)) if self.is_severed(found) => Parting::Severed,
-            _ => Parting::Free,
+            Err(fault) if forbids_closing(fault) => CloseEffect::Barred,
+            Ok(Some(found)) if self.is_severed(found) => CloseEffect::Severed,
+            _ => CloseEffect::Free,
         }
     }
 
-    /// Lets go of a severed connection without closing it: its thread and its locks end with the process.
+    /// Leaks a severed connection without closing it. Its thread and its locks end with the process.
     fn abandon(&mut self) {
         poisoned_files::note(self.file);
         std::mem::forget(self.connection.take());
@@ -106,15 +110,15 @@ impl CheckedClose {
 }
 
 impl Drop for CheckedClose {
-    /// Whoever drops it has no runtime to wait on: the look blocks, and the connection's own thread closes it.
+    /// A drop can't await. The check blocks, and the connection's own thread closes it.
     fn drop(&mut self) {
         if self.connection.is_none() {
             return;
         }
         match self.judge(&self.place.outline_now()) {
-            Parting::Free => {}
-            Parting::Severed => self.abandon(),
-            Parting::Barred => std::mem::forget(self.connection.take()),
+            CloseEffect::Free => {}
+            CloseEffect::Severed => self.abandon(),
+            CloseEffect::Barred => std::mem::forget(self.connection.take()),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One connection to one file: opened, checked to be ours, and known by its instance.
+//! SQLite connection to one file: opened, validated, and identified by its instance.
 
 use std::{path::Path, time::Duration};
 
@@ -12,53 +12,53 @@ use sqlx::{
 use super::{
     checked_close::CheckedClose,
     fault::from_driver,
-    place::{FileId, Found, Place},
+    file_identity::{FileId, Found, Place},
 };
 use crate::{
     net::{self, Fault, Operation, TxMode},
     sql::{self, SqlRow, SqlSession, Value},
 };
 
-/// The tables of a store or of a ledger, and how their file is known.
+/// The tables of a store or of a ledger, and the identification of their file.
 #[derive(Debug)]
 pub(super) struct Tables {
-    /// For people: `store` or `ledger`.
+    /// `store` or `ledger`, for operators.
     pub(super) kind: &'static str,
-    /// In the file's header.
+    /// The application id in the file's header.
     pub(super) application_id: i64,
-    /// Their version, in the file's header.
+    /// The version of the tables, in the file's header.
     pub(super) version: i64,
-    /// The statements that make them, headers included.
+    /// The statements that create them, headers included.
     pub(super) statements: &'static [&'static str],
     /// Writes the identity `?1` of a new file.
     pub(super) first_row: &'static str,
-    /// Reads the token that names this history of this file.
+    /// Reads the token that names the current history of the file.
     pub(super) token: &'static str,
 }
 
-/// The options that every connection has.
+/// The options of every connection.
 pub(super) fn options(path: &Path) -> SqliteConnectOptions {
     SqliteConnectOptions::new()
         .filename(path)
         .synchronous(SqliteSynchronous::Full)
-        // SQLite's own waiting starves (of 16 processes one made 13,000 takes, another 1): see `patience`.
+        // SQLite's own waiting is unfair: of 16 processes one made 13,000 takes, another 1. `net::retry` waits instead.
         .busy_timeout(Duration::ZERO)
         .disable_statement_logging()
 }
 
-/// An open connection, and what was learned when it was opened.
+/// An open connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
     inner: CheckedClose,
     instance: InstanceId,
     durability: Durability,
     env: Env,
-    /// Whether it is there to look, and changes nothing.
+    /// Whether it is read-only.
     looks: bool,
 }
 
 impl Connection {
-    /// Connects to a file that is there. A file that is not ours is left untouched.
+    /// Connects to an existing file. A file of another kind is left unchanged.
     pub(super) async fn open(
         place: &Place,
         file: FileId,
@@ -80,7 +80,7 @@ impl Connection {
         Ok(connection)
     }
 
-    /// Where the file is.
+    /// The path of the file.
     pub(super) fn place(&self) -> &Place {
         self.inner.place()
     }
@@ -111,7 +111,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Sees to the settings that make a commit durable, and notes what they really are.
+    /// Applies the settings that make a commit durable, and records their actual values.
     async fn ensure_durability(&mut self) -> Result<(), Fault> {
         let mut journal = self.only("PRAGMA journal_mode").await?.text()?;
         if journal != "wal" && !self.looks {
@@ -137,32 +137,32 @@ impl Connection {
         row.ok_or_else(|| Fault::refused("a row that every file of ours has is gone"))
     }
 
-    /// Which file this is a connection to.
+    /// The identity of the file.
     pub(super) fn file(&self) -> FileId {
         self.inner.file()
     }
 
-    /// Notes which `-wal` and `-shm` are the connection's own, seen right after the opening.
+    /// Records the `-wal` and `-shm` of this connection, read right after the opening.
     pub(super) fn settle_on(&mut self, found: &Found) {
         self.inner.settle_on(found);
     }
 
-    /// Whether `-wal` or `-shm` was taken away or replaced: SQLite does neither while a connection is open.
+    /// Whether `-wal` or `-shm` was removed or replaced. SQLite does neither while a connection is open.
     pub(super) fn is_severed(&self, found: &Found) -> bool {
         self.inner.is_severed(found)
     }
 
-    /// Which instance answers here if the file's token is `token`.
+    /// The instance of a file with this token.
     pub(super) fn as_token(&self, token: &str) -> InstanceId {
         InstanceId::new(format!("sqlite {token} {}", self.file()))
     }
 
-    /// How much outlives a crash.
+    /// The durability class, by the actual settings.
     pub(super) fn durability(&self) -> &Durability {
         &self.durability
     }
 
-    /// The engine's name and version, for people.
+    /// The engine's name and version, for operators.
     pub(super) async fn engine(&mut self) -> Result<String, Fault> {
         Ok(format!("SQLite {}", self.only("SELECT sqlite_version()").await?.text()?))
     }
@@ -172,14 +172,14 @@ impl Connection {
         self.env.clock.wall_ms()
     }
 
-    /// Closes the connection, once whatever runs on it has ended, unless it must be left alone. `Some`: its files may
-    /// not be written now, and it is still open.
+    /// Closes the connection after its last statement, unless it must stay open. `Some`: its files can't be written
+    /// now, and it is still open.
     pub(super) async fn close_checked(mut self) -> Option<Self> {
         if self.inner.part().await { None } else { Some(self) }
     }
 }
 
-/// Measured with simulated power cuts: WAL with NORMAL lost commits, WAL or a rollback journal with FULL never did.
+/// Measured with simulated power cuts: WAL with NORMAL lost commits. WAL or a rollback journal with FULL lost none.
 fn durability(journal: &str, synchronous: i64) -> DurabilityClass {
     let journal_outlives = matches!(journal, "wal" | "delete" | "truncate" | "persist");
     if journal_outlives && synchronous >= 2 { DurabilityClass::Durable } else { DurabilityClass::Lossy }
@@ -215,7 +215,7 @@ impl SqlSession for Connection {
     }
 }
 
-/// The statements are ours; what is given to them is bound.
+/// The parameters of a prepared statement.
 fn bound(sql: &str, params: Vec<Value>) -> Query<'_, Sqlite, SqliteArguments> {
     let query = sqlx::query(AssertSqlSafe(sql));
     params.into_iter().fold(query, |query, value| match value {

@@ -1,4 +1,5 @@
-//! The one connection of a file in this process: on its way in, in its place, on loan to a verb, or on its way out.
+//! Connection slot: the single connection of a file in this process, while it opens, is idle, is on loan to a call, or
+//! closes.
 
 use std::{sync::Arc, time::Instant};
 
@@ -6,41 +7,41 @@ use sequent_core::Clock;
 use tokio::{runtime::Handle, sync::MutexGuard, task::JoinHandle, time::timeout};
 
 use super::{
+    connect::{Coming, Opening},
     connection::Connection,
     disk_gate::ANSWER_MAX,
     fault::mute,
-    opening::{Coming, Opening},
-    place::Found,
+    file_identity::Found,
     poisoned_files,
 };
 use crate::net::{Cause, Fault};
 
-/// The place of the one connection.
+/// The slot of the single connection.
 #[derive(Default)]
 pub(super) struct ConnectionSlot {
     pub(super) connection: Option<Connection>,
-    /// A connection on its way in, whoever began it.
+    /// A connection being opened, whichever call began it.
     pub(super) coming: Option<Coming>,
-    /// A connection on its way out. Two connections to different files under one name must never overlap: they
-    /// would share the `-shm` beside it.
+    /// A connection being closed. Two connections to different files under one name must never overlap: they would
+    /// share the `-shm` beside it.
     leaving: Option<JoinHandle<Option<Connection>>>,
-    /// A connection that must not be used again, and can't be closed before its files may be written.
+    /// A connection that must not be used again, and can't be closed before its files can be written.
     aside: Option<Connection>,
-    /// Whether the file was made here, or connected to, before.
+    /// Whether this process has created the file or connected to it before.
     pub(super) used: bool,
-    /// Since when the file has been found damaged each time.
+    /// Since when each attempt has found the file damaged.
     pub(super) damaged_since: Option<Instant>,
 }
 
 impl ConnectionSlot {
-    /// A new connection. Whoever stops waiting for it leaves it to the next.
+    /// Opens a connection. A call that stops waiting leaves it to the next call.
     pub(super) async fn open(&mut self, opening: Opening) -> Result<Connection, Fault> {
         self.coming = Some(opening.begin());
         self.arrived().await.unwrap_or_else(|| Err(Fault::away("no connection")))?;
         self.connection.take().ok_or_else(|| Fault::away("no connection"))
     }
 
-    /// Waits until a connection on its way in is there, and takes it; `None` where none was on its way.
+    /// Waits for the connection being opened, and takes it; `None` if there is none.
     pub(super) async fn arrived(&mut self) -> Option<Result<(), Fault>> {
         let coming = self.coming.as_mut()?;
         let came = (&mut coming.task).await;
@@ -53,22 +54,22 @@ impl ConnectionSlot {
         Some(came.map(|connection| self.connection = Some(connection)))
     }
 
-    /// The same for a connection that an earlier verb asked for, and stopped waiting for. Why that one failed is no matter
-    /// to this verb, unless the disk hangs.
+    /// As `arrived`, for a connection that an earlier call began and no longer waits for. Its error does not concern
+    /// this call, unless the disk hangs.
     pub(super) async fn arrived_in_time(&mut self, clock: &Arc<dyn Clock>) -> Result<(), Fault> {
         let Some(coming) = &self.coming else { return Ok(()) };
         let left = ANSWER_MAX.saturating_sub(clock.now().saturating_duration_since(coming.since));
         timeout(left, self.arrived()).await.map(drop).map_err(|_| mute())
     }
 
-    /// Sends the connection on its way out, if there is one.
+    /// Begins to close the connection, if there is one.
     pub(super) fn dismiss(&mut self) {
         if let Some(connection) = self.connection.take() {
             self.send_off(connection);
         }
     }
 
-    /// In a task of its own: nobody else may come by for long, and others wait for its locks.
+    /// The close runs in a task of its own: no later call may come for long, while other processes wait for its locks.
     fn send_off(&mut self, connection: Connection) {
         match Handle::try_current() {
             Ok(runtime) => self.leaving = Some(runtime.spawn(connection.close_checked())),
@@ -76,12 +77,12 @@ impl ConnectionSlot {
         }
     }
 
-    /// Lets go of every connection without closing it: its thread and its locks end with the process.
+    /// Leaks every connection without closing it. Their threads and locks end with the process.
     pub(super) fn abandon(&mut self) {
         std::mem::forget((self.connection.take(), self.aside.take()));
     }
 
-    /// Whether a connection was severed from its log. It is then abandoned, and the file noted.
+    /// Whether a connection was severed from its log. It is then leaked, and its file noted.
     pub(super) fn sever(&mut self, found: &Found) -> bool {
         let severed = [&self.connection, &self.aside]
             .into_iter()
@@ -94,7 +95,7 @@ impl ConnectionSlot {
         severed
     }
 
-    /// Waits until a connection on its way out is gone. The files were seen to be such as may be written.
+    /// Waits until the closing connection is gone. The caller has checked that the files can be written.
     pub(super) async fn left(&mut self) -> Result<(), Fault> {
         if let Some(connection) = self.aside.take() {
             self.send_off(connection);
@@ -111,7 +112,7 @@ impl ConnectionSlot {
     }
 }
 
-/// The connection while a verb has it. Dropped before it is given back, it is sent away.
+/// A connection on loan to a call. If it is dropped before it is given back, it is closed.
 pub(super) struct Loan<'a> {
     pub(super) connection: Option<Connection>,
     pub(super) slot: MutexGuard<'a, ConnectionSlot>,
@@ -122,7 +123,7 @@ impl Loan<'_> {
         self.slot.connection = self.connection.take();
     }
 
-    /// Gives the connection back if it was severed from its log, only for it to be abandoned.
+    /// If the connection was severed from its log, puts it back into the slot, which leaks it.
     pub(super) fn sever(&mut self, found: &Found) -> bool {
         let severed = self.connection.as_ref().is_some_and(|connection| connection.is_severed(found));
         if severed {
@@ -132,7 +133,7 @@ impl Loan<'_> {
         severed
     }
 
-    /// Neither used again nor closed, until the files may be written.
+    /// Keeps the connection unused and open, until the files can be written.
     pub(super) fn set_aside(mut self) {
         self.slot.aside = self.connection.take();
     }

@@ -1,7 +1,7 @@
-//! One file and its one connection: verbs one at a time, bounded retries, and connections that are given up.
+//! SQLite file with its single connection: one call at a time, with bounded retries.
 //!
-//! SQLite has one writer at a time anyway. A connection on which a verb was dropped midway, or failed with more than
-//! an answer, is closed and never used again: its reply must not reach the next caller.
+//! SQLite has a single writer anyway. A connection on which a call was dropped midway, or failed with more than the
+//! call's own error, is closed and never reused: its reply must not reach the next caller.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -10,29 +10,29 @@ use tokio::sync::Mutex;
 
 use super::{
     SqliteOptions,
+    connect::Opening,
     connection::{Connection, Tables},
     connection_slot::{ConnectionSlot, Loan},
     fault::forbids_closing,
-    opening::Opening,
-    place::Place,
+    file_identity::Place,
     poisoned_files,
 };
 use crate::net::{Connections, Fault, ON_FILES, Operation, Retry};
 
-/// How long a close waits before it asks a disk again that did not answer.
+/// Pause of a close before it asks a disk again that did not answer.
 const CLOSE_PAUSE: Duration = Duration::from_millis(100);
 
-/// How long a file in use must be found damaged before a person is called for: while a copy is put over it, it makes no
-/// sense, and once that is done it may.
+/// Time for which a file in use must be found damaged before it is reported to an operator. While a copy is written
+/// over it, its contents are temporarily invalid.
 const DAMAGED_MIN: Duration = Duration::from_secs(10);
 
-/// A file, whoever uses it in this process.
+/// A file, shared by all its users in this process.
 pub struct Database {
     place: Place,
     tables: &'static Tables,
     options: SqliteOptions,
     slot: Mutex<ConnectionSlot>,
-    /// Whether its connection is there to look.
+    /// Whether its connection is read-only.
     looks: bool,
 }
 
@@ -42,9 +42,9 @@ impl Database {
         Self { place, tables, options, slot: Mutex::default(), looks: false }
     }
 
-    /// The connection to the file that is at the path now.
+    /// The connection to the file now at the path.
     async fn settle(&self, slot: &mut ConnectionSlot) -> Result<Connection, Fault> {
-        // First, so that the look is the later one: what came in meanwhile is compared with it.
+        // Before the check of the path, so that the arrived connection is compared with the path's later state.
         slot.arrived_in_time(&self.options.env.clock).await?;
         let found = match self.place.look().await {
             Err(fault) if forbids_closing(&fault) => return Err(fault),
@@ -93,7 +93,8 @@ impl Database {
             return Err(poisoned_files::fault());
         }
         if found.map(|found| found.file) != Some(file) {
-            // What it counted in is not what the next caller will find: its numbers are burnt.
+            // The file in which the call counted is not the one that the next call will find, so its numbers are
+            // discarded.
             let gone = format!("the file at the path is no longer {file}");
             return Err(SourceError::new(ErrorKind::Reborn, gone).into());
         }
@@ -109,7 +110,8 @@ impl Database {
         }
     }
 
-    /// A damaged file is for a person to mend, but where it was in use, only if it stays so for a while.
+    /// A damaged file needs an operator. One that was in use counts as temporary until it stays damaged for
+    /// [`DAMAGED_MIN`].
     fn judge(&self, slot: &mut ConnectionSlot, fault: Fault) -> Fault {
         let Fault::Damaged(cause) = fault else { return fault };
         let now = self.options.env.clock.now();
@@ -126,9 +128,10 @@ impl Connections for Database {
         &self.options.env
     }
 
-    /// On a connection to the file that is at the path before and after.
+    /// Runs on a connection to the file that is at the path both before and after the call.
     async fn perform<O: Operation<Connection>>(&self, operation: O) -> Result<O::Out, SourceError> {
-        // From here: one that waits for others, which wait for a lock, must still have time to say so itself.
+        // The limit begins before the wait for the slot. A call that waits behind others, which wait for a lock, still
+        // has to report contention itself in time.
         let mut retry = Retry::new(&ON_FILES, &self.options.env);
         let mut slot = self.slot.lock().await;
         let done = match self.settle(&mut slot).await {
@@ -143,7 +146,7 @@ impl Connections for Database {
         })
     }
 
-    /// Only for a process that has no other connection to this file.
+    /// Only for a process without another connection to this file.
     async fn look<O: Operation<Connection>>(&self, operation: O) -> Result<O::Out, SourceError> {
         let options = SqliteOptions { create: false, ..self.options.clone() };
         let looking = Self { looks: true, ..Self::new(self.place.path().to_owned(), self.tables, options) };
@@ -160,9 +163,9 @@ impl Connections for Database {
         if is_connected { self.perform(operation).await.map(Some) } else { Ok(None) }
     }
 
-    /// The last process to leave a file takes `-wal` and `-shm` with it.
+    /// Closes the connection. The last process that closes a file removes `-wal` and `-shm`.
     ///
-    /// It lasts as long as the disk does not answer: whoever can't wait for that gives up on it.
+    /// This waits for as long as the disk does not answer; a caller that can't wait drops the future.
     async fn close(&self) {
         let mut slot = self.slot.lock().await;
         slot.arrived().await;
@@ -175,7 +178,7 @@ impl Connections for Database {
             }
         }
         slot.dismiss();
-        // One that can't be closed now is kept, and left alone.
+        // A connection that can't be closed now is kept open and unused.
         let _ = slot.left().await;
     }
 }

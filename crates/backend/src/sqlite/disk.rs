@@ -1,4 +1,4 @@
-//! What kind of disk a file is on, and what its settings lose, as somebody who only looks is told.
+//! Facts about a file's disk and settings, for read-only examinations.
 
 use std::path::Path;
 
@@ -7,8 +7,8 @@ use sequent_core::{Durability, DurabilityClass, Fact, FactClass};
 use super::connection::Connection;
 use crate::net::Fault;
 
-/// File systems that other machines may have mounted as well, by the numbers that Linux gives them. Those behind FUSE, and
-/// the shared folders of virtual machines, can't be told from local ones.
+/// File systems that other machines may have mounted too, by their Linux magic numbers. FUSE file systems and the
+/// shared folders of virtual machines can't be distinguished from local ones.
 #[cfg(target_os = "linux")]
 const SHARED: [(u32, &str); 9] = [
     (0x6969, "NFS"),
@@ -22,7 +22,7 @@ const SHARED: [(u32, &str); 9] = [
     (0x7461_636f, "OCFS2"),
 ];
 
-/// What is to be said about the settings of a file, and its disk.
+/// The facts about the settings of a file, and its disk.
 pub(super) async fn facts(connection: &Connection) -> Result<Vec<Fact>, Fault> {
     let mut facts = losses(connection.durability());
     if let Some(name) = connection.place().on_thread(|path| Ok(shared(path))).await? {
@@ -52,7 +52,7 @@ fn losses(durability: &Durability) -> Vec<Fact> {
 #[cfg(target_os = "linux")]
 fn shared(path: &Path) -> Option<&'static str> {
     let found = rustix::fs::statfs(path).ok()?;
-    // The type of the number differs from machine to machine; its low 32 bits are what counts.
+    // The type of the number differs between platforms; its low 32 bits are the magic number.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

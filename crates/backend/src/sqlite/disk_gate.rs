@@ -1,8 +1,8 @@
-//! One at a time before a disk that may hang, and nobody waits for it for ever.
+//! Disk gate: one access at a time to a disk that may hang, with a bounded wait.
 //!
-//! A call to a disk that hangs (a hard network mount, a dead device) never returns, and keeps its thread for as long.
-//! Whoever gives up on it leaves the thread behind; were each verb to send another one, none would be left in the end for
-//! the disks that are well. So a file has one turn: it goes with the thread, and who comes meanwhile waits without one.
+//! A call to a hanging disk (a hard network mount, a dead device) never returns and occupies its thread. A caller that
+//! gives up leaves the thread behind. If each call started another thread, the healthy disks would soon have none. So a
+//! file has one pass: it belongs to the thread, and later callers wait without a thread.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -15,23 +15,23 @@ use tokio::{
     time::timeout,
 };
 
-/// After so long without an answer a disk is said to hang. A look at a file takes microseconds; below an attempt's limit of
-/// 1 s, so that the cause is said.
+/// Time without an answer after which a disk counts as hanging. A check of a file takes microseconds. The limit is
+/// below the 1 s of an attempt, so that the cause is reported.
 pub(super) const ANSWER_MAX: Duration = Duration::from_millis(900);
 
-/// The turns at a file.
+/// The gate of a file.
 #[derive(Debug, Clone)]
 pub(super) struct DiskGate(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
     one: Arc<Semaphore>,
-    /// Since when the turn has been somebody's.
+    /// Since when the pass has been taken.
     since: Mutex<Option<Instant>>,
     clock: Arc<dyn Clock>,
 }
 
-/// The turn, until it is dropped: by the thread that asks, never by who waits for it.
+/// The pass, until it is dropped. The thread that accesses the disk holds it, never the task that waits for the thread.
 #[derive(Debug)]
 pub(super) struct DiskPass {
     turns: DiskGate,
@@ -43,7 +43,7 @@ impl DiskGate {
         Self(Arc::new(Shared { one: Arc::new(Semaphore::new(1)), since: Mutex::default(), clock }))
     }
 
-    /// The turn, once the one before has ended; `None` where that one has had no answer for [`ANSWER_MAX`].
+    /// Takes the pass once it is free; `None` if its holder has had no answer for [`ANSWER_MAX`].
     pub(super) async fn next(&self) -> Option<DiskPass> {
         let one = Arc::clone(&self.0.one);
         let one = match Arc::clone(&one).try_acquire_owned() {
@@ -54,7 +54,7 @@ impl DiskGate {
         Some(DiskPass { turns: self.clone(), _one: one })
     }
 
-    /// How much longer the turn of now may last; `None` where it has lasted too long.
+    /// The time left to the current holder; `None` if it has held the pass for too long.
     pub(super) fn patience(&self) -> Option<Duration> {
         let since = *self.since();
         let lasting = since.map(|since| self.0.clock.now().saturating_duration_since(since));

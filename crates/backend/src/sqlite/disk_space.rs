@@ -1,5 +1,5 @@
-//! Room on a database's disk. A log that was grown before takes small writes on a full disk, until it must grow again: a
-//! write that succeeds says nothing about the next one.
+//! Free space on a database's disk. A log that was grown before accepts small writes on a full disk until it must grow.
+//! So a successful write proves nothing about the next one.
 
 use std::path::Path;
 
@@ -7,10 +7,10 @@ use sequent_core::Why;
 
 use crate::net::{Cause, Fault};
 
-/// With less than this a log may not grow by the pages of one statement.
+/// Below this many bytes, a log may not have space for the pages of one statement.
 const ROOM_MIN_BYTES: u64 = 64 * 1024;
 
-/// Refuses a disk that is as good as full; where nobody can tell, it has room.
+/// Fails for a disk that is almost full. If the free space is unknown, the check passes.
 pub(super) fn check(path: &Path) -> Result<(), Fault> {
     let Ok(found) = rustix::fs::statvfs(path) else { return Ok(()) };
     let free = found.f_bavail.saturating_mul(found.f_frsize);

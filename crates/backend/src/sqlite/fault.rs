@@ -1,11 +1,11 @@
-//! What SQLite says, and who must react.
+//! SQLite and driver errors as faults.
 
 use sequent_core::{ErrorKind, Why};
 
 use super::disk_gate::ANSWER_MAX;
 use crate::net::{Cause, Fault, cause_of};
 
-/// No answer from the disk, for longer than a disk needs.
+/// The fault of a disk that does not answer in time.
 pub(super) fn mute() -> Fault {
     let limit = ANSWER_MAX.as_millis();
     Fault::Mute(format!("the disk under it does not answer: no word within {limit} ms").into())
@@ -16,12 +16,12 @@ pub(super) fn forbids_closing(fault: &Fault) -> bool {
     matches!(fault, Fault::Frozen(_) | Fault::Mute(_))
 }
 
-/// What SQLite, or the driver, says.
+/// The fault for an error of SQLite or of the driver.
 #[allow(clippy::needless_pass_by_value, reason = "it is handed to map_err")]
 pub(super) fn from_driver(error: sqlx::Error) -> Fault {
     let reported = match &error {
         sqlx::Error::Database(reported) => reported,
-        // A value of another type than ours stands in the file: only a person can have put it there.
+        // The file has a value of another type, which only an operator can have written.
         sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_) => {
             return Fault::refused(error.to_string());
         }
@@ -52,7 +52,7 @@ pub(super) fn from_driver(error: sqlx::Error) -> Fault {
     }
 }
 
-/// `SQLITE_IOERR_SHMSIZE`: the wal-index could not grow; said as "disk I/O error" only.
+/// `SQLITE_IOERR_SHMSIZE`: the wal-index could not grow. Its text is only "disk I/O error".
 const SHM_SIZE: i32 = 4874;
 
 const READONLY: i32 = 8;
@@ -67,8 +67,9 @@ enum Reaction {
     Doubt,
 }
 
-/// SQLite's primary result codes. What comes and goes with the disk evicts, so that timed rescue brings it back;
-/// what a person must mend (a table that is gone, a value that can't be ours) is refused. A damaged file may be either.
+/// The reaction to SQLite's primary result codes. Temporary errors evict the shard, and its timed rescue probes it
+/// again. Errors that an operator has to correct (a missing table, an invalid value) are refused. A damaged file may be
+/// either.
 fn meaning(primary: i32) -> (&'static str, Reaction) {
     match primary {
         1 => ("SQLITE_ERROR", Reaction::Refuse),

@@ -1,26 +1,28 @@
-//! SQLite: one file a shard, and one for the ledger.
+//! SQLite: one file per store, and one for the ledger.
 //!
-//! Reading order: `fault` (what SQLite says, and who must react), `disk_gate` (a disk that hangs), `place` (which file is at the
-//! path now), `atomic_create` (a new file appears complete or not at all), `checked_close` (when a connection may be closed),
-//! `connection`, `opening` (how it comes in), `connection_slot` (where it is), `database` (one operation at a time), then `store` and
-//! `ledger`.
+//! Reading order: `fault` (errors), `disk_gate` (hanging disks), `file_identity` (which file is at the path),
+//! `atomic_create` (a new file appears complete or not at all), `checked_close` (when a connection may be closed),
+//! `connection`. Then `connect` (how a connection is opened), `connection_slot` (where it is kept), `database` (one
+//! operation at a time), and last `store` and `ledger`.
 //!
-//! What it rests on:
+//! Properties that uniqueness rests on:
 //!
-//! - A row of `RETURNING` arrives before the commit. A value counts once its statement has run to its end
-//!   (`fetch_all`; sqlx's `fetch_one` and `fetch_optional` stop at the first row), or its transaction has committed.
-//! - The path is looked at before and after each verb: a file that was moved away, deleted or replaced under a
-//!   running process counts nothing any more, though SQLite would go on in it.
-//! - So are `-wal` and `-shm`: who takes them away under a connection severs it (`poisoned_files`).
-//! - A file is made once. Whoever deletes it under a running process gets an error, never a new file: an empty one would
-//!   pass for a store that forgot, or for the ledger of a new cluster.
-//! - Every call to a disk may hang for ever: those that are ours go by `disk_gate`, and a connection comes and goes in a task
-//!   of its own, one at a time (`slot`), so that a disk that hangs costs a handful of threads, however long it lasts.
-//! - No file of a database is ever opened here but through SQLite: closing any descriptor of a file drops all of
-//!   the process's POSIX locks on it, SQLite's included.
+//! - A row of `RETURNING` arrives before the commit. A value counts once its statement has run to its end, or its
+//!   transaction has committed. `fetch_all` ensures that; sqlx's `fetch_one` and `fetch_optional` stop at the first
+//!   row.
+//! - The path is checked before and after each call. A file that was moved away, deleted or replaced under a running
+//!   process no longer counts, though SQLite would continue in it.
+//! - `-wal` and `-shm` are checked too. If they are removed under an open connection, it is severed (`poisoned_files`).
+//! - A file is created once. If it is deleted under a running process, calls fail and never create a new one. An empty
+//!   file would pass for a store that lost its data, or for the ledger of a new cluster.
+//! - Every disk access may hang for ever. Our own go through `disk_gate`. A connection opens and closes in a task of
+//!   its own, one at a time (`connection_slot`). So a hanging disk costs a handful of threads, however long it hangs.
+//! - Only SQLite opens a database file here. Closing any descriptor of a file drops all of the process's POSIX locks on
+//!   it, SQLite's included.
 
 mod atomic_create;
 mod checked_close;
+mod connect;
 mod connection;
 mod connection_slot;
 mod database;
@@ -28,10 +30,9 @@ mod disk;
 mod disk_gate;
 mod disk_space;
 mod fault;
+mod file_identity;
 mod ledger;
 mod open;
-mod opening;
-mod place;
 mod poisoned_files;
 mod store;
 
@@ -41,18 +42,18 @@ pub use ledger::SqliteLedger;
 pub(crate) use open::{open_ledger, open_store};
 pub use store::SqliteStore;
 
-/// How a file is opened.
+/// Options of a SQLite store or ledger.
 #[derive(Debug, Clone)]
 pub struct SqliteOptions {
-    /// Whether a missing file may be made (its directory must be there): once, and not where this store or ledger has
-    /// connected before. A file that is there is never overwritten.
+    /// Whether a missing file may be created (its directory must exist). It is created only until this store or ledger
+    /// has connected once. An existing file is never overwritten.
     pub create: bool,
-    /// For identities of new files, the jitter of retries, and as the wall clock.
+    /// Entropy for new files' identities and the jitter of retries; the wall clock.
     pub env: Env,
 }
 
 impl Default for SqliteOptions {
-    /// Makes no file; the machine's entropy and clock.
+    /// Creates no file; uses the machine's entropy and clock.
     fn default() -> Self {
         Self { create: false, env: Env::default() }
     }

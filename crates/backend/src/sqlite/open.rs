@@ -1,4 +1,4 @@
-//! How the kinds on SQLite are opened.
+//! Opening of the SQLite kinds.
 
 use sequent_core::{SourceError, Store, ledger::Ledger};
 

@@ -1,4 +1,4 @@
-//! A store: cells in one file.
+//! SQLite store: cells in one file.
 
 use std::path::PathBuf;
 
@@ -33,7 +33,7 @@ static TABLES: Tables = Tables {
             stamp TEXT,
             mark INTEGER NOT NULL DEFAULT 0
         ) STRICT",
-        // STRICT: otherwise a sum past 2^63 - 1 silently becomes a REAL.
+        // STRICT: otherwise a sum above 2^63 - 1 silently becomes a REAL.
         "CREATE TABLE cells (
             k TEXT PRIMARY KEY,
             epoch INTEGER NOT NULL,
@@ -64,16 +64,16 @@ static STATEMENTS: StoreStatements = StoreStatements {
         after: ")",
     },
     page: "SELECT k, v FROM cells WHERE k > ?1 ORDER BY k LIMIT ?2",
-    // The clock is this process's.
+    // The 0 is replaced by this process's clock.
     shard: "SELECT stamp, mark, EXISTS (SELECT 1 FROM cells), 0 FROM identity",
     stamp: "UPDATE identity SET stamp = ?1 WHERE stamp IS ?2 RETURNING 0",
     mark: "UPDATE identity SET mark = ?1 WHERE mark < ?1 RETURNING mark",
 };
 
-/// A store in one SQLite file. Handles to one file, in this process or another, count together. The last process to leave a file takes
-/// `-wal` and `-shm` with it.
+/// A store in one SQLite file. All handles to one file, in this process or another, count together. The last process
+/// that closes the file removes `-wal` and `-shm`.
 ///
-/// Making one touches nothing; the first call connects.
+/// The first call connects.
 ///
 /// ```
 /// use sequent_backend::sqlite::{SqliteOptions, SqliteStore};
@@ -102,7 +102,7 @@ impl SqliteStore {
     }
 }
 
-/// A take adds to a row in place.
+/// Counting by adding to a row in place.
 #[derive(Debug)]
 pub struct InPlace;
 
@@ -114,8 +114,7 @@ impl Counting<Connection> for InPlace {
 
 impl StoreSession for Connection {
     const STATEMENTS: &'static StoreStatements = &STATEMENTS;
-    // The lock of a writer, so that a file which is locked or read-only shows itself. Nothing is written: the store
-    // may be another cluster's.
+    // A writer's lock detects a locked or read-only file. Nothing is written: the store may belong to another cluster.
     const INSPECT_MODE: TxMode = TxMode::Write;
     const LOOK_MODE: TxMode = TxMode::Read;
 

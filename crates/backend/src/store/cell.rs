@@ -1,38 +1,38 @@
-//! What a cell holds, and what is said where a call finds another one.
+//! Cell states, and the errors for a cell in an unexpected state.
 
 use std::fmt;
 
 use sequent_core::{Block, Epoch, ErrorKind, Key, SourceError, Stamp};
 
-/// What a cell holds.
+/// The state of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CellState {
-    /// The stretch of history in force, or the one that it was closed for.
+    /// The current epoch of an open cell, or the epoch that a closed one is closed for.
     pub(crate) epoch: Epoch,
-    /// Whether it counts.
+    /// Whether ids can be taken.
     pub(crate) open: bool,
-    /// The highest id given.
+    /// The highest id taken.
     pub(crate) value: u64,
 }
 
 impl CellState {
-    /// Whether it counts for this epoch.
+    /// Whether ids can be taken in this epoch.
     pub(crate) fn counts_for(&self, epoch: Epoch) -> bool {
         self.open && self.epoch == epoch
     }
 }
 
-/// What became of a stamp.
+/// The outcome of a stamp's compare and swap.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Swapped {
-    /// It is the new one.
+    /// The stamp was replaced.
     Done,
-    /// Another one than expected was there.
+    /// Another stamp than the expected one was found.
     Found(Option<String>),
 }
 
 impl Swapped {
-    /// An error where another stamp was found.
+    /// An error if another stamp was found.
     pub(super) fn expecting(self, expected: Option<&str>) -> Result<(), SourceError> {
         let Self::Found(found) = self else { return Ok(()) };
         let [found, expected] = [found.as_deref(), expected].map(|stamp| stamp.unwrap_or("none"));
@@ -40,7 +40,7 @@ impl Swapped {
     }
 }
 
-/// The stamp that a text says.
+/// Parses a stamp.
 pub(crate) fn parse_stamp(text: Option<&str>) -> Result<Option<Stamp>, SourceError> {
     let unreadable = |error| SourceError::new(ErrorKind::Refused, "stamp").because(error);
     text.map(str::parse).transpose().map_err(unreadable)
@@ -51,7 +51,7 @@ pub(crate) fn block(last: u64, want: u64) -> Result<Block, SourceError> {
     Block::ending_at(last, want).map_err(SourceError::exhausted)
 }
 
-/// A value within the range.
+/// The value, if it is within a counter's range.
 pub(super) fn fitting(what: &str, of: &impl fmt::Display, value: u64) -> Result<u64, SourceError> {
     if value <= Block::NUMBER_MAX {
         return Ok(value);
@@ -60,7 +60,7 @@ pub(super) fn fitting(what: &str, of: &impl fmt::Display, value: u64) -> Result<
     Err(SourceError::new(ErrorKind::Exhausted, context))
 }
 
-/// The cell is missing, closed, or another epoch's.
+/// Error for a cell that is missing, closed, or of another epoch.
 pub(crate) fn regressed(key: &Key, epoch: Epoch, found: Option<CellState>) -> SourceError {
     let found = match found {
         None => "no cell".to_owned(),

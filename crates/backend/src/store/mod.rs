@@ -1,4 +1,5 @@
-//! A store, once for every engine: what the guard is promised of each call is here, and an engine brings the calls on one connection.
+//! Stores, written once for all engines: this module keeps the contract of [`Store`], and an engine brings the calls on
+//! one connection.
 
 pub(crate) mod cas;
 mod cell;
@@ -20,51 +21,51 @@ use operations::{Cells, Close, ExamineKeys, Inspect, Install, Lift, Mark, Remove
 
 use crate::net::{Connections, Fault, TxMode};
 
-/// What calls of an engine run on.
+/// The connection type of an engine.
 pub(crate) type ConnectionOf<E> = <<E as StoreEngine>::Connections as Connections>::Connection;
 
-/// An engine that can keep cells: each call on one connection, and what each owes stands on [`Store`].
+/// An engine that can store cells. Each call runs on one connection; its contract is that of [`Store`].
 ///
-/// Counts, bases and floors are at most [`Block::NUMBER_MAX`], and a count is at least 1. A call that failed with a fault of which nothing
-/// was done is made again.
+/// Counts, bases and floors are at most [`Block::NUMBER_MAX`], and a count is at least 1. A call is repeated after a
+/// fault that states that nothing was done.
 pub(crate) trait StoreEngine: Send + Sync + 'static {
-    /// Where connections come from.
+    /// The source of connections.
     type Connections: Connections;
 
-    /// How the statements are held together by which a store is inspected, or stamped.
+    /// Transaction mode of `inspect` and of stamping.
     const INSPECT_MODE: TxMode = TxMode::Single;
 
-    /// The same of those that only look.
+    /// Transaction mode of `examine`.
     const LOOK_MODE: TxMode = TxMode::Single;
 
-    /// Whether each slot is kept under names of its own, so that others can lie in the same database.
+    /// Whether names contain the slot, so that several slots can share a database.
     const HAS_SIBLINGS: bool = false;
 
-    /// Whether it can list its cells. Where it can't, whoever asks is told so, and nobody connects.
+    /// Whether it can list its cells. If not, a listing is answered as partial without a connection.
     const LISTS_CELLS: bool = true;
 
     /// The connections of this store.
     fn connections(&self) -> &Self::Connections;
 
-    /// Whether it can hold a counter of this key at all.
+    /// Whether the engine can store a counter of this key.
     fn holds(&self, key: &Key) -> Result<(), SourceError> {
         let _ = key;
         Ok(())
     }
 
-    /// Waits until it is this key's turn to be taken from, for engines on which takes of one key only hinder each other.
+    /// Waits for the key's turn, on engines where concurrent takes of one key only slow each other down.
     fn turn(&self, key: &Key) -> impl Future<Output = Option<MutexGuard<'_, ()>>> + Send {
         let _ = key;
         std::future::ready(None)
     }
 
-    /// What the store says of itself.
+    /// Reads the store's identity, durability, clock and mark.
     fn inspect(
         &self,
         connection: &mut ConnectionOf<Self>,
     ) -> impl Future<Output = Result<Inspection, Fault>> + Send;
 
-    /// Replaces the stamp if it is `expected` now.
+    /// Replaces the stamp if it is `expected`.
     fn swap_stamp(
         &self,
         connection: &mut ConnectionOf<Self>,
@@ -72,7 +73,7 @@ pub(crate) trait StoreEngine: Send + Sync + 'static {
         new: &str,
     ) -> impl Future<Output = Result<Swapped, Fault>> + Send;
 
-    /// Raises the mark to `version`; returns what is held afterwards. 0 only reads.
+    /// Raises the mark to `version` and returns its value afterwards. 0 only reads.
     fn mark(
         &self,
         connection: &mut ConnectionOf<Self>,
@@ -105,7 +106,7 @@ pub(crate) trait StoreEngine: Send + Sync + 'static {
         base: u64,
     ) -> impl Future<Output = Result<(), Fault>> + Send;
 
-    /// Raises an open cell of this epoch; returns what is held afterwards. 0 only reads.
+    /// Raises an open cell of this epoch; returns its value afterwards. 0 only reads.
     fn lift(
         &self,
         connection: &mut ConnectionOf<Self>,
@@ -114,7 +115,7 @@ pub(crate) trait StoreEngine: Send + Sync + 'static {
         floor: u64,
     ) -> impl Future<Output = Result<u64, Fault>> + Send;
 
-    /// Removes the cell; whether there was one. By default it is kept.
+    /// Removes the cell; returns whether there was one. The default keeps it.
     fn remove(
         &self,
         connection: &mut ConnectionOf<Self>,
@@ -134,14 +135,14 @@ pub(crate) trait StoreEngine: Send + Sync + 'static {
         std::future::ready(Ok(Vec::new()))
     }
 
-    /// A look at these cells, on a connection on which nothing can be changed.
+    /// Reads these cells on a connection that can't change anything.
     fn examine(
         &self,
         connection: &mut ConnectionOf<Self>,
         keys: &[Key],
     ) -> impl Future<Output = Result<Examination, Fault>> + Send;
 
-    /// The cells after `from`, a page of them. By default none, and it is said that there may be some.
+    /// A page of the cells after `from`. The default is an empty page marked as partial.
     fn cells(
         &self,
         connection: &mut ConnectionOf<Self>,
@@ -152,11 +153,11 @@ pub(crate) trait StoreEngine: Send + Sync + 'static {
     }
 }
 
-/// A store on an engine. Making one touches nothing; its first call connects.
+/// A store on an engine. The first call connects.
 pub struct CoreStore<E>(pub(crate) E);
 
 impl<E: StoreEngine> CoreStore<E> {
-    /// Closes the connections; the next call opens another.
+    /// Closes the connections. The next call opens another.
     pub async fn disconnect(&self) {
         self.0.connections().close().await;
     }
@@ -266,7 +267,7 @@ impl<E: StoreEngine> Examine for CoreStore<E> {
     }
 }
 
-/// What is told of cells that can't be listed.
+/// The page of an engine that can't list its cells.
 fn unlisted() -> CellPage {
     CellPage { is_partial: true, ..CellPage::default() }
 }

@@ -1,4 +1,4 @@
-//! The calls of a store, each as an operation: its name, the instance under which it runs, and what the engine does.
+//! Store calls as operations: the name, the instance they run under, and the engine's call.
 
 use sequent_core::{
     Block, Cell, CellPage, Epoch, Examination, Inspection, InstanceId, Key, SlotIndex, Stamp,

@@ -1,4 +1,4 @@
-//! What the ledger's rules need of etcd.
+//! Ledger engine on etcd: operations of the ledger's rules.
 
 use sequent_core::{
     InstanceId, SlotIndex, SourceError,
@@ -8,8 +8,8 @@ use sequent_core::{
 use super::{
     EtcdLedgerEngine,
     load::RECORDS_MAX,
+    operations::{Delist, Examine, Inspect, Transaction, View},
     scans::{DenseRows, History, Moves, Rows},
-    works::{Delist, Examine, Inspect, Transaction, View},
 };
 use crate::{
     ledger::{Examined, Keys, LedgerEngine, Records, Refusal, Selection},
@@ -19,7 +19,7 @@ use crate::{
 impl LedgerEngine for EtcdLedgerEngine {
     const RECORDS_MAX: usize = RECORDS_MAX;
 
-    // A call of so many takes some ten transactions.
+    // A call with this many counters takes about ten transactions.
     const BATCH_MAX: usize = 1024;
 
     async fn transact<T: Send>(

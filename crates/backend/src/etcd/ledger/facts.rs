@@ -1,12 +1,12 @@
-//! What a member's metrics tell.
+//! Durability of etcd members, from their metrics.
 
 use sequent_core::{Durability, DurabilityClass, Fact, FactClass};
 
-use crate::etcd::run::metric;
+use crate::etcd::instance::metric;
 
-/// What a member syncs it counts: one that has agreed on anything since it began, as every one that answers has, and has
-/// synced nothing, was told not to.
-pub(super) fn attest(page: Option<&str>) -> Durability {
+/// The durability class of a member by its count of fsyncs. Every member that answers has agreed on entries since its
+/// start. A count of 0 therefore means that fsync is switched off.
+pub(super) fn durability(page: Option<&str>) -> Durability {
     let synced = page.and_then(|page| metric(page, "etcd_disk_wal_fsync_duration_seconds_count"));
     let (class, fsync) = match synced {
         Some("0") => (DurabilityClass::Lossy, "off"),
@@ -16,7 +16,7 @@ pub(super) fn attest(page: Option<&str>) -> Durability {
     Durability { class, settings: vec![("fsync".to_owned(), fsync.to_owned())] }
 }
 
-/// What a member's metrics tell.
+/// Facts from a member's metrics.
 pub(super) fn facts(page: Option<&str>) -> Vec<Fact> {
     let Some(page) = page else {
         let fact = Fact::new(FactClass::Untold, "fsync", "this member shows no /metrics");

@@ -1,4 +1,4 @@
-//! Each record as it is kept: JSON, so that an operator can read it.
+//! JSON format of each record, readable for operators.
 
 use sequent_core::{
     Epoch, ErrorKind, InstanceId, Layout, SlotIndex, SourceError,
@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     etcd::{
-        gateway::Kv,
-        names::Names,
-        value::{self, unreadable},
+        client::Kv,
+        json_value::{self, unreadable},
+        keys::Names,
     },
     ledger::{DenseCount, bounded_sum},
 };
@@ -22,23 +22,23 @@ pub(super) struct KeptServer {
     pub(super) seen_ms: u64,
 }
 
-/// What operators named as lost, and where a resize has begun.
+/// The sum of the losses stated by operators, and the floor.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(super) struct Losses {
-    /// The sum of what was lost.
+    /// The sum of all losses.
     pub(super) lost: u64,
-    /// The ceiling of counters that have no row.
+    /// The ceiling of counters without a row.
     pub(super) floor: u64,
 }
 
 impl Losses {
-    /// With another loss of this many.
+    /// Adds a loss.
     pub(super) fn and(self, more: u64) -> Self {
         Self { lost: self.lost.saturating_add(more), floor: bounded_sum(self.floor, more) }
     }
 }
 
-/// A row. `lost`: the sum of the losses that it was written under.
+/// A row. `lost` is the sum of losses at the time of its write.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct KeptRow {
     epoch: i64,
@@ -52,7 +52,7 @@ pub(super) struct KeptRow {
 }
 
 impl KeptRow {
-    /// As it is kept under a sum of losses.
+    /// The stored form under the current sum of losses.
     pub(super) fn of(row: &Row, losses: Losses) -> Self {
         Self {
             epoch: row.epoch.to_stored(),
@@ -66,7 +66,7 @@ impl KeptRow {
         }
     }
 
-    /// As it is, with what was lost since it was written.
+    /// The row, with the losses added since it was written.
     fn row(self, losses: Losses) -> Row {
         let lost = losses.lost.saturating_sub(self.lost);
         Row {
@@ -81,11 +81,11 @@ impl KeptRow {
     }
 
     pub(super) fn read(kv: &Kv, losses: Losses) -> Result<Row, SourceError> {
-        Ok(value::of::<Self>("row", kv)?.row(losses))
+        Ok(json_value::of::<Self>("row", kv)?.row(losses))
     }
 }
 
-/// A dense counter. `lost`: the sum of the losses that it was written under.
+/// A dense counter. `lost` is the sum of losses at the time of its write.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct KeptDense {
     value: u64,
@@ -99,12 +99,12 @@ impl KeptDense {
     }
 
     pub(super) fn read(kv: &Kv, losses: Losses) -> Result<DenseCount, SourceError> {
-        let Self { value, begun_at_ms, lost } = value::of("dense counter", kv)?;
+        let Self { value, begun_at_ms, lost } = json_value::of("dense counter", kv)?;
         Ok(DenseCount { value: bounded_sum(value, losses.lost.saturating_sub(lost)), begun_at_ms })
     }
 }
 
-/// An epoch that has ended.
+/// An ended epoch.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct KeptPast {
     epoch: i64,
@@ -118,12 +118,12 @@ impl KeptPast {
     }
 
     pub(super) fn read(kv: &Kv) -> Result<PastEpoch, SourceError> {
-        let Self { epoch, base, ceiling } = value::of("history", kv)?;
+        let Self { epoch, base, ceiling } = json_value::of("history", kv)?;
         Ok(PastEpoch { epoch: Epoch::from_stored(epoch), base, ceiling })
     }
 }
 
-/// A row that a call moved: its name, the epoch that it holds since, and `seen`.
+/// A changed row: its name, its epoch, and `seen`.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct KeptMove(String, i64, u64);
 
@@ -139,14 +139,14 @@ impl KeptMove {
     }
 }
 
-/// The layout's page.
+/// The page of the layout.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct KeptLayout {
     cluster: String,
     shard_bits: u8,
     memory_bits: u8,
     generation: u64,
-    /// Shard bits and memory bits of the layout to come.
+    /// Shard bits and memory bits of the next layout.
     next: Option<(u8, u8)>,
     is_fenced: bool,
 }
@@ -161,7 +161,8 @@ impl KeptLayout {
     }
 
     pub(super) fn read(kv: &Kv) -> Result<LayoutPage, SourceError> {
-        let Self { cluster, shard_bits, memory_bits, generation, next, is_fenced } = value::of("layout", kv)?;
+        let Self { cluster, shard_bits, memory_bits, generation, next, is_fenced } =
+            json_value::of("layout", kv)?;
         let layout = |(n, m)| Layout::new(n, m).map_err(|error| unreadable("layout").because(error));
         let cluster = cluster.parse();
         let cluster =
@@ -186,7 +187,7 @@ impl KeptDefinition {
     }
 
     pub(super) fn read(kv: &Kv) -> Result<Definition, SourceError> {
-        let Self { name, version, body } = value::of("definition", kv)?;
+        let Self { name, version, body } = json_value::of("definition", kv)?;
         let unreadable = |error: sequent_core::NameError| unreadable("definition").because(error);
         Ok(Definition { name: name.parse().map_err(unreadable)?, version, body })
     }
@@ -209,7 +210,7 @@ impl KeptCommand {
     }
 
     pub(super) fn read(slot: SlotIndex, kv: &Kv) -> Result<Word, SourceError> {
-        let Self { verb, who, why, at_ms, until_ms } = value::of("command", kv)?;
+        let Self { verb, who, why, at_ms, until_ms } = json_value::of("command", kv)?;
         let verb = WordVerb::from_word(&verb).ok_or_else(|| {
             SourceError::new(ErrorKind::Refused, format!("command about slot {slot}: found verb {verb:?}"))
         })?;

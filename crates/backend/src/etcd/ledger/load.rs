@@ -1,41 +1,42 @@
-//! Records as one transaction has read them, and what of them a write rests on.
+//! Loading ledger records from etcd, with the revisions that a write compares.
 
 use sequent_core::{Condition, ErrorKind, InstanceId, SourceError, ledger::NoteSubject};
 
 use super::formats::{KeptCommand, KeptDefinition, KeptDense, KeptLayout, KeptRow, KeptServer, Losses};
 use crate::{
     etcd::{
+        client::{Kv, Op, Span, Unchanged},
         connection::ClusterId,
-        gateway::{Kv, Op, Span, Unchanged},
-        names::{Names, slot_of},
-        run::Run,
-        value::{self, Answers, or_default, unreadable},
+        instance::Run,
+        json_value::{self, Answers, or_default, unreadable},
+        keys::{Names, slot_of},
     },
     ledger::{Records, Selection},
 };
 
-/// What a transaction of etcd may hold of each: comparisons, what is done, what is done otherwise.
+/// etcd's default limit of a transaction: comparisons, operations on success, and operations on failure, each.
 const OPS_MAX: usize = 128;
 
-/// What every transaction has, and a server's row.
+/// The records that every transaction reads, beside the server's row.
 const HEAD: [&str; 6] = ["run", "layout", "version", "losses", "accepted", "catalog"];
 
-/// How many records one transaction holds beside those, which are read, compared or written; and beside what moved.
+/// The most further records in one transaction, whether read, compared or written. It leaves room for the list of
+/// changed rows.
 pub(super) const RECORDS_MAX: usize = OPS_MAX - HEAD.len() - 4;
 
-/// Records, and what is known of them besides.
+/// Records, with what etcd needs to write them.
 pub(super) struct Loaded {
     pub(super) records: Records,
     pub(super) losses: Losses,
     pub(super) run: Run,
-    /// Names with the revisions that wrote them: what a write of a single record rests on.
+    /// The names read, with their revisions: a write of a single record compares them.
     pub(super) unchanged: Vec<Unchanged>,
-    /// The same of the version and the catalog's, which only some writes rest on.
+    /// The revisions of the ledger's version and of the catalog's version. Only some writes compare them.
     pub(super) version: Unchanged,
     pub(super) catalog: Unchanged,
 }
 
-/// What is read of a selection. Definitions and notes, where all are wanted, are read by themselves.
+/// The reads of a selection. All definitions and all notes are read separately.
 pub(super) fn reads(names: &Names, selection: &Selection<'_>) -> Vec<Op> {
     let mut spans: Vec<Span> = HEAD.iter().map(|what| Span::one(names.only(what))).collect();
     spans.extend(selection.server.map(|server| Span::one(names.server(server))));
@@ -49,7 +50,7 @@ pub(super) fn reads(names: &Names, selection: &Selection<'_>) -> Vec<Op> {
 }
 
 impl Loaded {
-    /// What was read, in the order of [`reads`].
+    /// The records from the answers to [`reads`], in the same order.
     pub(super) fn of(
         cluster: ClusterId,
         names: &Names,
@@ -62,7 +63,7 @@ impl Loaded {
             loaded.records.nonce = kept.map(|kept| kept.nonce);
         }
         for counter in &selection.counters {
-            // What moves a row moves the version.
+            // A write of a row also raises the version, which is compared, so the row needs no comparison of its own.
             if let Some(kv) = answers.one() {
                 loaded.records.rows.insert((*counter).clone(), KeptRow::read(&kv, loaded.losses)?);
             }
@@ -88,7 +89,7 @@ impl Loaded {
             let context = "the ledger's run is gone: restore it from a copy";
             SourceError::new(ErrorKind::Refused, context).with(Condition::RunMissing)
         };
-        let run: Run = value::of("run", run.as_ref().ok_or_else(gone)?)?;
+        let run: Run = json_value::of("run", run.as_ref().ok_or_else(gone)?)?;
         let losses: Losses = or_default("losses", losses.as_ref())?.0;
         let accepted: Option<String> = or_default("instance", accepted.as_ref())?.0;
         let revision = |kv: &Option<Kv>| kv.as_ref().map_or(0, |kv| kv.mod_revision);
@@ -119,7 +120,7 @@ impl Loaded {
         if selection.stores {
             for kv in answers.all().kvs {
                 let slot = slot_of(kv.name()?).ok_or_else(|| unreadable("slot"))?;
-                self.records.stores.push((slot, InstanceId::new(value::of::<String>("instance", &kv)?)));
+                self.records.stores.push((slot, InstanceId::new(json_value::of::<String>("instance", &kv)?)));
             }
         }
         if selection.commands {
@@ -131,7 +132,7 @@ impl Loaded {
         Ok(())
     }
 
-    /// What the next read has found under a name; a write rests on it.
+    /// The next answer for a single name. A write compares its revision.
     fn one(&mut self, name: String, answers: &mut Answers) -> Option<Kv> {
         let kv = answers.one();
         self.unchanged.push((name, kv.as_ref().map_or(0, |kv| kv.mod_revision)));
@@ -144,12 +145,12 @@ impl Loaded {
         name: String,
         answers: &mut Answers,
     ) -> Result<Option<T>, SourceError> {
-        self.one(name, answers).map(|kv| value::of(what, &kv)).transpose()
+        self.one(name, answers).map(|kv| json_value::of(what, &kv)).transpose()
     }
 }
 
-/// A note as it stands under its name.
+/// Parses a note.
 pub(super) fn note(names: &Names, kv: &Kv) -> Result<(NoteSubject, u64), SourceError> {
     let about = kv.name()?.strip_prefix(&names.notes()).ok_or_else(|| unreadable("name of a note"))?;
-    Ok((NoteSubject::from_stored(about), value::of("note", kv)?))
+    Ok((NoteSubject::from_stored(about), json_value::of("note", kv)?))
 }

@@ -1,21 +1,24 @@
-//! The ledger under one prefix.
+//! Ledger on etcd, under one prefix.
 //!
-//! One transaction of etcd holds the records of some hundred counters, so a call of more is several, one after the other.
+//! One etcd transaction has room for the records of about a hundred counters. A call on more is split into several, one
+//! after the other.
 //!
-//! What an operator names as lost is not added to a million rows in one transaction: the sum of all losses is kept (`losses`), and each
-//! row with the sum that it was written under. What was lost since is added whenever a row is read.
+//! A loss stated by an operator is not added to a million rows in one transaction. Instead the sum of all losses is
+//! stored (`losses`), and each row has the sum at the time of its write. The difference is added whenever a row is
+//! read.
 //!
-//! What a call moved is written a second time, under its version, for those who ask what moved. So much of that is kept as
-//! `MOVES_KEPT` in `save.rs` says: who was away for longer hears of the rest at the heartbeat of its own counters.
+//! Changed rows are also written under the call's version, for servers that ask for changes. `MOVES_KEPT` in `save.rs`
+//! limits how many versions are kept. A server that was away for longer learns the rest at the heartbeat of its own
+//! counters.
 
 mod engine;
 mod facts;
 mod formats;
 mod load;
+mod operations;
 mod save;
 mod scans;
 mod transact;
-mod works;
 
 use std::{fmt, sync::Arc};
 
@@ -25,7 +28,7 @@ use crate::{
     net::{Pool, ServerOptions},
 };
 
-/// A ledger under one prefix of an etcd cluster. Handles to one prefix, in this process or another, are one ledger.
+/// A ledger under one prefix of an etcd cluster. All handles to one prefix, in this process or another, are one ledger.
 ///
 /// ```no_run
 /// use sequent_backend::{etcd::EtcdLedger, net::ServerOptions};
@@ -48,7 +51,7 @@ pub struct EtcdLedgerEngine {
 }
 
 impl EtcdLedger {
-    /// The ledger that the options name.
+    /// The ledger on the options' cluster and prefix.
     pub fn new(options: ServerOptions) -> Self {
         Self::on(EtcdLedgerEngine { pool: Pool::new(Arc::new(EtcdCluster::new(options))) })
     }

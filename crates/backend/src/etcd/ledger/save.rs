@@ -1,4 +1,4 @@
-//! What a call's changes are in operations of etcd.
+//! Saving ledger changes as etcd operations.
 
 use super::{
     formats::{
@@ -9,18 +9,19 @@ use super::{
 };
 use crate::{
     etcd::{
-        gateway::{Op, Span},
-        names::Names,
-        run::Run,
-        value::text,
+        client::{Op, Span},
+        instance::Run,
+        json_value::text,
+        keys::Names,
     },
     ledger::{Changes, Records},
 };
 
-/// How many versions back it is known what each moved: at two calls a second, two hours; a write of dense numbers is a version, too.
+/// Versions for which the changed rows are kept: two hours at two calls a second. A write of dense numbers is a version
+/// too.
 const MOVES_KEPT: u64 = 16_384;
 
-/// The changes, and what they rest on.
+/// The operations of the changes, and the comparisons that they need.
 pub(super) fn change(names: &Names, loaded: Loaded, rests_on_rows: bool) -> Change {
     let Loaded { records, losses, run, mut unchanged, version, catalog } = loaded;
     let changes = &records.changes;

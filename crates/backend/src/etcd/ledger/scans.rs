@@ -1,4 +1,4 @@
-//! Scans: rows, dense counters, history, and what moved.
+//! Scans of an etcd ledger: rows, dense counters, history, and changed rows.
 
 use std::collections::BTreeMap;
 
@@ -14,26 +14,26 @@ use super::{
 };
 use crate::{
     etcd::{
+        client::{Kv, Op, Span},
         connection::Connection,
-        gateway::{Kv, Op, Span},
-        names::Names,
-        value::{self, or_default, unreadable},
+        json_value::{self, or_default, unreadable},
+        keys::Names,
     },
     ledger::{DenseCount, Keys, Selection},
     net::{Fault, Operation},
 };
 
-/// Rows of one page of a list.
+/// Rows per page of a scan.
 pub(super) const PAGE: usize = 1000;
 
-/// Versions read at once: each names some hundred rows at most.
+/// Versions read at once; each lists at most about a hundred rows.
 const VERSIONS_PAGE: u64 = 64;
 
-/// Spans that are asked for together, and rows of each at first: most sequences have few keys in a slot.
+/// Ranges read in one request, and the rows first read of each. Most sequences have few keys in a slot.
 const SPANS_AT_ONCE: usize = 100;
 const ROWS_AT_FIRST: usize = 50;
 
-/// Rows of counters.
+/// Scans rows of counters.
 pub(super) struct Rows<'a> {
     pub(super) slot: Option<SlotIndex>,
     pub(super) keys: Keys<'a>,
@@ -94,7 +94,7 @@ async fn losses(connection: &mut Connection) -> Result<Losses, Fault> {
     Ok(or_default("losses", look(connection, reads).await?.one().as_ref())?.0)
 }
 
-/// Where the rows of a sequence are: in each slot the key that is its name, and those that begin with it and `|`.
+/// The ranges of a sequence's rows: in each slot the key equal to its name, and the keys that begin with it and `|`.
 fn spans(names: &Names, sequence: &str, last: SlotIndex) -> Vec<Span> {
     let of_slot = |slot| {
         let name = format!("{}{sequence}", names.rows_of(slot));
@@ -103,7 +103,7 @@ fn spans(names: &Names, sequence: &str, last: SlotIndex) -> Vec<Span> {
     (0..=last).flat_map(of_slot).collect()
 }
 
-/// At most `most` of some spans, in their order.
+/// At most `most` names of several ranges, in order.
 async fn scan_each(connection: &mut Connection, spans: &[Span], most: usize) -> Result<Vec<Kv>, Fault> {
     let first = most.min(ROWS_AT_FIRST);
     if first == 0 {
@@ -137,7 +137,7 @@ fn counter(names: &Names, kv: &Kv) -> Result<Counter, SourceError> {
     names.counter(kv.name()?).ok_or_else(|| unreadable("name of a row"))
 }
 
-/// At most `most` of a span, as many at a time as `page` says; all of one revision.
+/// At most `most` names of a range, `page` at a time, all of one revision.
 pub(super) async fn scan(
     connection: &mut Connection,
     mut span: Span,
@@ -157,7 +157,7 @@ pub(super) async fn scan(
     Ok(found)
 }
 
-/// Dense counters.
+/// Scans dense counters.
 pub(super) struct DenseRows<'a> {
     pub(super) keys: Keys<'a>,
     pub(super) most: usize,
@@ -196,7 +196,7 @@ fn dense_row(all: &str, kv: &Kv, losses: Losses) -> Result<DenseRow, SourceError
     Ok(DenseRow { key: Key::from_stored(key), value, begun_at_ms })
 }
 
-/// The ended epochs of a counter.
+/// Reads the ended epochs of a counter.
 pub(super) struct History<'a> {
     pub(super) counter: &'a Counter,
 }
@@ -215,7 +215,7 @@ impl Operation<Connection> for History<'_> {
     }
 }
 
-/// Which instance answers, and what has moved.
+/// Reads the instance and the changed rows.
 pub(super) struct Moves {
     pub(super) since: u64,
     pub(super) most: usize,
@@ -238,7 +238,7 @@ impl Operation<Connection> for Moves {
             let reads = [vec![Op::Read(span)], reads(&names, &Selection::default())].concat();
             let mut answers = look(connection, reads).await?;
             let page = answers.all();
-            let instance = Loaded::of(cluster, &names, &Selection::default(), answers)?.records.speaks;
+            let instance = Loaded::of(cluster, &names, &Selection::default(), answers)?.records.instance;
             if *first.get_or_insert_with(|| instance.clone()) != instance {
                 return Err(Fault::away("another run began while the ledger was read"));
             }
@@ -256,10 +256,10 @@ impl Operation<Connection> for Moves {
     }
 }
 
-/// Notes what one version moved, over what was moved before; returns the version.
+/// Takes over the rows changed by one version, which replace older changes. Returns the version.
 fn take(names: &Names, kv: &Kv, latest: &mut BTreeMap<Counter, Moved>) -> Result<u64, SourceError> {
     let version = names.version(kv.name()?).ok_or_else(|| unreadable("version of what moved"))?;
-    for kept in value::of::<Vec<KeptMove>>("what moved", kv)? {
+    for kept in json_value::of::<Vec<KeptMove>>("what moved", kv)? {
         let moved = kept.moved(names, version)?;
         latest.insert(moved.counter.clone(), moved);
     }

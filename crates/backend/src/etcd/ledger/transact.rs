@@ -1,4 +1,4 @@
-//! A transaction that rests on what it has read: tried again, within bounds, where others wrote meanwhile.
+//! Optimistic transactions on etcd: read, decide, write if unchanged; retried within bounds.
 
 use std::time::Duration;
 
@@ -6,49 +6,50 @@ use sequent_core::ErrorKind;
 
 use crate::{
     etcd::{
+        client::{Op, Txn, Unchanged},
         connection::Connection,
-        gateway::{Op, Txn, Unchanged},
-        value::Answers,
+        json_value::Answers,
     },
     net::Fault,
 };
 
-/// How long a call tries against others: below an attempt's limit of 1 s, so that it is said to be contended.
+/// Time limit of all tries. It is below the 1 s limit of an attempt, so that a call is reported as contended.
 const BUSY_WAIT_MAX: Duration = Duration::from_millis(800);
 
-/// How many tries a call has in all. At each that fails another call has succeeded; as a rule the time is over first.
+/// The most tries of a call. Each failed try means that another call succeeded. Usually the time limit ends the tries
+/// first.
 const TRIES_MAX: u32 = 256;
 
-/// So many tries come at once, resting on what the one before read as it failed.
+/// Number of tries without a pause. They decide on what the failed write before has read.
 const HASTY_TRIES: u32 = 2;
 
-/// The longest pause before a try that is not hasty; before later ones it doubles, up to sixteen times as much. The real
-/// one is random up to this.
+/// The longest pause before the first try after the hasty ones. It doubles up to sixteenfold, and each pause is random
+/// up to it.
 const BUSY_PAUSE_MAX: Duration = Duration::from_millis(1);
 
 const DOUBLINGS_MAX: u32 = 4;
 
-/// So many reads are sent with a write, to be done where it is not: whoever comes late then sees at once what was written
-/// before it. Of more, each write would be sent twice as long for nothing.
+/// The most reads that are sent along with a write, to be done if the write fails: a late client then sees the newer
+/// state at once. With more of them, each successful write would be twice as long for nothing.
 const READS_SENT_MAX: usize = 16;
 
-/// What is to be written, if what it rests on is unchanged.
+/// A write, and the comparisons that it needs.
 #[derive(Debug, Default)]
 pub(super) struct Change {
     pub(super) unchanged: Vec<Unchanged>,
     pub(super) ops: Vec<Op>,
 }
 
-/// What comes of what was read.
+/// The outcome of a decision.
 pub(super) enum Step<T> {
-    /// Nothing is to be written.
+    /// Nothing to write.
     Done(T),
-    /// This is.
+    /// A change to write, and the value to return once it is written.
     Write(Change, T),
 }
 
-/// Reads, decides, and writes if nothing that the decision rests on has moved; otherwise decides anew. Returns what was
-/// decided, and the revision of it.
+/// Reads, decides, and writes if nothing that was compared has changed; otherwise decides again on newer data. Returns
+/// the decision's value, and its revision.
 pub(super) async fn transact<T>(
     connection: &mut Connection,
     reads: &[Op],
@@ -62,8 +63,8 @@ pub(super) async fn transact<T>(
             Step::Done(value) => return Ok((value, revision)),
             Step::Write(change, value) => (change, value),
         };
-        // Whoever pauses reads after it: what was read before is what the others have written over meanwhile, and a call
-        // that once fell behind them would lose to them for ever.
+        // A try after a pause has to read after that pause. Data read before it is what others have overwritten
+        // meanwhile, and a call that fell behind would never catch up.
         let is_sent = reads.len() <= READS_SENT_MAX && tried <= HASTY_TRIES;
         let otherwise = if is_sent { reads.to_vec() } else { Vec::new() };
         answers = Answers::of(
@@ -90,7 +91,7 @@ fn pause_before(tried: u32, connection: &Connection) -> Duration {
     (BUSY_PAUSE_MAX * (1 << doublings)).mul_f64(connection.env().entropy.fraction())
 }
 
-/// One transaction that reads.
+/// Runs one transaction that only reads.
 pub(super) async fn look(connection: &mut Connection, reads: Vec<Op>) -> Result<Answers, Fault> {
     Ok(Answers::of(connection.txn(&Txn::read(reads)).await?))
 }

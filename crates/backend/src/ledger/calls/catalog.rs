@@ -1,4 +1,4 @@
-//! Definitions, notes and commands; and counters of periods that are over.
+//! Ledger calls on definitions, notes, commands, and deleted periods.
 
 use sequent_core::{
     BoxFuture, Key, SlotIndex, SourceError,
@@ -11,7 +11,7 @@ use crate::ledger::{
     rules::{self, retention::Expired},
 };
 
-/// Of a counter that is deleted: its row, its history, its note.
+/// Records of a deleted counter: its row, its history, its note.
 const RECORDS_OF_A_COUNTER: usize = 3;
 
 impl<E: LedgerEngine> Catalog for CoreLedger<E> {
@@ -126,7 +126,7 @@ impl<E: LedgerEngine> Retention for CoreLedger<E> {
 }
 
 impl<E: LedgerEngine> CoreLedger<E> {
-    /// Notes the fence with the first part; each part after it rests on the fence being there.
+    /// Deletes in parts. The first part writes the fence; each later part requires the fence.
     async fn delete<'a>(
         &self,
         fence: &Fence,

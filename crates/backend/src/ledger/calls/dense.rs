@@ -1,4 +1,4 @@
-//! Dense counters.
+//! Ledger calls on dense counters.
 
 use sequent_core::{
     BoxFuture, Rule, SourceError,
@@ -40,7 +40,7 @@ impl<E: LedgerEngine> Dense for CoreLedger<E> {
     }
 }
 
-/// Splits into parts whose counters and fences fit one transaction.
+/// Splits asks into parts whose counters and fences fit one transaction.
 fn parts(mut asks: &[DenseAsk], most: usize) -> Vec<&[DenseAsk]> {
     let mut parts = Vec::new();
     loop {

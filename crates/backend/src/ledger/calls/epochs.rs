@@ -1,4 +1,4 @@
-//! Rows: epochs begun, ceilings raised, and the periodic call.
+//! Ledger calls on rows: opening epochs, raising ceilings, and the heartbeat.
 
 use sequent_core::{
     BoxFuture, ErrorKind, InstanceId, Rule, SourceError,
@@ -11,7 +11,7 @@ use sequent_core::{
 use super::parts;
 use crate::ledger::{CoreLedger, Keys, LedgerEngine, Records, Selection, rules};
 
-/// An opening may end an epoch, which goes into the history.
+/// Records of an opening: its row, and the ended epoch in the history.
 const RECORDS_OF_AN_OPENING: usize = 2;
 
 impl<E: LedgerEngine> Rows for CoreLedger<E> {
@@ -29,7 +29,7 @@ impl<E: LedgerEngine> Rows for CoreLedger<E> {
             for part in parts(counters, E::RECORDS_MAX) {
                 let selection = Selection { counters: part.iter().collect(), ..Selection::default() };
                 let records = self.engine.view("read rows from", &selection).await?;
-                rules::session::check_speaker(&records, under)?;
+                rules::session::check_instance(&records, under)?;
                 reading.rows.extend(part.iter().map(|counter| records.rows.get(counter).cloned()));
                 reading.clock_ms = records.clock_ms;
             }
@@ -78,8 +78,8 @@ impl<E: LedgerEngine> Rows for CoreLedger<E> {
         most: usize,
     ) -> BoxFuture<'a, Result<Vec<Moved>, SourceError>> {
         Box::pin(async move {
-            let (speaks, moved) = self.engine.moved(since, most).await?;
-            rules::session::check_speaker(&Records::of(speaks, 0), under)?;
+            let (instance, moved) = self.engine.moved(since, most).await?;
+            rules::session::check_instance(&Records::of(instance, 0), under)?;
             Ok(moved)
         })
     }
@@ -114,7 +114,7 @@ impl<E: LedgerEngine> Heartbeat for CoreLedger<E> {
             };
             let parts = parts(raises, E::RECORDS_MAX);
             let (all, version) = self.in_parts("heartbeat at", shown, parts, select, judge).await?;
-            // There is one part at least; what others said counts as it was last.
+            // There is at least one part. Commands, catalog version and clock are taken from the last one.
             let value = all.into_iter().reduce(|mut before, after| {
                 before.raised.extend(after.raised);
                 Presence { raised: before.raised, ..after }
@@ -126,7 +126,7 @@ impl<E: LedgerEngine> Heartbeat for CoreLedger<E> {
 }
 
 impl<E: LedgerEngine> CoreLedger<E> {
-    /// Opens over ceilings that were read before: what a mutation makes of it.
+    /// Mutation of R10: opens over ceilings that an earlier transaction read.
     async fn open_in_two_steps(
         &self,
         pass: Pass<'_>,

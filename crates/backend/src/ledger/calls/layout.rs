@@ -1,4 +1,4 @@
-//! The layout, and its change.
+//! Ledger calls on the layout and its change.
 
 use sequent_core::{
     BoxFuture, SourceError,
@@ -8,7 +8,7 @@ use sequent_core::{
 use super::parts;
 use crate::ledger::{CoreLedger, LedgerEngine, Selection, rules};
 
-/// A row that is replaced may end an epoch, which goes into the history.
+/// Records of a replaced row: the row, and the ended epoch in the history.
 const RECORDS_OF_A_ROW: usize = 2;
 
 impl<E: LedgerEngine> LayoutBook for CoreLedger<E> {

@@ -1,4 +1,4 @@
-//! The traits of `sequent_core::ledger`: each call is a selection of records and a rule.
+//! Traits of `sequent_core::ledger`: each call is a selection of records and a rule.
 
 mod catalog;
 mod dense;
@@ -10,15 +10,15 @@ use sequent_core::{Rule, SourceError, ledger::Pass};
 
 use super::{
     CoreLedger, LedgerEngine, Records, Selection,
-    rules::session::{admit, admit_unfenced},
+    rules::session::{check_session, check_session_unfenced},
 };
 
 impl<E: LedgerEngine> CoreLedger<E> {
-    /// Judges the parts of a call in their order, each in a transaction that shows the pass; returns what each part came to, and
-    /// the version.
+    /// Runs the parts of a call in order, each in its own transaction with the caller's pass. Returns the result of
+    /// each part, and the version.
     ///
-    /// Each part is a call by itself, done whole or not at all: it shows the nonce that the part before has left. Data that was put
-    /// back in between lacks that.
+    /// Each part is done whole or not at all. It presents the nonce that the part before wrote: a ledger restored in
+    /// between lacks it.
     async fn in_parts<'a, P: Copy + Send + Sync, T: Send>(
         &self,
         verb: &'static str,
@@ -35,8 +35,8 @@ impl<E: LedgerEngine> CoreLedger<E> {
             let (value, after) = self
                 .engine
                 .transact(verb, &selection, |records| {
-                    let admit = if is_fenced { admit } else { admit_unfenced };
-                    admit(records, &shown, self.rules)?;
+                    let check_session = if is_fenced { check_session } else { check_session_unfenced };
+                    check_session(records, &shown, self.rules)?;
                     let value = judge(records, part);
                     Ok((value, records.next_version()))
                 })
@@ -52,7 +52,7 @@ impl<E: LedgerEngine> CoreLedger<E> {
     }
 }
 
-/// Splits into parts of at most `most`; nothing is one part, too.
+/// Splits into parts of at most `most`. An empty list is one part.
 fn parts<T>(all: &[T], most: usize) -> Vec<&[T]> {
     if all.is_empty() { vec![all] } else { all.chunks(most.max(1)).collect() }
 }

@@ -1,4 +1,4 @@
-//! Who speaks, who calls, and what is on record; and the way back after a loss.
+//! Ledger calls on instance, servers and instances on record, and recovery after a loss.
 
 use sequent_core::{
     BoxFuture, ExamineLedger, Fact, InstanceId, LedgerExamination, SlotIndex, SourceError,
@@ -81,7 +81,7 @@ impl<E: LedgerEngine> ExamineLedger for CoreLedger<E> {
             let Examined { inspection, layout, rows, mut facts } = self.engine.examine(most).await?;
             let layout = match layout.as_ref().map(LayoutPage::record).transpose() {
                 Ok(layout) => layout,
-                // As while the ring is being resized.
+                // For example during a resize.
                 Err(error) => {
                     facts.push(Fact::refused("layout", &error));
                     None

@@ -1,4 +1,4 @@
-//! Definitions: the highest version of each counts. And the operators' commands.
+//! Rules of definitions, of which the highest version counts, and of slot commands.
 
 use std::cmp::Ordering;
 
@@ -6,7 +6,7 @@ use sequent_core::ledger::{Defined, Definition, Word};
 
 use crate::ledger::Records;
 
-/// Adds a definition, or says why not.
+/// Adds a definition, or returns why it is not added.
 pub(crate) fn define(records: &mut Records, definition: &Definition, judged: Option<u32>) -> Defined {
     let held = records.definition.clone();
     if let Some(held) = &held {
@@ -25,13 +25,13 @@ pub(crate) fn define(records: &mut Records, definition: &Definition, judged: Opt
     Defined::Created
 }
 
-/// The commands in force, expired ones left out.
+/// The commands that have not expired.
 pub(crate) fn commands_in_force(records: &Records) -> Vec<Word> {
     let lasts = |word: &&Word| word.until_ms.is_none_or(|until_ms| records.clock_ms < until_ms);
     records.commands.iter().filter(lasts).cloned().collect()
 }
 
-/// Replaces the command about a slot; returns it as written.
+/// Replaces the command of a slot; returns it as written.
 pub(crate) fn command(records: &mut Records, word: &Word) -> Word {
     let said = Word { at_ms: records.clock_ms, ..word.clone() };
     records.changes.command = Some(said.clone());

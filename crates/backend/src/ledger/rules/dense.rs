@@ -1,4 +1,4 @@
-//! Dense counters: what each has given.
+//! Rules of dense counters.
 
 use std::collections::BTreeSet;
 
@@ -9,12 +9,12 @@ use sequent_core::{
 
 use crate::ledger::{DenseCount, Records};
 
-/// The notes of fences that speak about these asks.
+/// The notes of the fences that concern these asks.
 pub(crate) fn fences(asks: &[DenseAsk]) -> BTreeSet<NoteSubject> {
     asks.iter().filter_map(|ask| Fence::of(&ask.key)).map(|fence| fence.about()).collect()
 }
 
-/// How many asks have no more counters and fences than `most`, however often each is asked; at least one.
+/// How many of the first asks touch at most `most` counters and fences, each counted once; at least one ask.
 pub(crate) fn fitting(asks: &[DenseAsk], most: usize) -> usize {
     let (mut keys, mut fences) = (BTreeSet::new(), BTreeSet::new());
     for (at, ask) in asks.iter().enumerate() {
@@ -28,7 +28,7 @@ pub(crate) fn fitting(asks: &[DenseAsk], most: usize) -> usize {
     asks.len()
 }
 
-/// Answers asks in their order; the version goes up where anything was given.
+/// Answers asks in order. The version goes up if any number was given.
 pub(crate) fn count(records: &mut Records, asks: &[DenseAsk]) -> Vec<DenseTaken> {
     asks.iter().map(|ask| count_one(records, ask)).collect()
 }
@@ -56,7 +56,7 @@ fn count_one(records: &mut Records, ask: &DenseAsk) -> DenseTaken {
     taken
 }
 
-/// Whether a key's period is over for good.
+/// Whether a key's period has been deleted.
 fn is_over(records: &Records, key: &Key) -> bool {
     Fence::of(key).is_some_and(|own| records.noted(&own.about()) >= own.to)
 }

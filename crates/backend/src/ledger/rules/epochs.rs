@@ -1,4 +1,4 @@
-//! Epochs begun, and ceilings raised.
+//! Rules of epochs and ceilings.
 
 use sequent_core::{
     Rule, Rules,
@@ -7,12 +7,12 @@ use sequent_core::{
 
 use crate::ledger::Records;
 
-/// Opens is in their order, over the rows of this transaction.
+/// Opens epochs in order, over the rows of this transaction.
 pub(crate) fn open(records: &mut Records, openings: &[Opening], rules: Rules) -> Vec<Opened> {
     openings.iter().map(|opening| open_one(records, opening, None, rules)).collect()
 }
 
-/// The same over ceilings that were read in a transaction before: what a mutation makes of it.
+/// Mutation of R10: opens over ceilings that an earlier transaction read.
 pub(crate) fn open_over(
     records: &mut Records,
     openings: &[Opening],
@@ -36,7 +36,7 @@ fn open_one(records: &mut Records, opening: &Opening, read: Option<u64>, rules: 
     let value = if rules.keep(Rule::OpenCountsValue) { opening.value } else { 0 };
     let counted = Opening { value, ..opening.clone() };
     let floor = read.filter(|_| old.is_none()).unwrap_or(records.floor);
-    let mut opened = counted.of(stale.as_ref().or(old), floor, &records.speaks, records.clock_ms);
+    let mut opened = counted.of(stale.as_ref().or(old), floor, &records.instance, records.clock_ms);
     if let Opened::Row(row) = &mut opened {
         row.ceiling = row.ceiling.max(raced);
         records.begin(&opening.counter, row.clone());
@@ -44,7 +44,7 @@ fn open_one(records: &mut Records, opening: &Opening, read: Option<u64>, rules: 
     opened
 }
 
-/// Raises ceilings in their order, each only where the row still holds the epoch.
+/// Raises ceilings in order, each only if the row still has the epoch.
 pub(crate) fn raise(records: &mut Records, raises: &[Raise], rules: Rules) -> Vec<Raised> {
     raises.iter().map(|raise| raise_one(records, raise, rules)).collect()
 }

@@ -1,4 +1,4 @@
-//! The page of the layout, and the rows of the next one.
+//! Rules of the layout's page, and of the rows of the next layout.
 
 use sequent_core::{
     Epoch, SourceError,
@@ -7,7 +7,7 @@ use sequent_core::{
 
 use crate::ledger::Records;
 
-/// Writes the first layout if there is none; returns what is held, and whether it was written now.
+/// Writes the first layout if there is none; returns the current one, and whether it was written now.
 pub(crate) fn initialize(
     records: &mut Records,
     first: &LayoutRecord,
@@ -30,19 +30,20 @@ pub(crate) fn replace(
         records.changes.floor = Some(records.floor.max(change.turned(records.floor)));
         records.changes.forgets_stores = true;
     }
-    // Who plans shows that it may do all the rest: once the ring is fenced, it would be too late to find out.
+    // A plan must prove every privilege that the rest needs. Once the ring is fenced, a missing one would stop the
+    // service.
     records.changes.tries_deleting = new.next.is_some() && !new.is_fenced;
     records.changes.layout = Some(new.clone());
     records.raise_version();
     Ok(records.next_version())
 }
 
-/// The change under way, while the page is `held` and fenced.
+/// The change in progress, if the page is `held` and fenced.
 pub(crate) fn fenced_change(held: &LayoutPage) -> Result<LayoutChange, SourceError> {
     held.change().filter(|_| held.is_fenced).ok_or_else(|| other_page(Some(held), held))
 }
 
-/// The counters of a key in the layout before and in the next one.
+/// The counters of a key, in the current layout and in the next one.
 pub(crate) fn counters<'a>(
     change: &LayoutChange,
     keys: &'a [Rebased],
@@ -56,7 +57,8 @@ pub(crate) fn counters<'a>(
     })
 }
 
-/// Replaces the rows of these counters by the next layout's, while the page is `held`; those without a base go.
+/// Replaces the rows of these counters by those of the next layout, if the page is `held`. A counter without a base
+/// loses its row.
 pub(crate) fn rebase(
     records: &mut Records,
     held: &LayoutPage,
@@ -70,7 +72,7 @@ pub(crate) fn rebase(
             let row = Row {
                 epoch: Epoch::of_generation(change.next.generation),
                 store: change.marker(),
-                ledger: records.speaks.clone(),
+                ledger: records.instance.clone(),
                 base,
                 ceiling: base,
                 seen: base,
@@ -83,7 +85,7 @@ pub(crate) fn rebase(
     Ok(())
 }
 
-/// Refuses another page than `held`.
+/// Fails if the page is not `held`.
 fn check(records: &Records, held: &LayoutPage) -> Result<(), SourceError> {
     let found = records.layout.as_ref();
     if found == Some(held) { Ok(()) } else { Err(other_page(found, held)) }

@@ -1,6 +1,6 @@
-//! The rules of the ledger, as functions over the records of one transaction.
+//! Rules of the ledger, as functions over the records of one transaction.
 //!
-//! `guard.md` says what each is for. A mutation switches one off, over whatever engine.
+//! `guard.md` explains each rule. A mutation switches one off, on any engine.
 
 pub(super) mod catalog;
 pub(super) mod dense;

@@ -1,4 +1,4 @@
-//! Periods that are over: counters that are deleted behind a fence.
+//! Rules of retention: counters of past periods are deleted behind a fence.
 
 use sequent_core::{
     ErrorKind, Key, SourceError,
@@ -7,7 +7,7 @@ use sequent_core::{
 
 use crate::ledger::Records;
 
-/// What a part of a call deletes.
+/// What one part of a call deletes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Expired<'a> {
     /// Counters, with their history and notes.
@@ -16,7 +16,7 @@ pub(crate) enum Expired<'a> {
     Dense(&'a [Key]),
 }
 
-/// Deletes counters while the fence is there.
+/// Deletes counters if the fence is present.
 pub(crate) fn delete(
     records: &mut Records,
     fence: &LedgerNote,

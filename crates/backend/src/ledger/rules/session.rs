@@ -1,4 +1,4 @@
-//! Who speaks, who calls, and what is on record.
+//! Rules of passes, instances, nonces and records of accepted instances.
 
 use sequent_core::{
     ErrorKind, InstanceId, Rule, Rules, SlotIndex, SourceError,
@@ -7,26 +7,30 @@ use sequent_core::{
 
 use crate::ledger::{Records, Refusal};
 
-/// How long the row of a server that no longer calls is kept in any case: a day.
+/// The shortest time for which the row of a silent server is kept: one day, in milliseconds.
 const SERVER_KEPT_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// `Reborn` unless the ledger speaks as `under`.
-pub(crate) fn check_speaker(records: &Records, under: &InstanceId) -> Result<(), SourceError> {
-    if records.speaks == *under {
+/// `Reborn` unless the ledger's instance is `under`.
+pub(crate) fn check_instance(records: &Records, under: &InstanceId) -> Result<(), SourceError> {
+    if records.instance == *under {
         return Ok(());
     }
-    Err(SourceError::new(ErrorKind::Reborn, format!("expected {under}, found {}", records.speaks)))
+    Err(SourceError::new(ErrorKind::Reborn, format!("expected {under}, found {}", records.instance)))
 }
 
-/// Checks a pass as `sequent_core::ledger` says, and leaves its next nonce.
-pub(crate) fn admit(records: &mut Records, pass: &Pass<'_>, rules: Rules) -> Result<(), Refusal> {
-    check_speaker(records, pass.under)?;
+/// Checks a pass as `sequent_core::ledger` describes, and writes its next nonce.
+pub(crate) fn check_session(records: &mut Records, pass: &Pass<'_>, rules: Rules) -> Result<(), Refusal> {
+    check_instance(records, pass.under)?;
     check_nonce(records, pass)?;
-    admit_unfenced(records, pass, rules)
+    check_session_unfenced(records, pass, rules)
 }
 
-/// The same without a look at who speaks, and whether the ledger went back: what a mutation leaves of it.
-pub(crate) fn admit_unfenced(records: &mut Records, pass: &Pass<'_>, rules: Rules) -> Result<(), Refusal> {
+/// As [`check_session`], without the checks of instance and nonce: only a mutation uses it directly.
+pub(crate) fn check_session_unfenced(
+    records: &mut Records,
+    pass: &Pass<'_>,
+    rules: Rules,
+) -> Result<(), Refusal> {
     let generation = records.layout.as_ref().map(|page| page.generation);
     if generation != Some(pass.generation) {
         let found = generation.map_or("none".to_owned(), |generation| generation.to_string());
@@ -36,7 +40,7 @@ pub(crate) fn admit_unfenced(records: &mut Records, pass: &Pass<'_>, rules: Rule
     // R25
     if rules.keep(Rule::RecordCompared) {
         let record = records.accepted.as_ref().map(InstanceId::as_str);
-        pass.check_record(record).map_err(Refusal::OtherRun)?;
+        pass.check_record(record).map_err(Refusal::OtherInstance)?;
     }
     records.changes.nonce = Some((pass.server, pass.next));
     Ok(())
@@ -58,32 +62,32 @@ pub(crate) fn enlist(
     server: ServerId,
     nonce: u64,
 ) -> Result<(), SourceError> {
-    check_speaker(records, under)?;
+    check_instance(records, under)?;
     records.changes.servers_silent_since_ms = records.clock_ms.checked_sub(SERVER_KEPT_MS);
     records.changes.nonce = Some((server, nonce));
     Ok(())
 }
 
-/// Speaks by the new token, if it still speaks as `was`; returns who speaks.
+/// Takes the new token if the instance is still `was`; returns the current instance.
 pub(crate) fn rotate(records: &mut Records, was: &InstanceId) -> InstanceId {
     match records.token.take() {
-        Some(token) if records.speaks == *was => {
-            let speaks = token.speaks.clone();
+        Some(token) if records.instance == *was => {
+            let instance = token.instance.clone();
             records.changes.token = Some(token);
-            speaks
+            instance
         }
-        _ => records.speaks.clone(),
+        _ => records.instance.clone(),
     }
 }
 
-/// Records the ledger's own instance, or a store's, as accepted.
+/// Records an instance of the ledger or of a store as accepted.
 pub(crate) fn record(
     records: &mut Records,
     under: &InstanceId,
     slot: Option<SlotIndex>,
     instance: &InstanceId,
 ) -> Result<(), SourceError> {
-    check_speaker(records, under)?;
+    check_instance(records, under)?;
     if let Some(slot) = slot {
         records.changes.store = Some((slot, instance.clone()));
         return Ok(());

@@ -1,4 +1,4 @@
-//! What an SQL engine brings.
+//! Interface of an SQL engine's ledger: session and statements.
 
 use std::future::Future;
 
@@ -12,49 +12,49 @@ use crate::{
     sql::{Many, SqlSession},
 };
 
-/// How the ledger is held until a transaction has ended.
+/// Lock mode of the ledger in a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hold {
-    /// Against all others: they follow one after the other.
+    /// Exclusive: transactions follow one another.
     Write,
-    /// So that all that is read is of one moment.
+    /// A consistent read.
     Read,
-    /// Not at all, on a connection that can change nothing.
+    /// No lock, on a connection that can't change anything.
     Look,
 }
 
-/// What an engine says of itself.
+/// Facts about an engine's server.
 #[derive(Debug)]
 pub(crate) struct SqlFacts {
-    /// How much outlives a crash.
+    /// Which writes survive a crash.
     pub(crate) durability: Durability,
-    /// Its name and version, for people.
+    /// Name and version, for operators.
     pub(crate) engine: String,
-    /// What tells that it takes writes from another master, too.
+    /// A sign that the server also takes writes from another master, if there is one.
     pub(crate) other_master: Option<String>,
 }
 
 /// A connection to a ledger's tables.
 pub(crate) trait LedgerSession: SqlSession + 'static {
-    /// How a look at what the ledger says of itself is held together.
+    /// Transaction mode of an inspection.
     const INSPECTS_BY: TxMode = TxMode::Read;
 
     /// The engine's statements.
     const STATEMENTS: &'static Statements;
 
-    /// Who speaks here if the ledger's token is `token`.
-    fn speaks_by(&self, token: &str) -> InstanceId;
+    /// The instance that a ledger with this token has here.
+    fn instance_of(&self, token: &str) -> InstanceId;
 
-    /// Holds the ledger; returns its token, and its clock in milliseconds since 1970.
+    /// Locks the ledger; returns its token, and its clock in milliseconds since 1970.
     fn hold(&mut self, hold: Hold) -> impl Future<Output = Result<(String, u64), Fault>> + Send;
 
-    /// What the engine says of itself.
+    /// Reads the facts about the server.
     fn facts(&mut self) -> impl Future<Output = Result<SqlFacts, Fault>> + Send;
 
-    /// Whether it counts in one statement, where nothing speaks against it.
+    /// Whether the engine can count in one statement.
     const COUNTS_AT_ONCE: bool = false;
 
-    /// Counts in one statement; `None`: nothing was written.
+    /// Counts in one statement. `None`: nothing was written.
     fn count_at_once(
         &mut self,
         pass: &Pass<'_>,
@@ -64,11 +64,11 @@ pub(crate) trait LedgerSession: SqlSession + 'static {
         std::future::ready(Ok(None))
     }
 
-    /// What is worth knowing besides.
+    /// Further facts for a read-only examination.
     fn examine(&mut self, facts: &SqlFacts) -> impl Future<Output = Result<Vec<Fact>, Fault>> + Send;
 }
 
-/// The statements of a dialect, each with what it is given.
+/// The statements of a dialect, each with its parameters.
 ///
 /// Columns of a counter: `slot, k, epoch, store, ledger, base, ceiling, seen, opened_at`.
 #[derive(Debug)]
@@ -83,9 +83,9 @@ pub(crate) struct Statements {
     pub(crate) read_counters: Many,
     /// All counters: `(most)`.
     pub(crate) all_counters: &'static str,
-    /// Those of a sequence: `(k, from, below, most)`.
+    /// The counters of a sequence: `(k, from, below, most)`.
     pub(crate) counters_of: &'static str,
-    /// Those of a slot: `(slot, from, below, most)`.
+    /// The counters of a slot: `(slot, from, below, most)`.
     pub(crate) counters_between: &'static str,
     /// `(since, most)`: `slot, k, epoch, seen, moved`.
     pub(crate) moved: &'static str,
@@ -93,8 +93,8 @@ pub(crate) struct Statements {
     pub(crate) history: &'static str,
     /// Columns of a counter and the version, each.
     pub(crate) write_counters: Many,
-    /// `(slot, k, epoch, ceiling, seen, version)` each, where the row is there and of that epoch; `None` where the whole row is
-    /// written as well.
+    /// `(slot, k, epoch, ceiling, seen, version)` each, if the row exists with that epoch; `None` if such rows are
+    /// written whole.
     pub(crate) raise_counters: Option<Many>,
     /// `(slot, k, epoch, base, ceiling)` each.
     pub(crate) write_history: Many,
@@ -102,12 +102,12 @@ pub(crate) struct Statements {
     pub(crate) delete_counters: Many,
     /// `(slot, k)` each.
     pub(crate) delete_history: Many,
-    /// Of nobody: whoever may do this may delete.
+    /// Deletes no row: succeeds only with the privilege to delete.
     pub(crate) delete_none: &'static [&'static str],
 
-    /// `(k)` each, held until the transaction ends: `k, v, begun_at`. Rows that others hold are left out.
+    /// `(k)` each: `k, v, begun_at`, locked until the transaction ends. Rows locked by others are left out.
     pub(crate) hold_dense: Many,
-    /// `(k)` each: `k` of those that there are, whoever holds them; `None` where nobody can hold a row alone.
+    /// `(k)` each: `k` of the existing rows, locked or not; `None` if single rows can't be locked.
     pub(crate) known_dense: Option<Many>,
     /// `(most)`: `k, v, begun_at`.
     pub(crate) all_dense: &'static str,
@@ -117,7 +117,7 @@ pub(crate) struct Statements {
     pub(crate) dense_between: &'static str,
     /// `(k, v, begun_at)` each, of counters that have a row.
     pub(crate) write_dense: Many,
-    /// The same of counters that have none; a row that is there all the same stays as it is.
+    /// `(k, v, begun_at)` each, of counters without a row. A row that exists after all stays as it is.
     pub(crate) begin_dense: Many,
     /// `(k)` each.
     pub(crate) delete_dense: Many,
@@ -133,34 +133,34 @@ pub(crate) struct Statements {
 
     /// `(name)`: `name, version, body` of the highest version.
     pub(crate) definition: &'static str,
-    /// The same of each.
+    /// `name, version, body` of each definition's highest version.
     pub(crate) all_definitions: &'static str,
     /// `(name, version, body)`.
     pub(crate) write_definition: &'static str,
 
     /// `slot, verb, who, why, at_ms, until_ms`.
     pub(crate) commands: &'static str,
-    /// The same.
+    /// `(slot, verb, who, why, at_ms, until_ms)`.
     pub(crate) write_command: &'static str,
 
     /// `slot, instance`.
     pub(crate) stores: &'static str,
     /// `(slot, instance)`.
     pub(crate) write_store: &'static str,
-    /// All of them.
+    /// Deletes all rows.
     pub(crate) delete_stores: &'static str,
 
     /// `(version, catalog, floor, accepted or null, token or null)`.
     pub(crate) write_meta: &'static str,
-    /// The columns of the layout.
+    /// `(cluster, shard_bits, memory_bits, generation, next_shard_bits, next_memory_bits, fenced)`.
     pub(crate) write_layout: &'static str,
-    /// `(loss)` each: ceilings and `seen`, dense counters.
+    /// `(loss)` each: adds to ceilings and `seen`, and to dense counters.
     pub(crate) add_loss: &'static [&'static str],
 
     /// `(server, nonce, seen_ms)`.
     pub(crate) write_server: &'static str,
-    /// `(oldest, kept, most)`: while there are more than `kept`, the longest silent go of those that are silent since before `oldest`,
-    /// at most `most`.
+    /// `(oldest, kept, most)`: if there are more than `kept` rows, deletes at most `most` of those silent since before
+    /// `oldest`, longest silent first.
     pub(crate) purge_servers: &'static str,
     /// `(server)`.
     pub(crate) delete_server: &'static str,

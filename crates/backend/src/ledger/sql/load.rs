@@ -1,4 +1,4 @@
-//! Records read from tables.
+//! Loading ledger records from SQL tables.
 
 use std::time::Duration;
 
@@ -14,11 +14,11 @@ use crate::{
     sql::{SqlRow, Value},
 };
 
-/// How often a row that somebody holds is looked at, and the pause between.
+/// How often a row locked by another client is read again, and the pause between.
 const LOCKED_LOOKS: u32 = 3;
 const LOCKED_PAUSE: Duration = Duration::from_millis(1);
 
-/// Reads the records of a selection; dense counters are held until the transaction ends.
+/// Reads the records of a selection. Dense counters stay locked until the transaction ends.
 pub(super) async fn load<S: LedgerSession>(
     session: &mut S,
     hold: Hold,
@@ -26,7 +26,7 @@ pub(super) async fn load<S: LedgerSession>(
 ) -> Result<Records, Fault> {
     let sql = S::STATEMENTS;
     let (token, clock_ms) = session.hold(hold).await?;
-    let mut records = Records::of(session.speaks_by(&token), clock_ms);
+    let mut records = Records::of(session.instance_of(&token), clock_ms);
     let server = selection.server.map(|server| server.0.cast_signed());
     if let Some(row) = session.rows(sql.head, vec![server.into()]).await?.into_iter().next() {
         head(row, &mut records)?;
@@ -49,10 +49,11 @@ pub(super) async fn load<S: LedgerSession>(
     Ok(records)
 }
 
-/// Another client that holds the row of one counter keeps the others from nothing.
+/// Reads and locks dense counters. A row locked by another client is reported as locked and does not block the other
+/// asks.
 ///
-/// Servers that count hold the ledger first, so none of them holds a row now; but an engine may let go of the ledger a moment before it
-/// lets go of the rows, so what is held is looked at again.
+/// Servers lock the ledger before they count, so normally no row is locked here. But an engine may release the ledger
+/// shortly before the rows, so a locked row is read again.
 async fn load_dense<S: LedgerSession>(
     session: &mut S,
     selection: &Selection<'_>,
@@ -111,7 +112,7 @@ async fn load_catalog<S: LedgerSession>(
     Ok(())
 }
 
-/// A counter as statements name it.
+/// A counter as parameters of a statement.
 pub(super) fn named<S: LedgerSession>(Counter { slot, key }: &Counter) -> [Value; 2] {
     [(*slot).into(), S::text(key.as_str())]
 }
@@ -143,7 +144,7 @@ fn layout(mut row: SqlRow) -> Result<Option<LayoutPage>, SourceError> {
     Ok(Some(LayoutPage { cluster, layout, generation, next, is_fenced: row.int()? != 0 }))
 }
 
-/// A counter with its row.
+/// Parses a counter with its row.
 pub(super) fn counter_row(mut row: SqlRow) -> Result<(Counter, Row), SourceError> {
     let counter = Counter { slot: row.small("slot")?, key: Key::from_stored(&row.text()?) };
     let row = Row {
@@ -158,7 +159,7 @@ pub(super) fn counter_row(mut row: SqlRow) -> Result<(Counter, Row), SourceError
     Ok((counter, row))
 }
 
-/// A counter that was moved.
+/// Parses a changed counter.
 pub(super) fn moved(mut row: SqlRow) -> Result<Moved, SourceError> {
     Ok(Moved {
         counter: Counter { slot: row.small("slot")?, key: Key::from_stored(&row.text()?) },
@@ -168,12 +169,12 @@ pub(super) fn moved(mut row: SqlRow) -> Result<Moved, SourceError> {
     })
 }
 
-/// An epoch that has ended.
+/// Parses an ended epoch.
 pub(super) fn past_epoch(mut row: SqlRow) -> Result<PastEpoch, SourceError> {
     Ok(PastEpoch { epoch: Epoch::from_stored(row.int()?), base: row.count()?, ceiling: row.count()? })
 }
 
-/// A dense counter.
+/// Parses a dense counter.
 pub(super) fn dense_row(mut row: SqlRow) -> Result<DenseRow, SourceError> {
     Ok(DenseRow { key: Key::from_stored(&row.text()?), value: row.count()?, begun_at_ms: row.count()? })
 }

@@ -1,9 +1,9 @@
-//! A ledger in tables, once for every SQL engine: an engine brings its statements, its connections, and how it tells who speaks.
+//! SQL ledgers, written once: an engine brings statements, connections, and the way its instance id is made.
 
 mod dialect;
 mod load;
+mod operations;
 mod save;
-mod works;
 
 use sequent_core::{
     InstanceId, SlotIndex, SourceError,
@@ -18,9 +18,9 @@ use crate::net::{self, Connections};
 use super::{Examined, Keys, LedgerEngine, Records, Refusal, Selection};
 
 pub(crate) use dialect::{Hold, LedgerSession, SqlFacts, Statements};
-use works::{CountAtOnce, Delist, DenseRows, Examine, History, Inspect, Moves, Rows, Transaction, View};
+use operations::{CountAtOnce, Delist, DenseRows, Examine, History, Inspect, Moves, Rows, Transaction, View};
 
-/// A ledger in tables.
+/// A ledger in SQL tables.
 #[derive(Debug)]
 pub struct SqlLedger<C>(pub(crate) C);
 

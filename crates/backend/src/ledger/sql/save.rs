@@ -1,4 +1,4 @@
-//! Changes written to tables.
+//! Saving ledger changes to SQL tables.
 
 use std::collections::BTreeSet;
 
@@ -14,15 +14,15 @@ use crate::{
     sql::Value,
 };
 
-/// So many servers' rows stay however old they are: whoever was suspended for days is still known when it wakes. Where there are more,
-/// the longest silent go; one of those that wakes all the same takes the ledger for one that went back, and every counter begins
-/// a new epoch: that repeats nothing, and costs what ceilings were ahead.
+/// Number of servers' rows that are kept however old they are, so that a server suspended for days is still known when
+/// it wakes. Above it, the longest silent rows are removed. A server that wakes without its row takes the ledger for a
+/// restored one: every counter begins a new epoch. No number repeats; the unused part below the ceilings is lost.
 const SERVERS_KEPT: i64 = 1024;
 
-/// How many such rows one enlisting removes at most: many more than the one that it adds, and a moment's work.
+/// The most old rows that one enlistment removes: far more than the one it adds, and quick.
 const SERVERS_PURGED_MAX: i64 = 256;
 
-/// Writes the changes of records that were read in the same transaction.
+/// Writes the changes of records that the same transaction read.
 pub(super) async fn save<S: LedgerSession>(session: &mut S, records: &Records) -> Result<(), Fault> {
     save_session::<S>(session, records).await?;
     save_rows::<S>(session, records).await?;
@@ -82,7 +82,7 @@ async fn save_rows<S: LedgerSession>(session: &mut S, records: &Records) -> Resu
     save_dense::<S>(session, records).await
 }
 
-/// The rows of these counters that there are.
+/// The existing rows of these counters.
 fn rows_of<'a>(
     records: &'a Records,
     counters: &'a BTreeSet<Counter>,
@@ -119,7 +119,8 @@ async fn save_dense<S: LedgerSession>(session: &mut S, records: &Records) -> Res
         [S::text(key.as_str()), count.value.into(), count.begun_at_ms.into()]
     };
     sql.write_dense.execute(session, counted.into_iter().map(values).collect()).await?;
-    // A row that another client has made meanwhile may have given more: it is read first.
+    // A row that another client created meanwhile may have given more. This call then fails, and the next one reads
+    // that row.
     let expected = begun.len();
     let touched = sql.begin_dense.execute(session, begun.into_iter().map(values).collect()).await?;
     if touched != expected as u64 {

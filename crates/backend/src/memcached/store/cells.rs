@@ -1,15 +1,15 @@
-//! The calls on cells: those of `cas`, on an item.
+//! Cell calls of the memcached store: those of `cas`, on an item.
 
 use sequent_core::{Epoch, Key};
 
 use super::identity::note_cell;
 use crate::{
-    memcached::{connection::Connection, item::CellItem, name::Name},
+    memcached::{connection::Connection, entry::CellItem, key_names::Name},
     net::{Fault, Owner},
     store::cas,
 };
 
-/// A key's cell, as `cas` takes it.
+/// The cell of a key as a register of `cas`.
 pub(super) fn item<'a>(connection: &'a mut Connection, owner: &Owner, key: &Key) -> CellItem<'a> {
     CellItem { connection, name: Name::of_cell(owner, key), added: false }
 }

@@ -1,4 +1,4 @@
-//! A look into a shard that changes nothing. The server notes that the items looked at are in use, as it does of any look.
+//! Read-only examination of a memcached shard. The server counts the items as recently used, as it does after any read.
 
 use sequent_core::{Examination, Fact, FactClass, Key, Sight};
 
@@ -6,8 +6,8 @@ use super::identity::{inspection, siblings};
 use crate::{
     memcached::{
         connection::Connection,
-        item::{ShardItem, parsed},
-        name::Name,
+        entry::{ShardItem, parsed},
+        key_names::Name,
         stats::Stats,
     },
     net::{Fault, Owner, SLOTS_MAX, sibling},
@@ -47,13 +47,13 @@ async fn sight(connection: &mut Connection, name: &Name) -> Result<Sight, Fault>
     Ok(Sight::Held { epoch, open, value, expires_ms: left.map(|seconds| seconds.saturating_mul(1000)) })
 }
 
-/// Nothing that it keeps outlives it, whatever its settings.
+/// The store is volatile whatever the server's settings.
 fn by_nature() -> Fact {
     let fact = Fact::new(FactClass::Note, "memory", "all that it has");
     fact.causes("a restart forgets everything").mend("nothing: it is made so")
 }
 
-/// What was pushed out, where it may be.
+/// The number of evicted items, if the server may evict.
 fn evictions(settings: &[(String, String)], pushed_out: u64) -> Option<Fact> {
     let on = settings.iter().any(|(name, value)| name == "evictions" && value == "on");
     let class = if pushed_out > 0 { FactClass::Forgets } else { FactClass::Note };
@@ -62,7 +62,7 @@ fn evictions(settings: &[(String, String)], pushed_out: u64) -> Option<Fact> {
     on.then(|| fact.mend("start the server with -M, or with more memory than it ever needs"))
 }
 
-/// The shard's own item has a time to live.
+/// Warns that the shard's own item has a time to live.
 fn fleeting(seconds: u64) -> Fact {
     let fact = Fact::new(FactClass::Forgets, "time to live of the shard's own item", format!("{seconds} s"));
     let fact = fact.expected("none").causes("stamp and mark go with it: the store is taken for an empty one");

@@ -1,14 +1,14 @@
-//! What a store says of itself, its stamp and its mark: one item, so that no eviction parts them.
+//! Identity, stamp and mark of a memcached store, in one item, so that an eviction takes all or none.
 //!
-//! Items can't be listed, so the shard's own names one of the cells: where that one is gone, another is named at the next
-//! close that makes a cell.
+//! Items can't be listed, so the shard's own item names one of the cells as proof that there are cells. If that cell is
+//! missing, the next close that creates a cell names that one.
 
 use std::ops::ControlFlow;
 
 use sequent_core::{ErrorKind, Inspection, SlotIndex, Stamp};
 
 use crate::{
-    memcached::{connection::Connection, item::ShardItem, name::Name, stats::Stats},
+    memcached::{connection::Connection, entry::ShardItem, key_names::Name, stats::Stats},
     net::{Connection as _, Fault, Owner},
     store::{Swapped, cas::ROUNDS_MAX, parse_stamp},
 };
@@ -19,7 +19,7 @@ pub(super) async fn inspect(connection: &mut Connection) -> Result<Inspection, F
     inspection(connection, stats, &item).await
 }
 
-/// What is said of a store with this item, on a server that says this of itself.
+/// The inspection of a store with this item on this server.
 pub(super) async fn inspection(
     connection: &mut Connection,
     stats: Stats,
@@ -43,7 +43,7 @@ async fn is_there(connection: &mut Connection, cell: &str) -> Result<bool, Fault
     Ok(!cell.is_empty() && connection.wire().get(&Name::from_stored(cell)).await?.is_some())
 }
 
-/// Names a cell that was just made, unless another one is named that is there.
+/// Names a newly created cell in the shard's item, unless the cell named there still exists.
 pub(super) async fn note_cell(connection: &mut Connection, cell: &Name) -> Result<(), Fault> {
     for _ in 0..ROUNDS_MAX {
         let (mut item, when) = ShardItem::read(connection).await?;
@@ -56,7 +56,7 @@ pub(super) async fn note_cell(connection: &mut Connection, cell: &Name) -> Resul
         }
         connection.pause().await;
     }
-    // Whoever was faster named theirs.
+    // Another client was faster and has named its own cell.
     Ok(())
 }
 
@@ -86,7 +86,7 @@ pub(super) async fn mark(connection: &mut Connection, version: u64) -> Result<u6
     update(connection, "mark", change).await
 }
 
-/// Changes the shard's own item, again where others were faster; where `change` breaks, nothing is written.
+/// Changes the shard's own item, and retries after a lost race. If `change` breaks, nothing is written.
 async fn update<T>(
     connection: &mut Connection,
     what: &str,
@@ -106,7 +106,7 @@ async fn update<T>(
     Err(Fault::answer(ErrorKind::Contended, format!("{what}: others were faster {ROUNDS_MAX} times")))
 }
 
-/// The other slots' stamps.
+/// The stamps of the other slots.
 pub(super) async fn siblings(
     connection: &mut Connection,
     owner: &Owner,
@@ -116,7 +116,7 @@ pub(super) async fn siblings(
     for slot in (0..slots).filter(|slot| *slot != owner.slot) {
         let name = Name::of_shard(&Owner { slot, ..owner.clone() });
         let item = connection.wire().get(&name).await?.map(|found| found.data);
-        // What can't be read as one is nobody's.
+        // Data that is no shard item belongs to no slot.
         let item = ShardItem::of(item.as_deref()).unwrap_or_default();
         found.extend(item.stamp.parse::<Stamp>().ok());
     }

@@ -1,4 +1,4 @@
-//! A shard: an item a key, and one for the shard itself.
+//! Memcached store: one item per key, and one for the shard itself.
 
 mod cells;
 mod examine;
@@ -12,9 +12,10 @@ use crate::{
     store::{CoreStore, StoreEngine, Swapped, cas},
 };
 
-/// A store on a memcached server, of kind `memcached`. Handles of one owner, in this process or another, count together.
+/// A store on a memcached server, of kind `memcached`. All handles of one owner, in this process or another, count
+/// together.
 ///
-/// Making one touches nothing; the first call connects.
+/// The first call connects.
 ///
 /// ```no_run
 /// use sequent_backend::{memcached::MemcachedStore, net::{Owner, ServerOptions}};
@@ -35,13 +36,13 @@ use crate::{
 pub type MemcachedStore = CoreStore<MemcachedStoreEngine>;
 
 impl MemcachedStore {
-    /// The store of `owner` on the server that the options name.
+    /// The store of `owner` on the options' server.
     pub fn new(options: ServerOptions, owner: Owner) -> Self {
         Self(MemcachedStoreEngine { pool: Pool::new(MemcachedServer { options, owner }) })
     }
 }
 
-/// Cells in items.
+/// The engine of a [`MemcachedStore`]: cells in items.
 pub struct MemcachedStoreEngine {
     pool: Pool<MemcachedServer>,
 }

@@ -1,4 +1,4 @@
-//! What the ledger's rules need of a mutex and some maps.
+//! Ledger engine in memory: maps behind a mutex.
 
 use std::sync::MutexGuard;
 
@@ -23,15 +23,15 @@ impl LedgerEngine for MemoryLedgerEngine {
         self.call(|held, now_ms| {
             let mut records = held.state.read(selection, now_ms);
             if selection.token {
-                let speaks = held.speaker.rebear();
-                records.token = Some(Token { text: speaks.to_string(), speaks });
+                let instance = held.current.renew();
+                records.token = Some(Token { text: instance.to_string(), instance });
             }
             match decide(&mut records) {
                 Ok(value) => {
                     held.state.write(&records);
                     Ok(value)
                 }
-                Err(Refusal::Answer(error) | Refusal::OtherRun(error)) => Err(error),
+                Err(Refusal::Answer(error) | Refusal::OtherInstance(error)) => Err(error),
             }
         })
         .await

@@ -1,4 +1,4 @@
-//! A ledger in memory: its state behind a mutex, with an instance that changes when its data may have.
+//! Ledger in memory: its state behind a mutex, with an instance that changes whenever the data may have gone back.
 
 mod engine;
 mod state;
@@ -7,14 +7,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sequent_core::{Clock, DurabilityClass, Entropy, InstanceId, Key, LedgerId, Rules, ledger::Counter};
 
-use super::Speaker;
+use super::CurrentInstance;
 use crate::ledger::CoreLedger;
 
 pub use state::LedgerState;
 
-/// A volatile ledger. A clone is another handle to the same data, as another process would have it.
+/// A volatile ledger. A clone is another handle to the same data, like one in another process.
 ///
-/// The methods beside the traits are the faults that tests inject; nothing else calls them.
+/// The methods beside those of the traits inject faults for tests.
 pub type MemoryLedger = CoreLedger<MemoryLedgerEngine>;
 
 /// The engine of a [`MemoryLedger`].
@@ -28,7 +28,7 @@ pub struct MemoryLedgerEngine {
 #[derive(Debug)]
 struct Held {
     state: LedgerState,
-    speaker: Speaker,
+    current: CurrentInstance,
     away: bool,
     class: DurabilityClass,
     other_master: Option<String>,
@@ -37,43 +37,44 @@ struct Held {
 impl MemoryLedger {
     /// An empty ledger with an identity of its own.
     pub fn new(clock: Arc<dyn Clock>, entropy: &dyn Entropy) -> Self {
-        let speaker = Speaker::new("memory ledger", entropy);
-        let state = LedgerState::new(LedgerId::random(entropy), speaker.instance().clone());
+        let current = CurrentInstance::new("memory ledger", entropy);
+        let state = LedgerState::new(LedgerId::random(entropy), current.instance().clone());
         let class = DurabilityClass::Volatile;
-        let held = Arc::new(Mutex::new(Held { state, speaker, away: false, class, other_master: None }));
+        let held = Arc::new(Mutex::new(Held { state, current, away: false, class, other_master: None }));
         Self::on(MemoryLedgerEngine { held, clock, yields: false })
     }
 
-    /// An empty ledger that keeps only some of the guard's rules.
+    /// An empty ledger with only some of the guard's rules.
     pub fn with_rules(clock: Arc<dyn Clock>, entropy: &dyn Entropy, rules: Rules) -> Self {
         Self::new(clock, entropy).keeping(rules)
     }
 
-    /// The same ledger under the name of another durability class: for tests, whose faults are scripted.
+    /// The same ledger, reporting another durability class: for tests that script its faults.
     #[must_use]
     pub fn posing_as(self, class: DurabilityClass) -> Self {
         self.pose_as(class);
         self
     }
 
-    /// Another class from now on, under the same instance, as settings that are changed while a server runs.
+    /// Reports another durability class from now on, under the same instance, like a setting changed while a server
+    /// runs.
     pub fn pose_as(&self, class: DurabilityClass) {
         self.engine.held().class = class;
     }
 
-    /// From now on it says that it takes writes from another master, or no longer.
+    /// Reports from now on that it takes writes from another master; `None`: no longer.
     pub fn has_another_master(&self, found: Option<&str>) {
         self.engine.held().other_master = found.map(str::to_owned);
     }
 
-    /// The same ledger, letting other tasks run before and after each call acts.
+    /// The same ledger, yielding to other tasks before and after each call acts.
     #[must_use]
     pub fn yielding(mut self) -> Self {
         self.engine.yields = true;
         self
     }
 
-    /// A copy of the data, as a backup would have it.
+    /// A copy of the data, like a backup.
     pub fn snapshot(&self) -> LedgerState {
         self.engine.held().state.clone()
     }
@@ -82,53 +83,54 @@ impl MemoryLedger {
     pub fn restore(&self, copy: LedgerState) {
         let mut held = self.engine.held();
         held.state = copy;
-        held.speak_anew();
+        held.renew_instance();
     }
 
-    /// Goes back to a copy under the same instance: what only the servers' nonces can find.
+    /// Goes back to a copy under the same instance. Only the servers' nonces can detect that.
     pub fn restore_in_place(&self, copy: LedgerState) {
         let mut held = self.engine.held();
         let instance = held.state.instance().clone();
         held.state = copy;
-        held.state.speak_as(instance);
+        held.state.set_instance(instance);
     }
 
-    /// Sets a row's ceiling as a hand in the data would. Whether there is such a row.
+    /// Sets a row's ceiling directly, like an operator in the data; `false` if there is no such row.
     pub fn set_ceiling(&self, counter: &Counter, ceiling: u64) -> bool {
         self.engine.held().state.set_row(counter, |row| row.ceiling = ceiling)
     }
 
-    /// Sets a row's `seen` as a hand in the data would. Whether there is such a row.
+    /// Sets a row's `seen` directly, like an operator in the data; `false` if there is no such row.
     pub fn set_seen(&self, counter: &Counter, seen: u64) -> bool {
         self.engine.held().state.set_row(counter, |row| row.seen = seen)
     }
 
-    /// Sets a row's `base` as a hand in the data would. Whether there is such a row.
+    /// Sets a row's `base` directly, like an operator in the data; `false` if there is no such row.
     pub fn set_base(&self, counter: &Counter, base: u64) -> bool {
         self.engine.held().state.set_row(counter, |row| row.base = base)
     }
 
-    /// Deletes a row by hand, under the instance that speaks. Whether there was one.
+    /// Deletes a row directly, under the same instance; `false` if there was none.
     pub fn delete_row(&self, counter: &Counter) -> bool {
         self.engine.held().state.delete_row(counter)
     }
 
-    /// Sets what a dense counter has given as a hand in the data would. Whether there is such a counter.
+    /// Sets a dense counter's value directly, like an operator in the data; `false` if there is no such counter.
     pub fn set_dense(&self, key: &Key, value: u64) -> bool {
         self.engine.held().state.set_dense(key, value)
     }
 
-    /// Restarts intact, as a new instance.
+    /// Restarts with all data, as a new instance.
     pub fn restart(&self) {
-        self.engine.held().speak_anew();
+        self.engine.held().renew_instance();
     }
 
-    /// Out of reach, or back: while it is away, every call is `Unavailable` and writes nothing.
+    /// Makes the ledger unreachable, or reachable again. While it is away, every call is `Unavailable` and writes
+    /// nothing.
     pub fn set_away(&self, away: bool) {
         self.engine.held().away = away;
     }
 
-    /// The instance in force.
+    /// The current instance.
     pub fn instance(&self) -> InstanceId {
         self.engine.held().state.instance().clone()
     }
@@ -136,14 +138,14 @@ impl MemoryLedger {
 
 impl MemoryLedgerEngine {
     fn held(&self) -> MutexGuard<'_, Held> {
-        // A panic of another holder would be a bug of the state, which changes after all checks.
+        // Poisoning is ignored: the state changes only after all checks, so a panic leaves it whole.
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Held {
-    fn speak_anew(&mut self) {
-        let new = self.speaker.rebear();
-        self.state.speak_as(new);
+    fn renew_instance(&mut self) {
+        let new = self.current.renew();
+        self.state.set_instance(new);
     }
 }

@@ -1,4 +1,4 @@
-//! Everything a ledger holds, as maps. A copy of it is a backup.
+//! Data of a memory ledger, as maps. A clone is a backup.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,9 +9,9 @@ use sequent_core::{
 
 use crate::ledger::{Changes, DenseCount, Keys, Records, Selection, bounded_sum};
 
-/// Everything a ledger holds. Time comes in as an argument.
+/// All data of a ledger. Time is an argument of its calls.
 ///
-/// The instance is a field and no secret: who puts a copy back decides as whom it speaks.
+/// The instance is an ordinary field: a test that restores a copy chooses the instance.
 #[derive(Debug, Clone)]
 pub struct LedgerState {
     id: LedgerId,
@@ -21,11 +21,11 @@ pub struct LedgerState {
     floor: u64,
     accepted: Option<InstanceId>,
     layout: Option<LayoutPage>,
-    /// The nonce that each server left, and when.
+    /// Each server's nonce, and when it was written.
     servers: BTreeMap<ServerId, (u64, u64)>,
     stores: BTreeMap<SlotIndex, InstanceId>,
     rows: BTreeMap<Counter, Row>,
-    /// The version that moved each row last, and the rows by it.
+    /// The version that last changed each row, and the rows ordered by it.
     moved: BTreeMap<Counter, u64>,
     moves: BTreeSet<(u64, Counter)>,
     history: BTreeMap<Counter, Vec<PastEpoch>>,
@@ -59,32 +59,32 @@ impl LedgerState {
         }
     }
 
-    /// The identity it was made with.
+    /// The identity that it was created with.
     pub(super) const fn id(&self) -> LedgerId {
         self.id
     }
 
-    /// As whom it speaks.
+    /// The current instance.
     pub(super) const fn instance(&self) -> &InstanceId {
         &self.instance
     }
 
-    /// Makes it speak as somebody else.
-    pub(super) fn speak_as(&mut self, instance: InstanceId) {
+    /// Changes the instance.
+    pub(super) fn set_instance(&mut self, instance: InstanceId) {
         self.instance = instance;
     }
 
-    /// One more with each call that moves a row or gives dense numbers.
+    /// The version: raised by each call that changes a row or gives dense numbers.
     pub const fn version(&self) -> u64 {
         self.version
     }
 
-    /// The layout's page.
+    /// The page of the layout.
     pub const fn layout(&self) -> Option<&LayoutPage> {
         self.layout.as_ref()
     }
 
-    /// The rows of a sequence's keys, or all of them; at most `most`, ascending by slot and key.
+    /// The rows of a sequence's keys, or all rows; at most `most`, ascending by slot and key.
     pub fn list(&self, sequence: Option<&str>, most: usize) -> Vec<(Counter, Row)> {
         self.rows(None, sequence.map_or(Keys::All, Keys::Of), most)
     }
@@ -99,18 +99,18 @@ impl LedgerState {
         self.rows.get(counter)
     }
 
-    /// Changes a row as a hand in the data would, so that no call has moved it. Whether there is such a row.
+    /// Changes a row directly, like an operator in the data: no version records it. `false` if there is no such row.
     pub(super) fn set_row(&mut self, counter: &Counter, change: impl FnOnce(&mut Row)) -> bool {
         self.rows.get_mut(counter).map(change).is_some()
     }
 
-    /// Deletes a row as a hand in the data would. Whether there was one.
+    /// Deletes a row directly, like an operator in the data; `false` if there was none.
     pub fn delete_row(&mut self, counter: &Counter) -> bool {
         self.note_move(counter, None);
         self.rows.remove(counter).is_some()
     }
 
-    /// Sets what a dense counter has given, as a hand in the data would. Whether there is such a counter.
+    /// Sets a dense counter's value directly, like an operator in the data; `false` if there is no such counter.
     pub(super) fn set_dense(&mut self, key: &Key, value: u64) -> bool {
         self.dense.get_mut(key).map(|held| held.value = value).is_some()
     }
@@ -119,7 +119,7 @@ impl LedgerState {
         self.servers.remove(&server);
     }
 
-    /// The records of a selection.
+    /// Reads the records of a selection.
     pub(super) fn read(&self, selection: &Selection<'_>, now_ms: u64) -> Records {
         let held = |counter: &Counter| Some((counter.clone(), self.rows.get(counter)?.clone()));
         let note = |about: &NoteSubject| Some((about.clone(), *self.notes.get(about)?));
@@ -153,7 +153,7 @@ impl LedgerState {
         }
     }
 
-    /// Writes the changes of records that were read in the same step.
+    /// Writes the changes of records that were read under the same lock.
     pub(super) fn write(&mut self, records: &Records) {
         let changes = &records.changes;
         self.write_session(changes, records.clock_ms);
@@ -177,7 +177,7 @@ impl LedgerState {
             self.servers.insert(server, (nonce, now_ms));
         }
         if let Some(token) = &changes.token {
-            self.instance = token.speaks.clone();
+            self.instance = token.instance.clone();
         }
         if changes.forgets_stores {
             self.stores.clear();
@@ -229,11 +229,11 @@ impl LedgerState {
     }
 
     fn add_loss(&mut self, lost: u64) {
-        // Counters that began after the copy was made have no row: they may have given as much.
+        // Counters that began after the backup was made have no row. They may have given as much as was lost.
         self.floor = bounded_sum(self.floor, lost);
         for row in self.rows.values_mut() {
             row.ceiling = bounded_sum(row.ceiling, lost);
-            // What was given was taken: otherwise the next open would judge the named loss a leap.
+            // The lost ids count as taken. Otherwise the next open would treat the stated loss as a leap.
             row.seen = bounded_sum(row.seen, lost);
         }
         for count in self.dense.values_mut() {
@@ -241,7 +241,7 @@ impl LedgerState {
         }
     }
 
-    /// The version that moved a row last is this one; `None` of a row that is gone.
+    /// Sets the version that last changed a row; `None` for a deleted row.
     fn note_move(&mut self, counter: &Counter, version: Option<u64>) {
         if let Some(before) = self.moved.remove(counter) {
             self.moves.remove(&(before, counter.clone()));
@@ -252,9 +252,9 @@ impl LedgerState {
         }
     }
 
-    /// The rows that calls have moved since the version `since`, by version, at most `most`.
+    /// The rows changed after version `since`, ascending by version, at most `most`.
     pub(super) fn moved(&self, since: u64, most: usize) -> Vec<Moved> {
-        // From the first that any counter of the next version could have: not past all that ever moved.
+        // The range begins at the lowest possible counter of the next version.
         let first = Counter { slot: 0, key: Key::from_stored("") };
         let later = self.moves.range((since.saturating_add(1), first)..).take(most);
         let moved = later.filter_map(|(version, counter)| {
@@ -289,7 +289,7 @@ impl LedgerState {
 }
 
 impl Keys<'_> {
-    /// Whether a key is one of them.
+    /// Whether the range contains a key.
     fn holds(self, key: &Key) -> bool {
         let key = key.as_str();
         match self {

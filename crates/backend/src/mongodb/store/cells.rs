@@ -1,7 +1,8 @@
-//! The four calls on cells, each one `findAndModify` of one document; on the double they stood the conformance suite's race.
+//! Cell calls of the MongoDB store, each one `findAndModify` of one document. The conformance suite's race test passes
+//! on the double.
 //!
-//! A cell is `{_id: the key's bytes, epoch, open, v}`. The key is bytes, so that no collation folds it. Both numbers are
-//! 64-bit integers by name: a number that somebody wrote by hand may be a double, which loses the last digits of large ones.
+//! A cell is `{_id: the key's bytes, epoch, open, v}`. The key is bytes, so that no collation folds it. Queries demand
+//! 64-bit integers: a number written directly may be a double, which loses the last digits of large values.
 
 use mongodb::bson::{Binary, Bson, Document, doc, spec::BinarySubtype};
 use sequent_core::{Block, Epoch, ErrorKind, Key};
@@ -12,7 +13,7 @@ use crate::{
     store::{CellState, block, regressed},
 };
 
-/// How often a close looks for a cell that is made and deleted by others meanwhile.
+/// The most tries of a close whose cell others create and delete meanwhile.
 const CLOSE_TRIES_MAX: usize = 4;
 
 pub(super) async fn take(
@@ -22,7 +23,7 @@ pub(super) async fn take(
     want: u64,
 ) -> Result<Block, Fault> {
     let added = want.cast_signed();
-    // No sum is made that would leave the range.
+    // The query excludes values whose sum would leave the range.
     let room = i64::MAX - added;
     let mut query = open_cell(key, epoch);
     query.insert("v", doc! { "$type": "long", "$lte": room });
@@ -45,7 +46,7 @@ pub(super) async fn close(connection: &Connection, key: &Key, next: Epoch) -> Re
         }
         let fresh = doc! { "_id": id(key), "epoch": epoch, "open": false, "v": 0_i64 };
         match connection.insert_cell(fresh).await {
-            // Somebody else's close was first.
+            // Another client's close was first.
             Err(fault) if fault.is(DUPLICATE_KEY) => {}
             done => return done.map(|()| 0),
         }
@@ -67,14 +68,14 @@ pub(super) async fn install(
         return Ok(());
     }
     let found = checked_cell(connection, key).await?;
-    // Open for this epoch already: done before.
+    // The cell is open for this epoch: an earlier try of this call has done it.
     let is_done = found.is_some_and(|found| found.counts_for(epoch));
     if is_done { Ok(()) } else { Err(regressed(key, epoch, found).into()) }
 }
 
 pub(super) async fn lift(connection: &Connection, key: &Key, epoch: Epoch, floor: u64) -> Result<u64, Fault> {
-    // A floor of 0 changes nothing, and so writes nothing; the majority is asked all the same, so that no primary that
-    // was voted out tells an old value.
+    // A floor of 0 changes and writes nothing. The majority still acknowledges it, so that a former primary can't
+    // return an old value.
     let update = doc! { "$max": { "v": floor.cast_signed() } };
     match connection.change_cell(open_cell(key, epoch), update).await? {
         Some(found) => Ok(state(&found)?.value),
@@ -82,28 +83,28 @@ pub(super) async fn lift(connection: &Connection, key: &Key, epoch: Epoch, floor
     }
 }
 
-/// A key as an `_id`.
+/// The `_id` of a key.
 fn id(key: &Key) -> Binary {
     Binary { subtype: BinarySubtype::Generic, bytes: key.as_str().as_bytes().to_vec() }
 }
 
-/// Finds the cell of a key.
+/// The query for the cell of a key.
 pub(super) fn of(key: &Key) -> Document {
     doc! { "_id": id(key) }
 }
 
-/// Finds the cell of a key if it is open for this epoch.
+/// The query for the cell of a key that is open for this epoch.
 fn open_cell(key: &Key, epoch: Epoch) -> Document {
     doc! { "_id": id(key), "epoch": epoch.to_stored(), "open": true }
 }
 
-/// What is there where a call found no cell that it could change; `Stale` where the collection is another one.
+/// The cell found instead of one that a call could change; `Stale` if the collection is another one.
 async fn checked_cell(connection: &Connection, key: &Key) -> Result<Option<CellState>, Fault> {
     connection.check_collection().await?;
     connection.cell(of(key)).await?.as_ref().map(state).transpose()
 }
 
-/// What a cell holds. A value is below zero only by hand, and then no id was given that it would have to cover.
+/// The state of a cell. Only an operator can write a value below zero. No id was taken from it, so it counts as 0.
 fn state(found: &Document) -> Result<CellState, Fault> {
     let open = found.get_bool("open").unwrap_or(false);
     match (found.get("epoch"), found.get("v")) {

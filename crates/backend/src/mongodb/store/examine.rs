@@ -1,4 +1,4 @@
-//! A look into a shard that changes nothing.
+//! Read-only examination of a MongoDB shard.
 
 use mongodb::bson::{Bson, Document};
 use sequent_core::{Epoch, Examination, Fact, FactClass, Key, Sight};
@@ -35,7 +35,7 @@ fn sight(found: &Document) -> Sight {
     }
 }
 
-/// What nobody has ever seen to work on a real server.
+/// States that the store was never tested on a real server.
 fn unproven() -> Fact {
     let fact = Fact::new(FactClass::Note, "MongoDB", "tested against a double only");
     let fact = fact.causes("the store's statements were never run against a real server of this kind");

@@ -1,4 +1,4 @@
-//! What a store says of itself, its stamp and its mark: one document beside the cells.
+//! Identity, stamp and mark of a MongoDB store, in one document beside the cells.
 
 use mongodb::bson::{Bson, Document, doc};
 use sequent_core::{Durability, DurabilityClass, Inspection};
@@ -23,7 +23,7 @@ pub(super) async fn inspect(connection: &Connection) -> Result<Inspection, Fault
     inspection(connection, &hello, &shard).await
 }
 
-/// What is said of a store whose own document is this.
+/// The inspection of a store with this document.
 pub(super) async fn inspection(
     connection: &Connection,
     hello: &Hello,
@@ -39,15 +39,15 @@ pub(super) async fn inspection(
     })
 }
 
-/// What every write asks for, and each server does or refuses.
+/// The write concern of every write; a server fulfils it or refuses the write.
 fn durability() -> Durability {
     let settings = [("w", "majority"), ("j", "true")];
     let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
     Durability { class: DurabilityClass::Durable, settings }
 }
 
-/// The shard's document, by a change that changes nothing, and is acknowledged like a change: who can't acknowledge is found
-/// out, and what is read is not older than what a majority holds.
+/// Reads the shard's document by an acknowledged change that changes nothing. A server that can't acknowledge writes
+/// fails here, and the result is as recent as what a majority has.
 async fn acknowledged_shard(connection: &Connection) -> Result<Document, Fault> {
     let nothing = doc! { "$max": { "mark": 0_i64 } };
     connection.change_shard(doc! { "_id": ONE }, nothing).await?.ok_or_else(schema::lacks_shard)
@@ -74,7 +74,7 @@ pub(super) async fn swap_stamp(
     new: &str,
 ) -> Result<Swapped, Fault> {
     connection.check_collection().await?;
-    // Null finds a field that is not there.
+    // Null matches a missing field.
     let query = doc! { "_id": ONE, "stamp": expected };
     if connection.change_shard(query, doc! { "$set": { "stamp": new } }).await?.is_some() {
         return Ok(Swapped::Done);

@@ -1,4 +1,4 @@
-//! A shard: cells in one database.
+//! MongoDB store: cells in one database.
 
 mod cells;
 mod examine;
@@ -12,10 +12,10 @@ use crate::{
     store::{CoreStore, StoreEngine, Swapped},
 };
 
-/// A store in one MongoDB database, of kind `mongodb`: a document a key. Handles to one database, in this process or
-/// another, count together.
+/// A store in one MongoDB database, of kind `mongodb`: one document per key. All handles to one database, in this
+/// process or another, count together.
 ///
-/// Making one touches nothing; the first call connects.
+/// The first call connects.
 ///
 /// ```no_run
 /// use sequent_backend::{mongodb::MongodbStore, net::ServerOptions};
@@ -42,7 +42,7 @@ pub struct MongodbStoreEngine {
 }
 
 impl MongodbStore {
-    /// The store in the database that the options name.
+    /// The store in the options' database.
     pub fn new(options: ServerOptions) -> Self {
         Self(MongodbStoreEngine { pool: Pool::new(MongodbServer { options }) })
     }
@@ -110,7 +110,7 @@ impl StoreEngine for MongodbStoreEngine {
         examine::examine(connection, keys).await
     }
 
-    /// It tells of none, and says so: no server, nor the double, has shown that a scan works.
+    /// Always empty and marked as partial: no real server, nor the double, has shown that a scan works.
     async fn cells(&self, _: &mut Connection, _: Option<&str>) -> Result<CellPage, Fault> {
         Ok(CellPage { is_partial: true, ..CellPage::default() })
     }

@@ -1,8 +1,10 @@
-//! Counting in one statement: it counts where the ledger speaks as the caller knows it, has the run on record that he has seen there,
-//! holds his nonce and his layout, and has a row for the key. Whatever else is the matter, the transaction behind it finds out.
+//! Dense counting in one MySQL statement.
 //!
-//! A statement answers with one number, and the caller needs two: how far the counter is, and the version. So the version comes
-//! with the distance of the counter from the least that it had to be, as [`packed`](Quick::unpacked).
+//! It counts only if the instance, the instance on record, the caller's nonce and the layout are as expected, and the
+//! key has a row. In all other cases the ordinary transaction runs afterwards and finds the reason.
+//!
+//! A statement returns one number, but the caller needs two: the counter and the version. So the version is packed
+//! together with the counter's distance from the lowest value expected: see [`unpacked`](Quick::unpacked).
 
 use sequent_core::{
     Block, InstanceId,
@@ -16,22 +18,22 @@ use crate::{
     sql::{Value, bounded as capped},
 };
 
-/// So many bits of the one number are the distance: a counter that is further takes the transaction.
+/// Bits of the packed number for the distance. A counter further ahead takes the transaction.
 const DISTANCE_BITS: u32 = 20;
 
-/// A version from here on takes the transaction: packed, it must not reach the sign.
+/// The first version that takes the transaction: packed, it would reach the sign bit.
 const VERSION_END: u64 = 1 << 42;
 
-/// All asks of one key in one statement, each of which gets what it asked for.
+/// All asks of one key in one statement, if each can get the full count.
 pub(super) struct Quick<'a> {
     pass: &'a Pass<'a>,
     record: &'a InstanceId,
     asks: &'a [DenseAsk],
-    /// The nonces that the row may hold: a caller rarely has more than the one acknowledged last, and one more.
+    /// The nonces that the row may have. A caller rarely has more than two: the one acknowledged last, and the next.
     nonces: [u64; 2],
-    /// What all of them take together.
+    /// The sum of all counts.
     sum: u64,
-    /// What the counter has to be at least, and at most.
+    /// The bounds that the counter must be within.
     within: (u64, u64),
 }
 
@@ -53,7 +55,7 @@ impl<'a> Quick<'a> {
         Some(Self { pass, record: pass.record?, asks, nonces, sum, within: (lowest, highest) })
     }
 
-    /// What the statement's number says: what each ask took, and the version.
+    /// Unpacks the statement's number: the numbers of each ask, and the version.
     fn unpacked(&self, packed: u64) -> Answer<Vec<DenseTaken>> {
         let mut last = self.within.0 + packed % (1 << DISTANCE_BITS);
         let each = |ask: &DenseAsk| {
@@ -65,15 +67,15 @@ impl<'a> Quick<'a> {
 }
 
 impl Quick<'_> {
-    /// Runs the statement; `None`: nothing was written.
+    /// Runs the statement. `None`: nothing was written.
     pub(super) async fn run(
         &self,
         connection: &mut Connection,
     ) -> Result<Option<Answer<Vec<DenseTaken>>>, Fault> {
         let Some(token) = token_of(connection, self.pass.under) else { return Ok(None) };
-        // Sums are worked out before the condition is looked at: where one would overflow, it must not be an error. And the answer
-        // is packed in the condition, which sees the rows as they were. A row that somebody else holds is not waited for: the
-        // ledger's own row would be held meanwhile, and with it everybody.
+        // MySQL evaluates sums before the condition, so a sum that would overflow must not be an error. The answer is
+        // packed within the condition, which sees the rows before the update. A row locked by another client is not
+        // awaited, because the ledger's own row is locked meanwhile and with it all callers.
         let sql = "UPDATE sequent_meta m JOIN sequent_layout l ON l.one = 1 JOIN sequent_servers s ON s.server = ? \
             JOIN (SELECT k FROM (SELECT one FROM sequent_meta WHERE one = 1 LIMIT 1 FOR UPDATE) AS first \
                 JOIN sequent_dense WHERE k = ? FOR UPDATE SKIP LOCKED) AS held ON true \

@@ -1,16 +1,17 @@
-//! Whether this server takes writes from another master, too: then what it holds changes under whoever counts by it.
+//! Detection of a second master: the server also replicates writes from elsewhere, so its data changes under its
+//! clients.
 
 use crate::{mysql::connection::Connection, net::Fault, sql::SqlSession};
 
-/// MariaDB tells it to everybody: of the default connection, and how many there are.
+/// MariaDB shows this to every user: the default connection's state, and the number of running ones.
 const MARIADB: &str = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Slave_running', 'Slaves_running')";
 
-/// MySQL tells it to whoever may read this; a group's own channels are no other master.
+/// MySQL shows this to users who may read the table. Channels of group replication are not another master.
 const MYSQL: &str = "SELECT CHANNEL_NAME, SERVICE_STATE FROM performance_schema.replication_connection_status \
     WHERE SERVICE_STATE = 'ON' AND CHANNEL_NAME NOT LIKE 'group_replication%'";
 
-/// What was found, of a server that can be written to and is a running replica; `None` also where it does not tell. Servers that can't
-/// be written to are none of ours.
+/// Signs that a writable server is a running replica; `None` also if it does not report its state. Servers that can't
+/// be written to are refused elsewhere.
 pub(super) async fn other_master(connection: &mut Connection) -> Result<Option<String>, Fault> {
     let is_mariadb = connection.settings().is_mariadb();
     let rows = match connection.rows(if is_mariadb { MARIADB } else { MYSQL }, Vec::new()).await {

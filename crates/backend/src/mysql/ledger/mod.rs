@@ -1,4 +1,4 @@
-//! The ledger in one database.
+//! MySQL and MariaDB ledger, in one database.
 
 mod count;
 mod masters;
@@ -16,7 +16,7 @@ use crate::{
 pub type MysqlLedger = CoreLedger<SqlLedger<Pool<MysqlServer>>>;
 
 impl MysqlLedger {
-    /// The ledger in the database that the options name.
+    /// The ledger in the options' database.
     pub fn new(options: ServerOptions) -> Self {
         Self::on(SqlLedger(Pool::new(MysqlServer { options, tables: &schema::TABLES })))
     }

@@ -1,8 +1,8 @@
-//! The tables of a ledger.
+//! Tables of the MySQL ledger.
 
 use crate::mysql::tables::{BOOT, FirstRow, Tables};
 
-/// `id` for ever; `token` for this stretch of history; `accepted` is the instance on record.
+/// `id` never changes; `token` names the current history of the data; `accepted` is the instance on record.
 const META: (&str, &str) = (
     "sequent_meta",
     "CREATE TABLE IF NOT EXISTS sequent_meta (
@@ -109,7 +109,7 @@ const WORDS: (&str, &str) = (
     ) ENGINE = InnoDB",
 );
 
-/// What each dense counter has given.
+/// The highest number of each dense counter.
 const DENSE: (&str, &str) = (
     "sequent_dense",
     "CREATE TABLE IF NOT EXISTS sequent_dense (
@@ -119,8 +119,8 @@ const DENSE: (&str, &str) = (
     ) ENGINE = InnoDB",
 );
 
-/// A ledger's tables. A server that stalls amid a transaction is cut off before the others have waited for long; a line
-/// that is idle for longer than a ledger's calls are apart goes too.
+/// The ledger's tables. A server that stalls inside a transaction is disconnected before the others have waited for
+/// long. So is a connection idle for longer than the interval of a ledger's calls.
 pub(super) static TABLES: Tables = Tables {
     kind: "ledger",
     all: &[LAYOUT, SERVERS, SLOTS, COUNTERS, HISTORY, DEFINITIONS, ADVANCES, WORDS, DENSE, BOOT, META],

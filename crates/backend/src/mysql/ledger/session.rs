@@ -1,4 +1,4 @@
-//! Statements of the ledger's on a connection to a database.
+//! Ledger session of MySQL and MariaDB.
 
 use sequent_core::{
     Fact, InstanceId,
@@ -21,7 +21,7 @@ impl LedgerSession for Connection {
     const INSPECTS_BY: TxMode = TxMode::Single;
     const STATEMENTS: &'static Statements = &STATEMENTS;
 
-    fn speaks_by(&self, token: &str) -> InstanceId {
+    fn instance_of(&self, token: &str) -> InstanceId {
         InstanceId::new(format!("{} ledger {token}", self.instance()))
     }
 
@@ -68,7 +68,7 @@ impl LedgerSession for Connection {
     }
 }
 
-/// The ledger's token where it speaks as `instance` here; `None` where another must speak.
+/// The ledger's token if its instance here is `instance`; `None` if the instance is another one.
 pub(super) fn token_of<'a>(connection: &Connection, instance: &'a InstanceId) -> Option<&'a str> {
     instance.as_str().strip_prefix(connection.instance().as_str())?.strip_prefix(" ledger ")
 }

@@ -1,4 +1,4 @@
-//! The ledger's statements in MySQL and MariaDB.
+//! SQL statements of the ledger for MySQL and MariaDB.
 
 use crate::{ledger::sql::Statements, sql::Many};
 
@@ -122,8 +122,8 @@ pub(super) static STATEMENTS: Statements = Statements {
     write_layout: "REPLACE INTO sequent_layout \
         (one, cluster, shard_bits, memory_bits, generation, next_shard_bits, next_memory_bits, fenced) \
         VALUES (1, ?, ?, ?, ?, ?, ?, ?)",
-    // `seen` too: what was given was taken, otherwise the next open would judge the named loss a leap. And the floor: counters that
-    // began after the copy was made have no row, and may have given as much.
+    // `seen` is raised too: the lost ids count as taken, otherwise the next open would treat the stated loss as a leap.
+    // The floor is raised because counters that began after the backup have no row and may have given as much.
     add_loss: &[
         "UPDATE sequent_counters SET ceiling = ceiling + LEAST(?, 9223372036854775807 - ceiling)",
         "UPDATE sequent_counters SET seen = seen + LEAST(?, 9223372036854775807 - seen)",

@@ -1,4 +1,4 @@
-//! A store: cells in one database, counted in one of three ways.
+//! MySQL and MariaDB stores: cells in one database, counted in one of three ways.
 
 mod auto_increment;
 mod segment;
@@ -24,7 +24,7 @@ use crate::{
 pub use auto_increment::MysqlAutoIncrementStore;
 pub use segment::MysqlSegmentStore;
 
-/// Stamp and mark, and the way in which ids are counted.
+/// The shard's row: stamp, mark, and the way of counting.
 const SHARD: (&str, &str) = (
     "sequent_shard",
     "CREATE TABLE IF NOT EXISTS sequent_shard (
@@ -46,7 +46,7 @@ const CELLS: (&str, &str) = (
     ) ENGINE = InnoDB",
 );
 
-/// Counters in rows.
+/// The tables of counters in rows.
 static ROWS: Tables = Tables {
     kind: "store",
     all: &[SHARD, CELLS, BOOT],
@@ -62,13 +62,13 @@ static ROWS: Tables = Tables {
     session: "",
 };
 
-/// What a change leaves is the id of its OK packet. Past the range, the sum of a take is error 1690, which is `Exhausted`.
+/// The value of a change is the id of its OK packet. A take past the range is error 1690, which becomes `Exhausted`.
 static STATEMENTS: StoreStatements = StoreStatements {
     take: "UPDATE sequent_cells SET v = LAST_INSERT_ID(v + ?) WHERE k = ? AND epoch = ? AND open = 1 AND v >= 0",
-    // A row that was not there bears no id: 0, as it should be.
+    // A new row has no id in the OK packet, which is read as 0: the correct value.
     close: "INSERT INTO sequent_cells (k, epoch, open, v) VALUES (?, ?, 0, 0) \
         ON DUPLICATE KEY UPDATE v = LAST_INSERT_ID(GREATEST(v, 0)), epoch = VALUES(epoch), open = 0",
-    // v before open: assignments run from left to right.
+    // `v` is set before `open`: assignments run from left to right.
     install: "UPDATE sequent_cells SET v = IF(open, v, GREATEST(v, ?)), open = 1 WHERE k = ? AND epoch = ?",
     lift: "UPDATE sequent_cells SET v = LAST_INSERT_ID(GREATEST(v, ?)) WHERE k = ? AND epoch = ? AND open = 1",
     remove: "DELETE FROM sequent_cells WHERE k = ?",
@@ -104,21 +104,21 @@ impl StoreSession for Connection {
     }
 }
 
-/// `mysql-row`: a store in one MySQL or MariaDB database, one row a key, added to in place. The one to take where nothing speaks for
-/// another. Handles to one database, in this process or another, count together.
+/// `mysql-row`: a store in one MySQL or MariaDB database, one row per key, added to in place. It is the default choice
+/// among the MySQL kinds. All handles to one database, in this process or another, count together.
 ///
-/// Making one touches nothing; the first call connects. A database is used by one kind of store only.
+/// The first call connects. A database may be used by one kind of store only.
 pub type MysqlRowStore = CoreStore<SqlStore<Pool<MysqlServer>, InPlace>>;
 
 impl MysqlRowStore {
-    /// The store in the database that the options name.
+    /// The store in the options' database.
     pub fn new(options: ServerOptions) -> Self {
         let connections = Pool::new(MysqlServer { options, tables: &ROWS });
         Self(SqlStore { connections, counting: InPlace })
     }
 }
 
-/// A take adds to a row in place.
+/// Counting by adding to a row in place.
 #[derive(Debug)]
 pub struct InPlace;
 
@@ -128,7 +128,7 @@ impl Counting<Connection> for InPlace {
     }
 }
 
-/// What is worth knowing of each way to count.
+/// Facts common to all ways of counting.
 async fn facts(connection: &mut Connection, needed: &Needed) -> Result<Vec<Fact>, Fault> {
     let mut facts = connection.settings().losses();
     facts.extend(privileges::facts(connection, needed).await?);
@@ -142,7 +142,7 @@ async fn facts(connection: &mut Connection, needed: &Needed) -> Result<Vec<Fact>
     Ok(facts)
 }
 
-/// One of `places` for a key: the same within a process.
+/// A bucket for a key; stable within a process.
 fn place_of(key: &Key, places: usize) -> usize {
     let mut hasher = DefaultHasher::new();
     key.hash(&mut hasher);

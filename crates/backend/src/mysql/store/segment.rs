@@ -1,4 +1,4 @@
-//! `mysql-segment`: a take compares and swaps the row, by the algorithm that other engines share.
+//! `mysql-segment` store: a take compares and swaps the row, by the algorithm of `store::cas`.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -20,20 +20,20 @@ use crate::{
     },
 };
 
-/// How many keys may be taken from at once by one handle.
+/// Number of stripes: keys that one handle can take from in parallel.
 const STRIPES: usize = 64;
 
-/// The longest pause after a lost race; the real one is random up to this.
+/// The longest pause after a lost race. The pause is random up to it.
 const PAUSE_MAX: Duration = Duration::from_millis(2);
 
-/// `mysql-segment`: a store in one MySQL or MariaDB database, one row a key, compared and swapped. For larger blocks, and for servers whose
-/// `LAST_INSERT_ID(expr)` can't be relied on in a take.
+/// `mysql-segment`: a store in one MySQL or MariaDB database, one row per key, compared and swapped. Use it for larger
+/// blocks, and for servers whose `LAST_INSERT_ID(expr)` is unreliable in a take.
 ///
-/// Making one touches nothing; the first call connects.
+/// The first call connects.
 pub type MysqlSegmentStore = CoreStore<SqlStore<Pool<MysqlServer>, Segment>>;
 
 impl MysqlSegmentStore {
-    /// The store in the database that the options name.
+    /// The store in the options' database.
     pub fn new(options: ServerOptions) -> Self {
         let stripes = std::array::from_fn(|_| Stripe::default());
         let counting = Segment { stripes: Box::new(stripes), entropy: Arc::clone(&options.env.entropy) };
@@ -41,8 +41,9 @@ impl MysqlSegmentStore {
     }
 }
 
-/// Takes of one handle from one key follow each other: they would only make each other's swaps fail. Each stripe
-/// remembers what its last take left, which saves the next one of that key the reading.
+/// Counting by compare and swap. Takes of one handle from one key run one after the other, because parallel ones would
+/// only fail each other's swaps. Each stripe remembers the state after its last take, which saves the next take of that
+/// key the read.
 pub struct Segment {
     stripes: Box<[Stripe; STRIPES]>,
     entropy: Arc<dyn Entropy>,
@@ -54,7 +55,7 @@ struct Stripe {
     left: Mutex<Option<Left>>,
 }
 
-/// What a take left in a cell.
+/// The state of a cell after a take.
 struct Left {
     key: Key,
     instance: InstanceId,
@@ -81,7 +82,7 @@ impl Counting<Connection> for Segment {
     ) -> Result<Block, Fault> {
         let left = || self.stripe(key).left.lock().unwrap_or_else(PoisonError::into_inner);
         let instance = connection.instance().clone();
-        // Taken out: a take that is dropped leaves no guess behind.
+        // The hint is removed, so that a dropped take leaves none behind.
         let hint = left().take().filter(|left| left.key == *key && left.instance == instance);
         let hint = hint.map(|left| Seen { state: left.state, token: () });
         let mut row = Row { connection, key, entropy: &*self.entropy };
@@ -95,7 +96,7 @@ impl Counting<Connection> for Segment {
     }
 }
 
-/// The row of a key, as a register: the state itself is compared.
+/// The row of a key, as a register of `cas`; the state itself is compared.
 struct Row<'a> {
     connection: &'a mut Connection,
     key: &'a Key,

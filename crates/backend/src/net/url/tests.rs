@@ -1,4 +1,4 @@
-//! What URLs are read as, and what is refused without its secret.
+//! Tests of URLs: what they parse to, and errors that show no secret.
 
 #![allow(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 

@@ -1,7 +1,7 @@
-//! The ledger in one schema.
+//! PostgreSQL ledger, in one schema.
 //!
-//! Every transaction that writes locks the row of `meta` first, so writers follow each other; it is a handful of statements however
-//! many counters it holds.
+//! Every transaction that writes locks the row of `meta` first, so writers follow one another. It has few statements,
+//! however many counters it writes.
 
 mod schema;
 mod session;
@@ -13,7 +13,8 @@ use crate::{
     net::{Pool, ServerOptions},
 };
 
-/// A ledger in one schema of a PostgreSQL database. Handles to one schema, in this process or another, are one ledger.
+/// A ledger in one schema of a PostgreSQL database. All handles to one schema, in this process or another, are one
+/// ledger.
 ///
 /// ```no_run
 /// use sequent_backend::{net::ServerOptions, postgres::PostgresLedger};
@@ -31,7 +32,7 @@ use crate::{
 pub type PostgresLedger = CoreLedger<SqlLedger<Pool<PostgresServer>>>;
 
 impl PostgresLedger {
-    /// The ledger in the options' schema of the database that they name.
+    /// The ledger in the options' database and schema.
     pub fn new(options: ServerOptions) -> Self {
         Self::on(SqlLedger(Pool::new(PostgresServer { options, tables: &schema::TABLES })))
     }

@@ -1,4 +1,4 @@
-//! The tables of a ledger.
+//! Tables of the PostgreSQL ledger.
 
 use crate::postgres::schema::Tables;
 
@@ -7,8 +7,8 @@ pub(super) static TABLES: Tables = Tables {
     schema: "sequent_ledger",
     version: 2,
     statements: &[
-        // `id` for ever; `token` for this stretch of history; `accepted` is the instance on record. Who writes
-        // anything locks this row first.
+        // `id` never changes; `token` names the current history of the data; `accepted` is the instance on record.
+        // Every writer locks this row first.
         "CREATE TABLE meta (
             one integer PRIMARY KEY CHECK (one = 1),
             id text NOT NULL,
@@ -38,7 +38,7 @@ pub(super) static TABLES: Tables = Tables {
             slot integer PRIMARY KEY,
             instance text NOT NULL
         )",
-        // Keys are bytes: no collation folds them, and a text may hold no zero byte here.
+        // Keys are bytes, because no collation folds bytes, and a PostgreSQL text can't contain a zero byte.
         "CREATE TABLE counters (
             slot integer NOT NULL,
             k bytea NOT NULL,
@@ -52,9 +52,9 @@ pub(super) static TABLES: Tables = Tables {
             moved bigint NOT NULL,
             PRIMARY KEY (slot, k)
         ) WITH (fillfactor = 80)",
-        // By the version of the call that moved the row last.
+        // The version of the call that last changed the row.
         "CREATE INDEX counters_moved ON counters (moved)",
-        // Numbered under the lock on `meta`, so in the order of the commits.
+        // Numbered under the lock on `meta`, so in commit order.
         "CREATE TABLE history (
             ended bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
             slot integer NOT NULL,
@@ -74,7 +74,7 @@ pub(super) static TABLES: Tables = Tables {
             k bytea PRIMARY KEY,
             number bigint NOT NULL
         )",
-        // What people write is bytes too, whatever the database's encoding.
+        // Operators' texts are bytes too, so the database's encoding does not matter.
         "CREATE TABLE words (
             slot integer PRIMARY KEY,
             verb text NOT NULL,

@@ -1,4 +1,4 @@
-//! Statements of the ledger's on a connection to a schema.
+//! Ledger session of PostgreSQL.
 
 use sequent_core::{Fact, InstanceId};
 
@@ -28,16 +28,17 @@ const NEEDED: &Needed = &[
     ("slots", "SELECT, INSERT, UPDATE, DELETE"),
 ];
 
-/// The token, the server's clock, and where they come from.
+/// Reads the token, the server's clock, and the anchor's file and server process of the answer.
 const LOOK: &str = "SELECT token, (extract(epoch FROM clock_timestamp()) * 1000)::bigint, \
     pg_relation_filenode('counters'::regclass)::bigint, pg_backend_pid() FROM meta";
 
-/// The same, and other writers wait until this transaction has ended. The clock is read once the lock is held.
+/// As `LOOK`, with a lock that other writers wait for until this transaction ends. The clock is read under the lock.
 const LOCK: &str = "SELECT token, (extract(epoch FROM clock_timestamp()) * 1000)::bigint, \
     pg_relation_filenode('counters'::regclass)::bigint, pg_backend_pid() \
     FROM (SELECT token FROM meta FOR UPDATE) AS held";
 
-/// The server's version, and the ledger's tables that a subscription of this database writes to: everybody may read that.
+/// Reads the server's version, and the ledger's tables that a subscription of this database writes to. Every role may
+/// read them.
 const FACTS: &str = "SELECT current_setting('server_version'), \
     (SELECT string_agg(srrelid::regclass::text, ', ') FROM pg_subscription_rel \
     WHERE srrelid IN ('meta'::regclass, 'dense'::regclass, 'counters'::regclass))";
@@ -45,7 +46,7 @@ const FACTS: &str = "SELECT current_setting('server_version'), \
 impl LedgerSession for Connection {
     const STATEMENTS: &'static Statements = &STATEMENTS;
 
-    fn speaks_by(&self, token: &str) -> InstanceId {
+    fn instance_of(&self, token: &str) -> InstanceId {
         InstanceId::new(format!("{} {token}", self.instance()))
     }
 

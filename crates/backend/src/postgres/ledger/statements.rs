@@ -1,4 +1,4 @@
-//! The ledger's statements in PostgreSQL. Keys are bytes, and compare as such.
+//! SQL statements of the ledger for PostgreSQL. Keys are bytes, and compare as such.
 
 use crate::{ledger::sql::Statements, sql::Many};
 
@@ -34,7 +34,7 @@ pub(super) static STATEMENTS: Statements = Statements {
             AS a (slot, k, epoch, ceiling, seen, moved) \
         WHERE c.slot = a.slot AND c.k = a.k AND c.epoch = a.epoch",
     )),
-    // In the order of the calls: the numbers of the history tell it.
+    // In the order of the calls, since the history's ids define its order.
     write_history: Many::Columns(
         "INSERT INTO history (slot, k, epoch, base, ceiling) SELECT slot, k, epoch, base, ceiling \
         FROM unnest($1::int8[]::int4[], $2::bytea[], $3::int8[], $4::int8[], $5::int8[]) \
@@ -97,8 +97,8 @@ pub(super) static STATEMENTS: Statements = Statements {
         ON CONFLICT (one) DO UPDATE SET cluster = excluded.cluster, shard_bits = excluded.shard_bits, \
             memory_bits = excluded.memory_bits, generation = excluded.generation, next_shard_bits = excluded.next_shard_bits, \
             next_memory_bits = excluded.next_memory_bits, fenced = excluded.fenced",
-    // `seen` too: what was given was taken, otherwise the next open would judge the named loss a leap. And the floor: counters that
-    // began after the copy was made have no row, and may have given as much.
+    // `seen` is raised too: the lost ids count as taken, otherwise the next open would treat the stated loss as a leap.
+    // The floor is raised because counters that began after the backup have no row and may have given as much.
     add_loss: &[
         "UPDATE counters SET ceiling = ceiling + LEAST($1, 9223372036854775807 - ceiling), \
             seen = seen + LEAST($1, 9223372036854775807 - seen)",

@@ -1,4 +1,4 @@
-//! The calls on cells, each one script.
+//! Cell calls of the Redis store, one script each.
 
 use sequent_core::{Block, Epoch, ErrorKind, Key, SourceError, Why};
 
@@ -60,7 +60,7 @@ pub(super) async fn remove(connection: &mut Connection, owner: &Owner, key: &Key
     Ok(words.first().is_some_and(|gone| gone == "1"))
 }
 
-/// Runs a script that changes the one cell of this epoch, or is refused; returns the value held afterwards.
+/// Runs a script that changes only an open cell of this epoch; returns the value afterwards.
 async fn change(
     connection: &mut Connection,
     owner: &Owner,
@@ -74,7 +74,7 @@ async fn change(
     value_of(answer.map_err(|fault| named(fault, key, epoch))?, key, epoch)
 }
 
-/// The value in an answer, or what was found instead of the cell.
+/// The value of an answer, or the error for what was found instead of the cell.
 fn value_of(answer: Answer, key: &Key, epoch: Epoch) -> Result<u64, Fault> {
     match answer {
         Answer::Done(words) => {
@@ -88,7 +88,7 @@ fn value_of(answer: Answer, key: &Key, epoch: Epoch) -> Result<u64, Fault> {
     }
 }
 
-/// Another epoch's cell, or a closed one.
+/// Error for a closed cell or another epoch's.
 fn another(key: &Key, epoch: Epoch, words: &[String]) -> Fault {
     let [found, open] = first_two(words);
     let Ok(bits) = found.parse() else {
@@ -99,13 +99,13 @@ fn another(key: &Key, epoch: Epoch, words: &[String]) -> Fault {
         .into()
 }
 
-/// Somebody has written there by hand; a new epoch begins above the ceiling.
+/// Error for a value written directly by an operator. A new epoch begins above the ceiling.
 fn set_by_hand(key: &Key, epoch: Epoch, found: &str) -> Fault {
     let context = format!("{key} in epoch {epoch}: found value {found:?}, which no verb has left");
     SourceError::new(ErrorKind::Regressed, context).told(Why::SetByHand).into()
 }
 
-/// The server itself lost one of the two: it was evicted, expired or deleted.
+/// Error for a cell or witness that the server lost: evicted, expired or deleted.
 fn half(key: &Key, epoch: Epoch, words: &[String]) -> Fault {
     let [value, held_by] = first_two(words);
     let gone = if held_by == "cell" { "witness" } else { "cell" };
@@ -117,7 +117,7 @@ fn first_two(words: &[String]) -> [&str; 2] {
     [0, 1].map(|at| words.get(at).map_or("", String::as_str))
 }
 
-/// The server does not say which counter is at its end, or no hash.
+/// Adds the key to errors of the server, which names neither a counter at its end nor a key of another type.
 fn named(fault: Fault, key: &Key, epoch: Epoch) -> Fault {
     match fault {
         Fault::Answer(error) => Fault::Answer(error.during(format!("{key} in epoch {epoch}"))),

@@ -1,11 +1,11 @@
-//! A look into a shard that changes nothing: no script is run, for the server would keep its text.
+//! Read-only examination of a Redis shard. It runs no script, because the server would keep its text.
 
 use redis::cmd;
 use sequent_core::{Block, Epoch, Examination, Fact, FactClass, Inspection, Key, Sight};
 
 use super::{
     identity::{has_cells, inspection, siblings},
-    rights::rights,
+    privileges::excess_privileges,
 };
 use crate::{
     net::{Fault, Owner, SLOTS_MAX, sibling},
@@ -20,11 +20,11 @@ pub(super) async fn examine(
     let (inspection, mark) = inspect(connection, owner).await?;
     let mut facts = settings::facts(&inspection.durability.settings);
     if inspection.stamp.is_none() {
-        // Who may not read there is told of it by what else is looked at.
+        // An error is ignored: other reads report a missing privilege.
         let others = siblings(connection, owner, SLOTS_MAX).await.unwrap_or_default();
         facts.extend(others.iter().map(sibling));
     }
-    facts.extend(rights(connection).await?);
+    facts.extend(excess_privileges(connection).await?);
     let mut lifetimes = Lifetimes::default();
     let shard = connection.shard().to_vec();
     facts.extend(lifetimes.of(connection, &shard).await?.map(|ms| fleeting(&shard, ms)));
@@ -36,14 +36,14 @@ pub(super) async fn examine(
     Ok(Examination { inspection, mark, cells, facts })
 }
 
-/// What the store says of itself, and its mark.
+/// Reads the store's identity, and its mark.
 async fn inspect(connection: &mut Connection, owner: &Owner) -> Result<(Inspection, u64), Fault> {
     let mut read = cmd("HMGET");
     read.arg(connection.shard()).arg(&["stamp", "mark", "cell"]);
     let [stamp, mark, cell]: [Option<String>; 3] = connection.ask(&read).await?;
     let has_cells = match &cell {
         Some(cell) => has_cells(connection, owner, cell).await?,
-        // As for any other look: a store that lost its own key is taken for an empty one.
+        // As elsewhere, a store without its own key counts as empty.
         None => false,
     };
     let time = connection.ask(&cmd("TIME")).await?;
@@ -55,7 +55,7 @@ async fn sight(connection: &mut Connection, name: &[u8], lifetimes: &mut Lifetim
     let held: Result<[Option<String>; 3], Fault> =
         connection.ask(cmd("HMGET").arg(name).arg(&["epoch", "open", "v"])).await;
     let held = match held {
-        // Something of another type stands there.
+        // The key has another type.
         Err(Fault::Answer(error)) => return Ok(Sight::Odd(error.to_string())),
         held => held?,
     };
@@ -73,21 +73,21 @@ async fn sight(connection: &mut Connection, name: &[u8], lifetimes: &mut Lifetim
     }
 }
 
-/// Asks how long keys live, as long as the user may.
+/// Reads times to live, until the user is refused.
 #[derive(Default)]
 struct Lifetimes {
     denied: bool,
 }
 
 impl Lifetimes {
-    /// After how many milliseconds a key goes by itself; `None`: never, or nobody may ask.
+    /// Milliseconds until a key expires; `None` if it never does, or the user may not ask.
     async fn of(&mut self, connection: &mut Connection, name: &[u8]) -> Result<Option<u64>, Fault> {
         if self.denied {
             return Ok(None);
         }
         let left: Option<i64> = connection.ask_if_allowed(cmd("PTTL").arg(name)).await?;
         self.denied = left.is_none();
-        // Below zero: it is there for ever, or is not there.
+        // A negative answer: no time to live, or no such key.
         Ok(left.and_then(|left| u64::try_from(left).ok()))
     }
 
@@ -98,7 +98,7 @@ impl Lifetimes {
     }
 }
 
-/// The shard's own key has a time to live.
+/// Warns that the shard's own key has a time to live.
 fn fleeting(shard: &[u8], ms: u64) -> Fact {
     let name = format!("time to live of {}", String::from_utf8_lossy(shard));
     let fact = Fact::new(FactClass::Forgets, name, format!("{ms} ms")).expected("none");

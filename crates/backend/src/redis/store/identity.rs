@@ -1,4 +1,4 @@
-//! What a store says of itself, its stamp and its mark.
+//! Identity, stamp and mark of a Redis store.
 
 use redis::{cmd, pipe};
 use sequent_core::{Inspection, SlotIndex, Stamp};
@@ -13,12 +13,11 @@ use crate::{
     store::{Swapped, parse_stamp},
 };
 
-/// How many keys the server looks through at a time, and how often: in a database that is ours alone the first look finds
-/// a cell, or the end.
+/// Keys per scan, and the most scans. In a database used only by this store, the first scan finds a cell or the end.
 const SCAN_COUNT: u32 = 1000;
 const SCANS_MAX: usize = 32;
 
-/// Slots whose stamps are asked for in one round trip.
+/// Slots whose stamps are read in one round trip.
 const SLOTS_AT_ONCE: usize = 256;
 
 pub(super) async fn inspect(connection: &mut Connection, owner: &Owner) -> Result<Inspection, Fault> {
@@ -32,7 +31,7 @@ pub(super) async fn inspect(connection: &mut Connection, owner: &Owner) -> Resul
     inspection(connection, stamp, has_cells, (seconds, micros)).await
 }
 
-/// What is said of a store of which this was read; `time` is the server's, in seconds and microseconds.
+/// The inspection of a store from these fields. `time` is the server's, in seconds and microseconds.
 pub(super) async fn inspection(
     connection: &mut Connection,
     stamp: Option<&str>,
@@ -49,14 +48,14 @@ pub(super) async fn inspection(
     })
 }
 
-/// Whether any cell is there; `cell` is the one that was closed last.
+/// Whether there is any cell; `cell` is the one closed last.
 pub(super) async fn has_cells(connection: &mut Connection, owner: &Owner, cell: &str) -> Result<bool, Fault> {
     let epoch: Option<String> = connection.ask(cmd("HGET").arg(cell).arg("epoch")).await?;
     Ok(epoch.is_some() || has_others(connection, owner).await?)
 }
 
-/// Whether a scan meets one. In a database that others fill as well the scans may come to their end before; then none was
-/// seen: the names are this owner's alone, and what bears them was written by this cluster.
+/// Whether a scan finds a cell. In a database shared with other programs the scans may end before; then the answer is
+/// `false`. Every key with this prefix was written by this cluster.
 async fn has_others(connection: &mut Connection, owner: &Owner) -> Result<bool, Fault> {
     let pattern = [&CellNames::prefixes(owner).cell[..], b"*"].concat();
     let mut cursor = "0".to_owned();
@@ -94,7 +93,7 @@ pub(super) async fn mark(connection: &mut Connection, version: u64) -> Result<u6
     Ok(words.first().and_then(|held| held.parse().ok()).unwrap_or(0))
 }
 
-/// The other slots' stamps.
+/// The stamps of the other slots.
 pub(super) async fn siblings(
     connection: &mut Connection,
     owner: &Owner,
@@ -109,7 +108,7 @@ pub(super) async fn siblings(
             reads.cmd("HGET").arg(shard_name(&owner)).arg("stamp");
         }
         let stamps: Vec<Option<String>> = connection.ask_all(&reads).await?;
-        // What can't be read as one is nobody's.
+        // Text that is no stamp belongs to no slot.
         found.extend(stamps.into_iter().flatten().filter_map(|stamp| stamp.parse::<Stamp>().ok()));
     }
     Ok(found)

@@ -1,10 +1,10 @@
-//! A shard: two hashes a key, the cell and its witness, and one for the shard itself.
+//! Redis store: two hashes per key, the cell and its witness, and one for the shard itself.
 
 mod cells;
 mod examine;
 mod identity;
 mod page;
-mod rights;
+mod privileges;
 
 use sequent_core::{Block, CellPage, Epoch, Examination, Inspection, Key, SlotIndex, Stamp};
 
@@ -14,10 +14,10 @@ use crate::{
     store::{CoreStore, StoreEngine, Swapped},
 };
 
-/// A store in one database of a Redis or Valkey server, of kind `redis`. Handles of one owner, in this process or
+/// A store in one database of a Redis or Valkey server, of kind `redis`. All handles of one owner, in this process or
 /// another, count together.
 ///
-/// Making one touches nothing; the first call connects.
+/// The first call connects.
 ///
 /// ```no_run
 /// use sequent_backend::{net::{Owner, ServerOptions}, redis::RedisStore};
@@ -38,13 +38,13 @@ use crate::{
 pub type RedisStore = CoreStore<RedisStoreEngine>;
 
 impl RedisStore {
-    /// The store of `owner` on the server that the options name.
+    /// The store of `owner` on the options' server.
     pub fn new(options: ServerOptions, owner: Owner) -> Self {
         Self(RedisStoreEngine { pool: Pool::new(RedisServer { options, owner }) })
     }
 }
 
-/// Cells in hashes.
+/// The engine of a [`RedisStore`]: cells in hashes.
 pub struct RedisStoreEngine {
     pool: Pool<RedisServer>,
 }

@@ -1,4 +1,4 @@
-//! A page of what a shard holds.
+//! Pages of a Redis shard's cells.
 
 use redis::{RedisResult, cmd, pipe};
 use sequent_core::{Block, CellPage, Key};
@@ -8,7 +8,7 @@ use crate::{
     redis::{connection::Connection, names::CellNames},
 };
 
-/// How many keys the server looks through at a time.
+/// Keys per scan.
 const SCAN_COUNT: u32 = 4096;
 
 pub(super) async fn page(
@@ -31,15 +31,15 @@ pub(super) async fn page(
     Ok(CellPage { cells: told.collect(), next: (next != "0").then_some(next), is_partial: false })
 }
 
-/// Meets cells, and the witnesses that are left where a cell is gone.
+/// Pattern of cells, and of witnesses whose cell is missing.
 fn pattern(owner: &Owner) -> String {
     format!("sequent/{owner}/[cw]*/*")
 }
 
-/// The fields of one hash; or what else stands there.
+/// The fields of one hash, or the error of another type.
 type Held = RedisResult<Vec<Option<String>>>;
 
-/// A name that the scan met.
+/// A name found by the scan.
 struct Found {
     key: Key,
     is_cell: bool,
@@ -55,7 +55,8 @@ impl Found {
         Some(Self { key: Key::from_stored(&String::from_utf8_lossy(rest)), is_cell })
     }
 
-    /// The key and the highest value that is told of it, as a close has it; a key that has both is told by its cell.
+    /// The key and its highest value, as a close would read it. If both exist, only the cell reports the key, so that
+    /// it is listed once.
     fn told(self, held: &[Held]) -> Option<(Key, u64)> {
         let [cell, witness] = held else { return None };
         let is_there = cell.as_ref().map_or(true, |fields| fields.iter().any(Option::is_some));

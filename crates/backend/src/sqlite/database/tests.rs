@@ -1,4 +1,4 @@
-//! A disk that hangs, played by who keeps the file's turn: what callers hear, and what is left behind.
+//! Tests of a hanging disk, simulated by holding the file's disk gate: errors of callers, and threads left behind.
 
 use std::{
     future::Future,
@@ -16,7 +16,7 @@ use tokio::time::timeout;
 
 use super::*;
 use crate::net::{Connection as _, TxMode};
-use crate::sqlite::{disk_gate::DiskPass, opening::Coming};
+use crate::sqlite::{connect::Coming, disk_gate::DiskPass};
 
 static TABLES: Tables = Tables {
     kind: "test",
@@ -31,7 +31,7 @@ static TABLES: Tables = Tables {
     token: "SELECT uuid FROM identity",
 };
 
-/// What a test does in the middle of a verb.
+/// A step that a test runs in the middle of a call.
 struct Verb<F>(F);
 
 impl<F: Fn() + Send + Sync> Operation<Connection> for Verb<F> {
@@ -68,7 +68,7 @@ impl Scene {
         Self { folder, database }
     }
 
-    /// Until it is dropped, whatever asks the disk about the file waits.
+    /// Until the result is dropped, all accesses to the file wait.
     fn hang(&self) -> DiskPass {
         let turns = self.database.place.turns.clone();
         let mut next = Box::pin(turns.next());
@@ -93,7 +93,7 @@ fn mute<T>(done: Result<T, SourceError>) {
     }
 }
 
-/// Without a pause worth the name.
+/// Fails if the future takes a noticeable time.
 async fn at_once<T>(work: impl Future<Output = T>) -> T {
     timeout(Duration::from_millis(300), work).await.unwrap_or_else(|_| panic!("it was waited for"))
 }
@@ -113,7 +113,7 @@ async fn who_gives_up_leaves_no_thread_but_the_first() {
         assert!(timeout(Duration::from_millis(2), step).await.is_err());
     }
     drop(hang);
-    // Whoever was in line before has had the turn once this one has it.
+    // All earlier waiters have had their pass once this one has.
     place.on_thread(|_| Ok(())).await.unwrap();
     assert_eq!(steps.load(Ordering::Relaxed), 1, "calls to a disk that hangs");
 }

@@ -1,4 +1,4 @@
-//! The ledger in one file.
+//! SQLite ledger, in one file.
 
 mod schema;
 mod session;
@@ -11,8 +11,8 @@ use std::path::PathBuf;
 use super::{SqliteOptions, database::Database};
 use crate::ledger::{CoreLedger, sql::SqlLedger};
 
-/// A ledger in one SQLite file. Handles to one file, in this process or another, are one ledger. The last process to leave a file
-/// takes `-wal` and `-shm` with it.
+/// A ledger in one SQLite file. All handles to one file, in this process or another, are one ledger. The last process
+/// that closes the file removes `-wal` and `-shm`.
 ///
 /// ```
 /// use sequent_backend::sqlite::{SqliteLedger, SqliteOptions};

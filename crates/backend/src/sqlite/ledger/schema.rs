@@ -1,4 +1,4 @@
-//! The tables of a ledger.
+//! Tables of the SQLite ledger.
 
 use crate::sqlite::connection::Tables;
 
@@ -10,7 +10,7 @@ pub(super) static TABLES: Tables = Tables {
     application_id: APPLICATION_ID,
     version: 3,
     statements: &[
-        // `id` for ever; `token` for this stretch of history; `accepted` is the instance on record.
+        // `id` never changes; `token` names the current history of the data; `accepted` is the instance on record.
         "CREATE TABLE meta (
             one INTEGER PRIMARY KEY CHECK (one = 1),
             id TEXT NOT NULL,
@@ -53,7 +53,7 @@ pub(super) static TABLES: Tables = Tables {
             moved INTEGER NOT NULL,
             PRIMARY KEY (slot, k)
         ) STRICT, WITHOUT ROWID",
-        // By the version of the call that moved the row last.
+        // The version of the call that last changed the row.
         "CREATE INDEX counters_moved ON counters (moved)",
         "CREATE TABLE history (
             ended INTEGER PRIMARY KEY,

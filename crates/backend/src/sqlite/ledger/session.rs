@@ -1,4 +1,4 @@
-//! What a ledger needs of a connection to a file.
+//! Ledger session of SQLite.
 
 use sequent_core::{Fact, InstanceId};
 
@@ -10,16 +10,15 @@ use crate::{
 };
 
 impl LedgerSession for Connection {
-    // The lock of a writer, so that a file which is locked or read-only shows itself. Nothing is written: the ledger may be another
-    // cluster's.
+    // A writer's lock detects a locked or read-only file. Nothing is written: the ledger may belong to another cluster.
     const INSPECTS_BY: TxMode = TxMode::Write;
     const STATEMENTS: &'static Statements = &STATEMENTS;
 
-    fn speaks_by(&self, token: &str) -> InstanceId {
+    fn instance_of(&self, token: &str) -> InstanceId {
         self.as_token(token)
     }
 
-    /// The transaction itself holds the file.
+    /// The transaction itself locks the file.
     async fn hold(&mut self, _hold: Hold) -> Result<(String, u64), Fault> {
         let token = self.only("SELECT token FROM meta").await?.text()?;
         Ok((token, self.wall_ms()))

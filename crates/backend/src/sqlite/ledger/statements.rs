@@ -1,4 +1,4 @@
-//! The ledger's statements in SQLite.
+//! SQL statements of the ledger for SQLite.
 
 use crate::{ledger::sql::Statements, sql::Many};
 
@@ -46,7 +46,7 @@ pub(super) static STATEMENTS: Statements = Statements {
         between: " OR ",
         after: "",
     },
-    // Whoever may write to a file may delete.
+    // A process that may write to a file may delete rows.
     delete_none: &[],
 
     hold_dense: Many::Listed {
@@ -114,8 +114,8 @@ pub(super) static STATEMENTS: Statements = Statements {
     write_layout: "INSERT OR REPLACE INTO layout \
         (one, cluster, shard_bits, memory_bits, generation, next_shard_bits, next_memory_bits, fenced) \
         VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-    // `seen` too: what was given was taken, otherwise the next open would judge the named loss a leap. And the floor: counters that
-    // began after the copy was made have no row, and may have given as much.
+    // `seen` is raised too: the lost ids count as taken, otherwise the next open would treat the stated loss as a leap.
+    // The floor is raised because counters that began after the backup have no row and may have given as much.
     add_loss: &[
         "UPDATE counters SET ceiling = ceiling + min(?1, 9223372036854775807 - ceiling), \
             seen = seen + min(?1, 9223372036854775807 - seen)",

@@ -1,13 +1,13 @@
-//! Cells over a register that can only be compared and swapped: the four verbs, written once.
+//! Cells on a compare-and-swap register: the four calls of a store, written once.
 //!
-//! An engine brings a [`Register`], which is one cell: it reads what is held, and replaces it if it is still the same.
-//! Everything else (who may take, what a close leaves, how often a lost race is tried again) is here. The in-memory twin
-//! in the tests runs the whole conformance suite, so that the algorithm is proven without an engine.
+//! An engine brings a [`Register`], which is one cell. It reads the cell, and replaces it if it is unchanged. This
+//! module has the rest: which takes are allowed, what a close leaves, and how often a lost race is retried. An
+//! in-memory register runs the whole conformance suite, which tests the algorithm without an engine.
 
 #[cfg(test)]
-mod tests;
+mod test_model;
 #[cfg(test)]
-mod twin;
+mod tests;
 
 use std::future::Future;
 
@@ -15,44 +15,44 @@ use sequent_core::{Block, Epoch, ErrorKind, Key, SourceError};
 
 use super::{CellState, block, regressed};
 
-/// How often a verb tries against others that change the cell in between. Sixteen at once on one register, each pausing a
-/// moment after a loss, needed at most 20.
+/// The most tries of a call after lost races. Sixteen clients on one register, each pausing after a loss, needed at
+/// most 20.
 pub(crate) const ROUNDS_MAX: u32 = 64;
 
-/// What was seen, and what the engine needs to replace just that.
+/// A cell as it was read, with the token that the engine needs to replace exactly that version.
 #[derive(Debug, Clone)]
 pub(crate) struct Seen<T> {
     pub(crate) state: CellState,
-    /// A version that the engine gave; `()` where the state itself is compared.
+    /// A version given by the engine; `()` if the state itself is compared.
     pub(crate) token: T,
 }
 
-/// One cell that can be read, and replaced if nobody was faster.
+/// One cell that can be read, and replaced if it is unchanged.
 pub(crate) trait Register: Send {
-    /// What tells one version of the cell from another.
+    /// A token for one version of the cell.
     type Token: Send + Sync;
-    /// How the engine fails.
+    /// The engine's error.
     type Fault: From<SourceError> + Send;
 
-    /// What is held now, if anything.
+    /// Reads the cell, if there is one.
     fn read(&mut self) -> impl Future<Output = Result<Option<Seen<Self::Token>>, Self::Fault>> + Send;
 
-    /// Replaces what was seen; whether it was still that.
+    /// Replaces the cell if it is still `seen`; `false` if another client was faster.
     fn swap(
         &mut self,
         seen: &Seen<Self::Token>,
         new: CellState,
     ) -> impl Future<Output = Result<bool, Self::Fault>> + Send;
 
-    /// Writes where nothing is; whether nothing was.
+    /// Creates the cell; `false` if there is one already.
     fn add(&mut self, new: CellState) -> impl Future<Output = Result<bool, Self::Fault>> + Send;
 
-    /// Waits a moment after a lost race, so that equals do not meet again.
+    /// Pauses after a lost race, so that equal clients do not collide again.
     fn pause(&mut self) -> impl Future<Output = ()> + Send;
 }
 
-/// Adds `want` ids to an open cell of this epoch. `hint` may be what the last verb left: where it is true still, the reading
-/// is saved, and where it is not, a round is lost. Returns what is held afterwards, too.
+/// Adds `want` ids to an open cell of this epoch. Also returns the cell's new state. `hint` may be the state after the
+/// last call: a correct one saves the read, and a wrong one costs a round.
 pub(crate) async fn take<R: Register>(
     register: &mut R,
     key: &Key,
@@ -82,7 +82,7 @@ pub(crate) async fn take<R: Register>(
     Err(contended(key).into())
 }
 
-/// Closes the cell for the next epoch, whatever it held; returns its value.
+/// Closes the cell for the next epoch, whatever its state; returns its value.
 pub(crate) async fn close<R: Register>(register: &mut R, key: &Key, next: Epoch) -> Result<u64, R::Fault> {
     for _ in 0..ROUNDS_MAX {
         let (value, done) = match register.read().await? {
@@ -100,7 +100,8 @@ pub(crate) async fn close<R: Register>(register: &mut R, key: &Key, next: Epoch)
     Err(contended(key).into())
 }
 
-/// Opens the closed cell of this epoch at the greater of its value and `base`; an open one of this epoch is left.
+/// Opens the closed cell of this epoch at the greater of its value and `base`. An open cell of this epoch stays as it
+/// is.
 pub(crate) async fn install<R: Register>(
     register: &mut R,
     key: &Key,
@@ -123,7 +124,7 @@ pub(crate) async fn install<R: Register>(
     Err(contended(key).into())
 }
 
-/// Raises an open cell of this epoch to `floor`; returns what is held afterwards.
+/// Raises an open cell of this epoch to `floor`; returns its value afterwards.
 pub(crate) async fn lift<R: Register>(
     register: &mut R,
     key: &Key,
@@ -143,7 +144,7 @@ pub(crate) async fn lift<R: Register>(
     Err(contended(key).into())
 }
 
-/// The cell, if it counts for this epoch.
+/// The cell, if it is open and of this epoch.
 fn demand<T>(seen: Option<Seen<T>>, key: &Key, epoch: Epoch) -> Result<Seen<T>, SourceError> {
     match seen {
         Some(seen) if seen.state.counts_for(epoch) => Ok(seen),

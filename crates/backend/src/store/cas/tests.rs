@@ -1,4 +1,4 @@
-//! The algorithm against the conformance suite, on its in-memory twin; and its bound.
+//! Compare-and-swap cells: conformance suite on an in-memory register, and the bound on tries.
 
 use std::sync::Arc;
 
@@ -7,21 +7,21 @@ use sequent_testkit::conformance::store::StoreFixture;
 
 use crate::store::CellState;
 
-use super::{ROUNDS_MAX, Register, Seen, twin::Twin};
+use super::{ROUNDS_MAX, Register, Seen, test_model::TestModel};
 
-impl StoreFixture for Twin {
+impl StoreFixture for TestModel {
     fn open(&self) -> BoxFuture<'_, Arc<dyn Store>> {
         Box::pin(std::future::ready(Arc::new(self.clone()) as Arc<dyn Store>))
     }
 
     fn delete<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, bool> {
-        Box::pin(std::future::ready(Twin::delete(self, key)))
+        Box::pin(std::future::ready(TestModel::delete(self, key)))
     }
 }
 
-sequent_testkit::store_conformance!(Twin::new());
+sequent_testkit::store_conformance!(TestModel::new());
 
-/// A register on which somebody else is always faster.
+/// A register that loses every race.
 struct Busy {
     swaps: u32,
 }

@@ -1,5 +1,5 @@
-//! The calls on cells, each one statement. They were raced on real servers and files: no id twice in an epoch, and every close covers
-//! every id given.
+//! Cell calls of SQL stores, one statement each. Race tests on real servers and files found no id twice in an epoch,
+//! and every close at or above all ids taken.
 
 use sequent_core::{Block, Epoch, ErrorKind, Key, SourceError};
 
@@ -9,10 +9,10 @@ use crate::{
     store::{CellState, block, regressed},
 };
 
-/// How often a take is made that found its cell closed, and then open.
+/// The most tries of a take that gave nothing but then found its cell open.
 const TAKE_TRIES_MAX: u32 = 3;
 
-/// What the row of a key holds.
+/// The row of a key.
 struct Found {
     epoch: Epoch,
     open: bool,
@@ -20,7 +20,7 @@ struct Found {
 }
 
 impl Found {
-    /// The same as other engines have it. A value is below zero only by hand, and then no id was given that it would have to cover.
+    /// The state of the row. Only an operator can write a value below zero. No id was taken from it, so it counts as 0.
     fn state(&self) -> CellState {
         CellState { epoch: self.epoch, open: self.open, value: u64::try_from(self.value).unwrap_or(0) }
     }
@@ -34,12 +34,12 @@ async fn find<S: StoreSession>(session: &mut S, key: &Key) -> Result<Option<Foun
     Ok(Some(Found { epoch: Epoch::from_stored(epoch), open: row.int()? != 0, value: row.int()? }))
 }
 
-/// What the cell of a key holds.
+/// The cell of a key.
 pub(crate) async fn cell<S: StoreSession>(session: &mut S, key: &Key) -> Result<Option<CellState>, Fault> {
     Ok(find(session, key).await?.map(|found| found.state()))
 }
 
-/// A call touched no row: what was found instead.
+/// The error of a call that touched no row, from what the row holds now.
 async fn regressed_cell<S: StoreSession>(session: &mut S, key: &Key, epoch: Epoch) -> Result<Fault, Fault> {
     Ok(regressed(key, epoch, cell(session, key).await?).into())
 }
@@ -64,8 +64,8 @@ pub(super) async fn take<S: StoreSession>(
     Err(SourceError::new(ErrorKind::Contended, context).into())
 }
 
-/// What a take that gave nothing is told, by what was found after it: nothing where the cell could have given, for another process has
-/// opened it meanwhile.
+/// The error of a take that gave nothing, from the row read after it. `None` if that row could have given: another
+/// process opened it meanwhile.
 fn refusal(found: Option<Found>, key: &Key, epoch: Epoch, want: u64) -> Option<SourceError> {
     let state = found.as_ref().map(Found::state);
     let counts = found.filter(|found| found.state().counts_for(epoch) && found.value >= 0);
@@ -75,7 +75,7 @@ fn refusal(found: Option<Found>, key: &Key, epoch: Epoch, want: u64) -> Option<S
     (!has_room).then(|| SourceError::new(ErrorKind::Exhausted, context))
 }
 
-/// The server does not say which counter is at its end.
+/// Adds the key to an error, since the server does not name it.
 fn named(fault: Fault, key: &Key) -> Fault {
     match fault {
         Fault::Answer(error) => Fault::Answer(error.during(key)),
@@ -123,7 +123,7 @@ pub(super) async fn lift<S: StoreSession>(
 pub(super) async fn remove<S: StoreSession>(session: &mut S, key: &Key) -> Result<bool, Fault> {
     match session.execute(S::STATEMENTS.remove, vec![S::text(key.as_str())]).await {
         Ok(gone) => Ok(gone > 0),
-        // Nothing else needs that privilege: who does not grant it keeps the cells.
+        // Only this call needs the privilege to delete. Without it, cells are kept.
         Err(Fault::Denied(_)) => Ok(false),
         Err(fault) => Err(fault),
     }

@@ -1,4 +1,4 @@
-//! A look into a store that changes nothing.
+//! Read-only examination of SQL stores.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use sequent_core::{CellPage, Epoch, Examination, Key, Sight};
 use super::{Counting, StoreSession, identity};
 use crate::{net::Fault, sql::SqlRow};
 
-/// How many cells are told of at once.
+/// Cells of one page.
 const CELLS_A_PAGE: u32 = 4096;
 
 pub(super) async fn examine<S: StoreSession, K: Counting<S>>(
@@ -50,7 +50,7 @@ pub(super) async fn page<S: StoreSession, K: Counting<S>>(
     session: &mut S,
     from: Option<&str>,
 ) -> Result<CellPage, Fault> {
-    // No key is empty, so none is at or before the empty one.
+    // Every key is above the empty text, so a listing from it is complete.
     let params = vec![S::text(from.unwrap_or_default()), u64::from(CELLS_A_PAGE).into()];
     let mut cells = Vec::new();
     for mut row in session.rows(S::STATEMENTS.page, params).await? {

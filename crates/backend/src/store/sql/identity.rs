@@ -1,4 +1,4 @@
-//! What a store says of itself, its stamp and its mark: one row beside the cells.
+//! Identity, stamp and mark of an SQL store, in one row beside the cells.
 
 use sequent_core::{Condition, Inspection};
 
@@ -9,7 +9,7 @@ use crate::{
     store::{Swapped, parse_stamp},
 };
 
-/// Reads what the store says of itself, and its mark.
+/// Reads the identity of the store, and its mark.
 pub(super) async fn inspect<S: StoreSession>(session: &mut S) -> Result<(Inspection, u64), Fault> {
     let mut row = shard(session).await?;
     let (stamp, mark, has_cells, told) = (row.maybe_text()?, row.count()?, row.int()? != 0, row.count()?);
@@ -32,7 +32,7 @@ pub(super) async fn swap_stamp<S: StoreSession>(
 ) -> Result<Swapped, Fault> {
     let params = vec![new.into(), Value::maybe_text(expected)];
     if session.change(S::STATEMENTS.stamp, params).await?.is_some() {
-        // Whoever stamps, or looks whether it could be stamped, wants to know whether more will follow.
+        // The caller stamps the store, or checks whether it could: it has to know whether there is space for more.
         session.check_space().await?;
         return Ok(Swapped::Done);
     }
@@ -45,13 +45,13 @@ pub(super) async fn mark<S: StoreSession>(session: &mut S, version: u64) -> Resu
     {
         return Ok(held);
     }
-    // Marks only grow, so a later look may only find a higher one.
+    // Marks only grow, so a later read finds the same or a higher one.
     let mut row = shard(session).await?;
     row.maybe_text()?;
     Ok(row.count()?)
 }
 
-/// The row that is made with the tables.
+/// The row that was created with the tables.
 async fn shard<S: StoreSession>(session: &mut S) -> Result<SqlRow, Fault> {
     let row = session.read(S::STATEMENTS.shard, Vec::new()).await?;
     let gone = || Cause::from("a row that is made with the tables is gone").with(Condition::Emptied);

@@ -1,4 +1,4 @@
-//! A store in tables, once for every SQL engine: an engine brings its statements, its connections, and facts about itself.
+//! SQL stores, written once: an engine brings statements, connections and facts about its server.
 
 mod cells;
 mod examine;
@@ -17,39 +17,39 @@ use crate::{
     sql::{Many, SqlRow, SqlSession, Value},
 };
 
-/// The statements of a dialect, each with what it is given.
+/// The statements of a dialect, each with its parameters.
 #[derive(Debug)]
 pub(crate) struct StoreStatements {
-    /// `(count, k, epoch)`: adds to a row that is open, of this epoch, and not below 0; leaves its value.
+    /// `(count, k, epoch)`: adds to a row that is open, of this epoch, and at least 0; returns its value.
     pub(crate) take: &'static str,
-    /// `(k, epoch)`: closes the row, or makes it; leaves its value.
+    /// `(k, epoch)`: closes the row, or creates it closed; returns its value.
     pub(crate) close: &'static str,
     /// `(base, k, epoch)`: opens the row of this epoch, unless it is open.
     pub(crate) install: &'static str,
-    /// `(floor, k, epoch)`: raises the open row of this epoch; leaves its value.
+    /// `(floor, k, epoch)`: raises the open row of this epoch; returns its value.
     pub(crate) lift: &'static str,
     /// `(k)`.
     pub(crate) remove: &'static str,
-    /// `(k)`: `epoch, open, v`; no row, or nulls, where there is no such cell.
+    /// `(k)`: `epoch, open, v`; no row, or nulls, if there is no cell.
     pub(crate) cell: &'static str,
     /// `(k)` each: `k, epoch, open, v`.
     pub(crate) cells: Many,
-    /// `(k, most)`: `k, v` of those after `k`, ascending.
+    /// `(k, most)`: `k, v` of the cells after `k`, ascending.
     pub(crate) page: &'static str,
     /// `stamp, mark, whether there is any cell, clock in milliseconds since 1970`.
     pub(crate) shard: &'static str,
     /// `(new, expected or null)`: replaces the stamp.
     pub(crate) stamp: &'static str,
-    /// `(version)`: raises the mark; leaves it. Where nothing is raised it may touch no row.
+    /// `(version)`: raises the mark and returns it. A mark that is already as high may touch no row.
     pub(crate) mark: &'static str,
 }
 
-/// What an engine says of itself.
+/// Facts about an engine's server.
 #[derive(Debug)]
 pub(crate) struct StoreFacts {
-    /// How much outlives a crash.
+    /// Which writes survive a crash.
     pub(crate) durability: Durability,
-    /// Its name and version, for people.
+    /// Name and version, for operators.
     pub(crate) engine: String,
 }
 
@@ -58,49 +58,49 @@ pub(crate) trait StoreSession: SqlSession + 'static {
     /// The engine's statements.
     const STATEMENTS: &'static StoreStatements;
 
-    /// How the statements are held together by which a store is inspected, or stamped.
+    /// Transaction mode of `inspect` and of stamping.
     const INSPECT_MODE: TxMode = TxMode::Single;
 
-    /// The same of those that only look.
+    /// Transaction mode of `examine`.
     const LOOK_MODE: TxMode = TxMode::Single;
 
-    /// Runs a statement that touches one row at most; returns what it left there, 0 for what is below it.
+    /// Runs a statement that touches at most one row; returns its new value, with 0 for a negative one.
     fn change(
         &mut self,
         sql: &'static str,
         params: Vec<Value>,
     ) -> impl Future<Output = Result<Option<u64>, Fault>> + Send;
 
-    /// The first row of a statement that reads, from the tables that the connection was opened on.
+    /// The first row of a read, from the tables that the connection was opened on.
     fn read(
         &mut self,
         sql: &'static str,
         params: Vec<Value>,
     ) -> impl Future<Output = Result<Option<SqlRow>, Fault>> + Send;
 
-    /// What the engine says of itself.
+    /// Reads the facts about the server.
     fn store_facts(&mut self) -> impl Future<Output = Result<StoreFacts, Fault>> + Send;
 
-    /// The clock that is reported, where the engine's own is `told`.
+    /// The clock to report, given the engine's own `told`.
     fn clock_ms(&self, told: u64) -> u64 {
         told
     }
 
-    /// Fails where no more could be written, though one small write went well.
+    /// Fails if a larger write would fail, although a small one succeeded.
     fn check_space(&mut self) -> impl Future<Output = Result<(), Fault>> + Send {
         std::future::ready(Ok(()))
     }
 }
 
-/// How ids are counted, where it is not by adding to a row in place: each call beside the one that the tables have.
+/// A way of counting other than adding to a row in place. Each call supplements the one on the table's row.
 pub(crate) trait Counting<S: StoreSession>: Send + Sync + 'static {
-    /// Whether it can hold a counter of this key at all.
+    /// Whether the engine can store a counter of this key.
     fn holds(&self, key: &Key) -> Result<(), SourceError> {
         let _ = key;
         Ok(())
     }
 
-    /// Waits until it is this key's turn to be taken from.
+    /// Waits for the key's turn.
     fn turn(&self, key: &Key) -> impl Future<Output = Option<MutexGuard<'_, ()>>> + Send {
         let _ = key;
         std::future::ready(None)
@@ -154,7 +154,7 @@ pub(crate) trait Counting<S: StoreSession>: Send + Sync + 'static {
         cells::remove(session, key)
     }
 
-    /// How far a key is whose row holds `value`; `None` where what counts is gone.
+    /// The highest id of a key whose row holds `value`; `None` if the counter itself is missing.
     fn reached(
         &self,
         session: &mut S,
@@ -165,7 +165,7 @@ pub(crate) trait Counting<S: StoreSession>: Send + Sync + 'static {
         std::future::ready(Ok(Some(value)))
     }
 
-    /// How far a key is at least whose row holds `value`, whatever is gone.
+    /// A lower bound of the highest id of a key whose row holds `value`, even if the counter itself is missing.
     fn reached_at_least(
         &self,
         session: &mut S,
@@ -176,11 +176,11 @@ pub(crate) trait Counting<S: StoreSession>: Send + Sync + 'static {
         std::future::ready(Ok(value))
     }
 
-    /// What is worth knowing besides, for whoever only looks.
+    /// Further facts for a read-only examination.
     fn facts(&self, session: &mut S) -> impl Future<Output = Result<Vec<Fact>, Fault>> + Send;
 }
 
-/// A store in tables.
+/// A store in SQL tables.
 pub struct SqlStore<C, K> {
     pub(crate) connections: C,
     pub(crate) counting: K,

@@ -1,4 +1,4 @@
-//! Close, install and lift of a key that has a table: the fence, the anchor, and then the table.
+//! Close, install and lift of a key with a table: first the fence, then the anchor, then the table.
 
 use sequent_core::{Epoch, Key};
 
@@ -18,7 +18,7 @@ pub(super) async fn close(
     next: Epoch,
     table: &KeyTable,
 ) -> Result<u64, Fault> {
-    // Waits for the takes in flight; the statement after it sees all that they gave.
+    // Waits for takes in flight, so the next statement sees all ids that they gave.
     let anchor = InPlace.close(connection, key, next).await?;
     match connection.only(&table.highest_of_all(), Vec::new()).await {
         Ok(mut row) => Ok(row.count()?.max(anchor)),
@@ -37,7 +37,7 @@ pub(super) async fn install(
     base: u64,
     table: &KeyTable,
 ) -> Result<(), Fault> {
-    // The anchor first: an open fence without one is shut.
+    // The anchor is written first: a fence without an anchor counts as closed, even if its row is open.
     let sql = format!(
         "INSERT IGNORE INTO {} (id, f) SELECT GREATEST(c.v, ?), 1 FROM sequent_cells c \
         WHERE c.k = ? AND c.epoch = ? AND c.open = 0 LOCK IN SHARE MODE",
@@ -80,7 +80,7 @@ pub(super) async fn lift(
     Err(Fault::away(format!("{key}: {held} is held after a lift to {floor}")))
 }
 
-/// The highest id, through fence and anchor.
+/// The highest id, if fence and anchor are valid.
 async fn held(connection: &mut Connection, key: &Key, epoch: Epoch, table: &KeyTable) -> Result<u64, Fault> {
     let params = vec![key.as_str().into(), epoch.to_stored().into()];
     match connection.row(&table.highest_of_epoch(), params).await {

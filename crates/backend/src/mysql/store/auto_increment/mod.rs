@@ -1,8 +1,8 @@
-//! `mysql-auto-increment`: a table a key, whose `AUTO_INCREMENT` counts.
+//! `mysql-auto-increment` store: one table per key, whose `AUTO_INCREMENT` counts.
 //!
-//! The table `<owner>_code_<suffix>` counts; a row of `sequent_cells` is its fence, and the code row with `id = cells.v`,
-//! written at install, its anchor. A take inserts rows whose first value is read through fence and anchor: where the epoch
-//! has ended, or the table was truncated, it is NULL, and the server refuses the whole statement.
+//! The table `<owner>_code_<suffix>` counts. A row of `sequent_cells` is its fence. The row with `id = cells.v`,
+//! written at install, is its anchor. A take inserts rows whose first value is read through fence and anchor. If the
+//! epoch has ended, or the table was truncated, that value is NULL, and the server refuses the whole statement.
 
 mod fence;
 mod purge;
@@ -32,10 +32,10 @@ use crate::{
     },
 };
 
-/// Ids up to here are far from the end of the range.
+/// Ids up to this one are far from the end of the range.
 const FAR: u64 = 1 << 62;
 
-/// Counters in tables of their own, with rows as fences.
+/// The tables of fences; the counters have tables of their own.
 static FENCES: Tables = Tables {
     kind: ROWS.kind,
     all: &[SHARD, CELLS, BOOT],
@@ -51,17 +51,19 @@ static FENCES: Tables = Tables {
     session: ", auto_increment_increment = 1, auto_increment_offset = 1",
 };
 
-/// `mysql-auto-increment`: a store in one MySQL or MariaDB database, with a table `<owner>_code_<suffix>` for each sequence, whose ids are
-/// taken from the OK packet. For those who want a row with its time for each block's newest ids. Sequences with periods or partitions are
-/// refused, with the name of the store that can hold them.
+/// `mysql-auto-increment`: a store in one MySQL or MariaDB database, with a table `<owner>_code_<suffix>` for each
+/// sequence. Ids are taken from the OK packet.
+///
+/// Use it if the newest ids of each block must have a row with its time. Sequences with periods or partitions are
+/// refused; the error names a store that supports them.
 pub type MysqlAutoIncrementStore = CoreStore<SqlStore<Pool<MysqlServer>, AutoIncrement>>;
 
 impl MysqlAutoIncrementStore {
-    /// The store in the database that the options name.
+    /// The store in the options' database.
     ///
     /// # Errors
     ///
-    /// A suffix that no name of a table can end with.
+    /// A suffix that can't be part of a table's name.
     pub fn new(options: ServerOptions, suffix: &str) -> Result<Self, SourceError> {
         let names = TableNames::new(suffix, options.create)?;
         let connections = Pool::new(MysqlServer { options, tables: &FENCES });
@@ -69,14 +71,14 @@ impl MysqlAutoIncrementStore {
     }
 }
 
-/// The tables of one store, and which of them are to be purged.
+/// The table names of one store, and the tables due for a purge.
 pub struct AutoIncrement {
     names: TableNames,
     due: Due,
 }
 
 impl Counting<Connection> for AutoIncrement {
-    /// Refuses a key that no table can be named after; what a server folds it knows alone.
+    /// Fails for a key that can't name a table. Only the server knows whether it folds names.
     fn holds(&self, key: &Key) -> Result<(), SourceError> {
         self.names.name(key, false).map(drop)
     }
@@ -125,7 +127,7 @@ impl Counting<Connection> for AutoIncrement {
         fence::lift(connection, key, epoch, floor, &table).await
     }
 
-    /// It holds no key with a period, and no other is ever over.
+    /// This store has no keys with a period, so no key is ever deleted.
     async fn remove(&self, _connection: &mut Connection, _key: &Key) -> Result<bool, Fault> {
         Ok(false)
     }
@@ -168,7 +170,7 @@ impl Counting<Connection> for AutoIncrement {
     }
 }
 
-/// A call was refused: what was found instead.
+/// The error of a refused call, from what the table holds now.
 async fn regressed_table(
     connection: &mut Connection,
     key: &Key,
@@ -183,7 +185,7 @@ async fn regressed_table(
     Ok(regressed(key, epoch, state).into())
 }
 
-/// The settings by which `AUTO_INCREMENT` does not count one by one.
+/// Facts about settings under which `AUTO_INCREMENT` does not count by 1.
 fn increments(connection: &Connection) -> Vec<Fact> {
     let fact = |name: &str| {
         let found = connection.settings().get(name);

@@ -1,4 +1,4 @@
-//! Old rows go: below an id that exists, so that the newest row stays, and never the anchor.
+//! Purge of old rows. It deletes only below an existing id, so the newest row stays, and never the anchor.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -11,13 +11,13 @@ use crate::{
     sql::SqlSession,
 };
 
-/// How many rows one take removes at most: with blocks up to this size a table stays small.
+/// The most rows that one take deletes. With blocks up to this size, a table stays small.
 const ROWS_PURGED_MAX: u64 = 8192;
 
-/// How many rows may have come since the last purge.
+/// Rows added before the next purge.
 const ROWS_KEPT: u64 = 1024;
 
-/// For how many keys it is remembered what has come: so many places, and so many keys a place.
+/// Keys whose growth is remembered: number of buckets, and keys per bucket.
 const PLACES: usize = 64;
 const KEYS_A_PLACE: usize = 8;
 
@@ -28,7 +28,7 @@ pub(super) struct Purge<'a> {
 }
 
 impl Purge<'_> {
-    /// Removes some rows. What can't be removed now goes later: a take does not fail for it, unless the line broke.
+    /// Deletes some rows. A failure is ignored, since the next purge deletes them, unless the connection broke.
     pub(super) async fn run(&self, connection: &mut Connection) -> Result<(), Fault> {
         let sql = format!(
             "DELETE FROM {} WHERE id < ? AND id <> (SELECT c.v FROM sequent_cells c WHERE c.k = ?) \
@@ -42,14 +42,14 @@ impl Purge<'_> {
     }
 }
 
-/// What has come into the tables that were used last.
+/// The growth of the tables used last.
 pub(super) struct Due([Mutex<Vec<Grown>>; PLACES]);
 
 struct Grown {
     key: Key,
     rows: u64,
     newest: u64,
-    /// How long the last block was.
+    /// The length of the last block.
     last: u64,
 }
 
@@ -60,7 +60,7 @@ impl Default for Due {
 }
 
 impl Due {
-    /// Notes a block; who comes next is told below which id to purge, if it is time.
+    /// Records a block. When a purge is due, [`take`](Self::take) returns its bound.
     pub(super) fn note(&self, key: &Key, block: Block) {
         let mut place = self.place(key);
         let at = place.iter().position(|grown| grown.key == *key);
@@ -69,19 +69,19 @@ impl Due {
         grown.newest = grown.newest.max(block.last());
         grown.last = block.count();
         if place.len() >= KEYS_A_PLACE {
-            // The one that nobody has used for longest.
+            // The key not used for longest.
             place.remove(0);
         }
         place.push(grown);
     }
 
-    /// Whether the last block of this key was as long, and far from the end of the range.
+    /// Whether the last block of this key had the same length, far from the end of the range.
     pub(super) fn again(&self, key: &Key, count: u64) -> bool {
         let same = |grown: &Grown| grown.key == *key && grown.last == count && grown.newest <= FAR;
         self.place(key).iter().any(same)
     }
 
-    /// Below which id to purge, if it is time; one caller is told.
+    /// The id below which to purge, if a purge is due. Only one caller gets it.
     pub(super) fn take(&self, key: &Key) -> Option<u64> {
         let mut place = self.place(key);
         let grown = place.iter_mut().find(|grown| grown.key == *key && grown.rows >= ROWS_KEPT)?;
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn keys_that_share_a_place_are_counted_each_by_itself() {
         let (due, block) = (Due::default(), |first| Block::new(first, 1, 1).unwrap());
-        // By the pigeonholes some share a place.
+        // There are more keys than buckets, so some share one.
         let keys: Vec<Key> = (0..=PLACES).map(|key| Key::from_stored(&format!("key{key}"))).collect();
         for first in 1..=ROWS_KEPT {
             for key in &keys {

@@ -1,4 +1,4 @@
-//! The table of a key: its name, which keys have one, and making it.
+//! Tables of the `mysql-auto-increment` store: names, permitted keys, and creation.
 
 use sequent_core::{Condition, ErrorKind, Key, SourceError};
 
@@ -7,13 +7,13 @@ use crate::{
     net::{Cause, Fault},
 };
 
-/// The longest name of a table that MySQL and MariaDB take, in characters.
+/// The longest table name of MySQL and MariaDB, in characters.
 const NAME_LENGTH_MAX: usize = 64;
 
-/// The longest suffix.
+/// The longest suffix, in characters.
 const SUFFIX_LENGTH_MAX: usize = 16;
 
-/// How the tables of a store are called, and whether missing ones may be made.
+/// Names of a store's tables, and whether missing ones may be created.
 pub(super) struct TableNames {
     suffix: String,
     create: bool,
@@ -27,7 +27,7 @@ pub(super) struct KeyTable {
 }
 
 impl TableNames {
-    /// Tables that end with `_code_<suffix>`.
+    /// Names that end with `_code_<suffix>`.
     pub(super) fn new(suffix: &str, create: bool) -> Result<Self, SourceError> {
         let sound = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if suffix.len() > SUFFIX_LENGTH_MAX || !suffix.chars().all(sound) {
@@ -39,13 +39,13 @@ impl TableNames {
         Ok(Self { suffix: suffix.to_owned(), create })
     }
 
-    /// The table of a key. A key that can have none never asks this store again: others are not concerned.
+    /// The table of a key. An error concerns this key alone, and callers do not try it again.
     pub(super) fn of(&self, connection: &Connection, key: &Key) -> Result<KeyTable, SourceError> {
         let name = self.name(key, connection.settings().folds_names())?;
         Ok(KeyTable { sql: quoted(&name), name, create: self.create })
     }
 
-    /// The name of the table of a key, where one can be named after it.
+    /// The name of a key's table, if the key can be part of one.
     pub(super) fn name(&self, key: &Key, folded: bool) -> Result<String, SourceError> {
         self.built(key, folded).map_err(|why| {
             let context = format!(
@@ -58,7 +58,7 @@ impl TableNames {
 
     fn built(&self, key: &Key, folded: bool) -> Result<String, String> {
         let owner = key.sequence();
-        // Of a layout after the first one, the key names the generation, and so does the table.
+        // After a resize, the key contains the generation of the layout, and so does the table's name.
         let generation = match key.as_str().strip_prefix(owner) {
             None | Some("") => String::new(),
             Some(rest) => {
@@ -87,12 +87,12 @@ impl TableNames {
 }
 
 impl KeyTable {
-    /// The table's name, for people.
+    /// The table's name, for operators.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    /// The table's name as it stands in a statement.
+    /// The table's name, quoted for SQL.
     pub(super) fn sql(&self) -> &str {
         &self.sql
     }
@@ -106,12 +106,12 @@ impl KeyTable {
         )
     }
 
-    /// Reads the highest id, whether the table has its anchor or not.
+    /// Reads the highest id, with or without an anchor.
     pub(super) fn highest_of_all(&self) -> String {
         format!("SELECT COALESCE(MAX(id), 0) FROM {}", self.sql)
     }
 
-    /// Makes the table. A new one begins above its first anchor.
+    /// Creates the table. A new one begins above its first anchor.
     pub(super) async fn make(&self, connection: &mut Connection) -> Result<(), Fault> {
         if !self.create {
             let cause = Cause::from(format!("table {} is missing, and none may be made", self.name));

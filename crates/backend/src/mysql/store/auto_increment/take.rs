@@ -1,4 +1,4 @@
-//! A take: rows inserted through the fence.
+//! Take of the `mysql-auto-increment` store: rows inserted through the fence.
 
 use std::fmt::Write;
 
@@ -14,24 +14,25 @@ use crate::{
     store::block,
 };
 
-/// The most rows that one take inserts, where the server takes as long a statement: who wants more gets this many. Ten
-/// times as many took longer than an attempt may on a busy server, and each statement costs as much as fifty rows.
+/// The most rows of one take, if the server accepts such a long statement; a larger request gets this many. Ten times
+/// as many exceeded an attempt's time limit on a busy server. A statement costs as much as fifty rows.
 const ROWS_MAX: u64 = 4096;
 
-/// The most rows of a statement that is prepared: the server keeps each.
+/// The most rows of a prepared statement; the server keeps each one in memory.
 const ROWS_PREPARED_MAX: u64 = 64;
 
-/// How long a row is in the statement, and how long all the rest of it may be.
+/// Length of one row in the statement, and upper bound of all the rest, in bytes.
 const ROW_BYTES: u64 = 4;
 const FENCE_BYTES_MAX: u64 = 4096;
 
-/// A take of one key, in its table.
+/// A take of one key from its table.
 pub(super) struct Take<'a> {
     pub(super) key: &'a Key,
     pub(super) epoch: Epoch,
     pub(super) want: u64,
     pub(super) table: &'a KeyTable,
-    /// Whether as many were taken of this key last, far from the end of the range: what comes again and again is prepared.
+    /// Whether the key's last take had the same count, far from the end of the range. Such a repeated statement is
+    /// prepared.
     pub(super) again: bool,
 }
 
@@ -55,7 +56,8 @@ impl Take<'_> {
                 Err(regressed_table(connection, key, self.epoch, table).await?)
             }
             Err(Fault::Server(ER_DUP_ENTRY, _, cause)) => Err(self.met(connection, most, cause).await?),
-            // Also far from the end of the range: so a server says that the statement lost its wait for the counter's lock.
+            // Servers also report this far from the end of the range, if the statement lost its wait for the counter's
+            // lock.
             Err(Fault::Server(said, _, cause)) if ER_AUTOINC.contains(&said) => {
                 Err(self.met(connection, FAR.cast_signed(), cause).await?)
             }
@@ -63,7 +65,7 @@ impl Take<'_> {
         }
     }
 
-    /// The fence gave nothing: is the end of the range near, or is it not this epoch's?
+    /// The error of a take refused by the fence: the range is exhausted, or the epoch has ended.
     async fn refused(&self, connection: &mut Connection, most: i64) -> Result<Fault, Fault> {
         match self.highest(connection).await? {
             Some(highest) if highest > most => Ok(self.exhausted().into()),
@@ -71,9 +73,9 @@ impl Take<'_> {
         }
     }
 
-    /// An id that this take was to give is there already, or the server has none: at the end of the range; or a lift came
-    /// in between the ids that the server had set aside for it. Up to `most` the statement, which has done nothing, goes
-    /// again.
+    /// The error if an id to give exists already, or the server has no next id. Either the range ends, or a lift
+    /// inserted between the ids that the server had reserved. If the highest id is at most `most`, the statement has
+    /// done nothing and is repeated.
     async fn met(&self, connection: &mut Connection, most: i64, cause: Cause) -> Result<Fault, Fault> {
         match self.highest(connection).await? {
             Some(highest) if highest <= most => Ok(Fault::Busy(cause)),
@@ -95,12 +97,12 @@ impl Take<'_> {
     }
 }
 
-/// Inserts `count` rows through fence and anchor. With `most`, only where no id is above it; without, the server itself finds
-/// at the end of the range that it has no next id.
+/// Inserts `count` rows through fence and anchor. With `most`, it inserts only if no id is above that. Without it, the
+/// server itself reports the end of the range.
 ///
-/// One row gets its id by `INSERT … SELECT`, which refused inserts none. Several are `VALUES` with a known number of rows:
-/// their ids run on from the OK packet's in every lock mode, which those of `INSERT … SELECT` do not; refused, the first is
-/// NULL. The derived table lets the statement read the table that it writes.
+/// One row gets its id by `INSERT … SELECT`, which inserts nothing if refused. Several are `VALUES` with a known number
+/// of rows: their ids follow the OK packet's without gaps in every lock mode, unlike those of `INSERT … SELECT`. If
+/// refused, the first value is NULL. The derived table allows the statement to read the table that it writes.
 fn statement(table: &KeyTable, (key, epoch): (&str, &str), most: Option<i64>, count: u64) -> String {
     let table = table.sql();
     let most = most.map(|most| format!(" AND (SELECT MAX(m.id) FROM {table} m) <= {most}"));
@@ -124,10 +126,10 @@ fn rows_max(connection: &Connection) -> u64 {
     fits.clamp(1, ROWS_MAX)
 }
 
-/// A text as digits: whatever is in it, it is no syntax.
+/// A text as hexadecimal digits, which can't contain SQL syntax.
 fn hex(text: &str) -> String {
     text.bytes().fold(String::with_capacity(2 * text.len()), |mut digits, byte| {
-        // Writing to a string does not fail.
+        // Writing to a `String` never fails.
         let _ = write!(digits, "{byte:02x}");
         digits
     })

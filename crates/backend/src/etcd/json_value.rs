@@ -1,21 +1,21 @@
-//! What a name holds: JSON, so that an operator can read it; and what a transaction has read, in the order of the asks.
+//! JSON values in etcd, readable for operators, and the answers to a transaction's reads.
 
 use sequent_core::{ErrorKind, SourceError};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
+    client::{Found, Kv},
     connection::TxnReply,
-    gateway::{Found, Kv},
 };
 
-/// What was read, taken in the order in which it was asked for.
+/// The answers to reads, consumed in the order of the reads.
 pub(super) struct Answers {
     found: std::vec::IntoIter<Found>,
-    /// The revision of all of it.
+    /// The revision of all answers.
     pub(super) revision: u64,
     /// Whether the transaction wrote.
     pub(super) succeeded: bool,
-    /// The wall clock of who answered.
+    /// The wall clock of the answering member.
     pub(super) clock_ms: u64,
 }
 
@@ -27,30 +27,30 @@ impl Answers {
         Self { found: found.into_iter(), revision, succeeded, clock_ms }
     }
 
-    /// What the next ask found, which was of one name.
+    /// The answer to the next read, of a single name.
     pub(super) fn one(&mut self) -> Option<Kv> {
         self.found.next()?.kvs.pop()
     }
 
-    /// All that the next ask found.
+    /// All names of the next read.
     pub(super) fn all(&mut self) -> Found {
         self.found.next().unwrap_or_default()
     }
 }
 
 impl Kv {
-    /// The name, which we gave.
+    /// The name; all names are UTF-8.
     pub(super) fn name(&self) -> Result<&str, SourceError> {
         std::str::from_utf8(&self.key).map_err(|error| unreadable("name").because(error))
     }
 }
 
-/// What is held, as we wrote it.
+/// Parses a value.
 pub(super) fn of<T: DeserializeOwned>(what: &str, kv: &Kv) -> Result<T, SourceError> {
     serde_json::from_slice(&kv.value).map_err(|error| unreadable(what).because(error))
 }
 
-/// The same, or the default where there is nothing; and the revision that wrote it.
+/// Parses a value, or the default if there is none; also returns the revision that wrote it.
 pub(super) fn or_default<T: DeserializeOwned + Default>(
     what: &str,
     kv: Option<&Kv>,
@@ -58,7 +58,7 @@ pub(super) fn or_default<T: DeserializeOwned + Default>(
     kv.map_or_else(|| Ok((T::default(), 0)), |kv| Ok((of(what, kv)?, kv.mod_revision)))
 }
 
-/// As it is held.
+/// The stored form of a value.
 pub(super) fn text<T: Serialize>(value: &T) -> String {
     serde_json::json!(value).to_string()
 }

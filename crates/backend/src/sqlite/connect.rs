@@ -1,7 +1,7 @@
-//! How a connection comes in: the file made if need be, opened, and still at its path.
+//! Opening of a SQLite connection: creates the file if allowed, connects, and checks that it is still at its path.
 //!
-//! In a task of its own: whoever waits for it may go away, and where the disk hangs, what was begun must not be begun
-//! again and again.
+//! It runs in a task of its own. A caller may stop waiting, and on a hanging disk the next call must not begin another
+//! opening.
 
 use std::time::Instant;
 
@@ -11,33 +11,33 @@ use tokio::task::JoinHandle;
 use super::{
     SqliteOptions, atomic_create,
     connection::{Connection, Tables},
-    place::{Found, Place},
+    file_identity::{Found, Place},
     poisoned_files,
 };
 use crate::net::{Cause, Fault, ON_FILES, Retry};
 
-/// How often a file that is replaced while it is being opened is tried again.
+/// The most tries if the file is replaced while it is being opened.
 const OPEN_ROUNDS_MAX: usize = 4;
 
-/// What is to be opened.
+/// The parameters of an opening.
 pub(super) struct Opening {
     pub(super) place: Place,
     pub(super) tables: &'static Tables,
     pub(super) options: SqliteOptions,
-    /// Whether the file was made here, or connected to, before.
+    /// Whether this process has created the file or connected to it before.
     pub(super) used: bool,
-    /// Whether it is opened to look, so that nothing is changed.
+    /// Whether the connection is read-only, so that nothing is changed.
     pub(super) looks: bool,
 }
 
-/// A connection on its way in.
+/// A connection being opened.
 pub(super) struct Coming {
     pub(super) since: Instant,
     pub(super) task: JoinHandle<(bool, Result<Connection, Fault>)>,
 }
 
 impl Opening {
-    /// Begins it.
+    /// Starts the opening.
     pub(super) fn begin(self) -> Coming {
         Coming { since: self.options.env.clock.now(), task: tokio::spawn(self.run()) }
     }
@@ -90,7 +90,7 @@ impl Opening {
     }
 }
 
-/// What is said where no file is, and none is made.
+/// The fault for a missing file that may not be created.
 fn missing(used: bool) -> Fault {
     let text = if used {
         "the file was deleted or moved away while this process used it, and no new one is made in its place: put it \

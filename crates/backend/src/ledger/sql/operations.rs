@@ -1,4 +1,4 @@
-//! What is run on a connection: a transaction of the ledger's, a view of it, and its scans.
+//! SQL ledger operations: transaction, view, scans and examination.
 
 use sequent_core::{
     Condition, ErrorKind, InstanceId, LedgerId, SlotIndex, SourceError,
@@ -20,7 +20,7 @@ use crate::{
     sql::{SqlRow, Value},
 };
 
-/// Reads, decides, and writes.
+/// Reads records, decides, and writes changes.
 pub(super) struct Transaction<'a, F> {
     pub(super) verb: &'static str,
     pub(super) selection: &'a Selection<'a>,
@@ -45,18 +45,18 @@ where
     async fn run(&self, session: &mut S) -> Result<T, Fault> {
         let mut records = load::<S>(session, Hold::Write, self.selection).await?;
         records.token =
-            self.token.as_ref().map(|text| Token { text: text.clone(), speaks: session.speaks_by(text) });
+            self.token.as_ref().map(|text| Token { text: text.clone(), instance: session.instance_of(text) });
         let value = match (self.decide)(&mut records) {
             Ok(value) => value,
             Err(Refusal::Answer(error)) => return Err(error.into()),
-            Err(Refusal::OtherRun(error)) => return Err(Fault::refused(error.context())),
+            Err(Refusal::OtherInstance(error)) => return Err(Fault::refused(error.context())),
         };
         save::<S>(session, &records).await?;
         Ok(value)
     }
 }
 
-/// Reads.
+/// Reads records.
 pub(super) struct View<'a> {
     pub(super) verb: &'static str,
     pub(super) selection: &'a Selection<'a>,
@@ -79,13 +79,13 @@ impl<S: LedgerSession> Operation<S> for View<'_> {
     }
 }
 
-/// Whether records mean something only together with the rest of the ledger: rows with who speaks, definitions with the catalog's
-/// version, stores with the run on record.
+/// Whether the records must be read in one transaction: rows belong to the instance, definitions to the catalog's
+/// version, stores to the instance on record.
 fn is_of_one_moment(selection: &Selection<'_>) -> bool {
     !selection.counters.is_empty() || selection.all_definitions || selection.stores
 }
 
-/// Rows of counters.
+/// Scans rows of counters.
 pub(super) struct Rows<'a> {
     pub(super) slot: Option<SlotIndex>,
     pub(super) keys: Keys<'a>,
@@ -113,7 +113,7 @@ impl<S: LedgerSession> Operation<S> for Rows<'_> {
     }
 }
 
-/// Dense counters.
+/// Scans dense counters.
 pub(super) struct DenseRows<'a> {
     pub(super) keys: Keys<'a>,
     pub(super) most: usize,
@@ -139,7 +139,7 @@ impl<S: LedgerSession> Operation<S> for DenseRows<'_> {
     }
 }
 
-/// The ended epochs of a counter.
+/// Reads the ended epochs of a counter.
 pub(super) struct History<'a> {
     pub(super) counter: &'a Counter,
 }
@@ -158,7 +158,7 @@ impl<S: LedgerSession> Operation<S> for History<'_> {
     }
 }
 
-/// Who speaks, and what has moved.
+/// Reads the instance and the changed rows.
 pub(super) struct Moves {
     pub(super) since: u64,
     pub(super) most: usize,
@@ -178,11 +178,11 @@ impl<S: LedgerSession> Operation<S> for Moves {
     async fn run(&self, session: &mut S) -> Result<Self::Out, Fault> {
         let (token, _) = session.hold(Hold::Read).await?;
         let rows = session.rows(S::STATEMENTS.moved, vec![self.since.into(), limit(self.most)]).await?;
-        Ok((session.speaks_by(&token), each(rows, moved)?))
+        Ok((session.instance_of(&token), each(rows, moved)?))
     }
 }
 
-/// What the ledger says of itself.
+/// Reads the ledger's identity, durability and clock.
 pub(super) struct Inspect;
 
 impl<S: LedgerSession> Operation<S> for Inspect {
@@ -219,7 +219,7 @@ async fn inspect<S: LedgerSession>(session: &mut S) -> Result<(LedgerInspection,
     })?;
     let facts = session.facts().await?;
     let inspection = LedgerInspection {
-        instance: session.speaks_by(&token),
+        instance: session.instance_of(&token),
         id,
         version,
         durability: facts.durability.clone(),
@@ -230,7 +230,7 @@ async fn inspect<S: LedgerSession>(session: &mut S) -> Result<(LedgerInspection,
     Ok((inspection, facts))
 }
 
-/// A look on a connection that can change nothing.
+/// Examines the ledger on a connection that can't change anything.
 pub(super) struct Examine {
     pub(super) most: usize,
 }
@@ -275,7 +275,7 @@ impl<S: LedgerSession> Operation<S> for CountAtOnce<'_> {
     }
 }
 
-/// A server's row goes with the server.
+/// Removes the row of a leaving server.
 pub(super) struct Delist {
     pub(super) server: ServerId,
 }

@@ -1,4 +1,4 @@
-//! What items are called: printable, without gaps, at most 250 bytes.
+//! Names of memcached items: printable, without whitespace, at most 250 bytes.
 
 use std::fmt::Write;
 
@@ -7,25 +7,25 @@ use sha2::{Digest, Sha256};
 
 use crate::net::Owner;
 
-/// The longest name that memcached takes.
+/// The longest name that memcached accepts, in bytes.
 const BYTES_MAX: usize = 250;
 
-/// An item's name, as it stands in a command.
+/// The name of an item, as commands contain it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Name(Vec<u8>);
 
 impl Name {
-    /// Where a key's cell is. A cluster's name holds no `/`, and what follows the last one is the key.
+    /// The name of a key's cell. A cluster's name contains no `/`, so the key is all after `cell/`.
     pub(super) fn of_cell(owner: &Owner, key: &Key) -> Self {
         Self::new(&format!("sequent/{owner}/cell/{}", key.as_str()))
     }
 
-    /// Where the shard's own stamp and mark are.
+    /// The name of the item with the shard's stamp, mark and token.
     pub(super) fn of_shard(owner: &Owner) -> Self {
         Self::new(&format!("sequent/{owner}/shard"))
     }
 
-    /// A name as an item holds it.
+    /// A name that was stored in an item.
     pub(super) fn from_stored(text: &str) -> Self {
         Self(text.into())
     }
@@ -34,7 +34,7 @@ impl Name {
         &self.0
     }
 
-    /// As an item can hold it: names are text, since keys are.
+    /// The name as text. Names are valid UTF-8, since keys are.
     pub(super) fn text(&self) -> String {
         String::from_utf8_lossy(&self.0).into_owned()
     }
@@ -56,7 +56,7 @@ impl Name {
         }
         let mut short = "sequent#".to_owned();
         for byte in Sha256::digest(whole.as_bytes()) {
-            // Writing to a text never fails.
+            // Writing to a `String` never fails.
             let _ = write!(short, "{byte:02x}");
         }
         Self(short.into_bytes())

@@ -1,11 +1,11 @@
-//! What each thing is called. Slots and versions have as many digits as the highest, so that the order of names is theirs.
+//! Names of a ledger's records in etcd. Slots and versions are zero-padded, so that names sort in numerical order.
 
 use sequent_core::{
     Key, SlotIndex,
     ledger::{Counter, NoteSubject, ServerId},
 };
 
-/// The names under one prefix: everything that a ledger keeps.
+/// The names of all records under one prefix.
 #[derive(Debug, Clone)]
 pub(super) struct Names {
     prefix: String,
@@ -16,7 +16,7 @@ impl Names {
         Self { prefix: prefix.to_owned() }
     }
 
-    /// Things of which there is one.
+    /// The name of a record that exists once.
     pub(super) fn only(&self, what: &str) -> String {
         format!("{}/{what}", self.prefix)
     }
@@ -45,7 +45,7 @@ impl Names {
         format!("{}{slot:05}/", self.rows())
     }
 
-    /// The key stands last, so that no letter of it is taken for a border.
+    /// The key is last, so none of its characters can be taken for a separator.
     pub(super) fn row(&self, counter: &Counter) -> String {
         format!("{}{}", self.rows_of(counter.slot), counter.key)
     }
@@ -56,13 +56,13 @@ impl Names {
         Some(Counter { slot: slot.parse().ok()?, key: Key::from_stored(key) })
     }
 
-    /// The ended epochs of a counter: the length of the key says where it ends.
+    /// The prefix of a counter's ended epochs. It contains the key's length, which marks where the key ends.
     pub(super) fn past(&self, counter: &Counter) -> String {
         let key = counter.key.as_str();
         format!("{}/past/{:05}/{:03}/{key}/", self.prefix, counter.slot, key.len())
     }
 
-    /// The epoch that the call of this version ended, one of several.
+    /// The name of an epoch that the call of this version ended; `at` counts the call's epochs.
     pub(super) fn past_epoch(&self, counter: &Counter, version: u64, at: usize) -> String {
         format!("{}{version:020}/{at:04}", self.past(counter))
     }
@@ -75,7 +75,7 @@ impl Names {
         format!("{}{version:020}", self.moves())
     }
 
-    /// The version of the name of what it moved.
+    /// The version of a name under `moves`.
     pub(super) fn version(&self, name: &str) -> Option<u64> {
         name.strip_prefix(&self.moves())?.parse().ok()
     }

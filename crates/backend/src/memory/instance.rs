@@ -1,16 +1,16 @@
-//! Who is speaking: an instance, and how the next one is made.
+//! Instance of a memory store or ledger, and the next one after a restart.
 
 use sequent_core::{Entropy, ErrorKind, InstanceId, SourceError};
 
-/// The instance in force, with a count that never goes back, whatever the data does.
+/// The current instance, with a count that never goes back, even if the data does.
 #[derive(Debug, Clone)]
-pub(super) struct Speaker {
+pub(super) struct CurrentInstance {
     prefix: String,
     generation: u64,
     instance: InstanceId,
 }
 
-impl Speaker {
+impl CurrentInstance {
     pub(super) fn new(engine: &str, entropy: &dyn Entropy) -> Self {
         let prefix = format!("{engine} {:016x}", entropy.bits());
         let instance = InstanceId::new(format!("{prefix} 1"));
@@ -21,22 +21,22 @@ impl Speaker {
         &self.instance
     }
 
-    pub(super) fn rebear(&mut self) -> InstanceId {
+    pub(super) fn renew(&mut self) -> InstanceId {
         self.generation += 1;
         self.instance = InstanceId::new(format!("{} {}", self.prefix, self.generation));
         self.instance.clone()
     }
 
     pub(super) fn check(&self, under: &InstanceId) -> Result<(), SourceError> {
-        reborn_unless(&self.instance, under)
+        check_instance(&self.instance, under)
     }
 }
 
-/// `Reborn` where `under` is not the instance that speaks.
-pub(super) fn reborn_unless(speaks: &InstanceId, under: &InstanceId) -> Result<(), SourceError> {
-    if speaks == under {
+/// `Reborn` unless the current instance is `under`.
+pub(super) fn check_instance(current: &InstanceId, under: &InstanceId) -> Result<(), SourceError> {
+    if current == under {
         return Ok(());
     }
-    let context = format!("found instance {speaks:?}, expected {under:?}");
+    let context = format!("found instance {current:?}, expected {under:?}");
     Err(SourceError::new(ErrorKind::Reborn, context))
 }

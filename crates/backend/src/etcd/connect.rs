@@ -1,39 +1,38 @@
-//! What a new connection does before anything is asked on it: it finds the ledger, or makes one, and tells whether the run
-//! that the ledger names still goes on.
+//! Instance check of a new etcd connection: finds or creates the ledger, and decides whether its run has ended.
 
 use sequent_core::{Condition, LedgerId};
 use serde_json::json;
 
 use super::{
+    client::{Op, Span, Txn},
     connection::Connection,
-    gateway::{Op, Span, Txn},
-    run::{MemberState, Run},
-    value::{self, Answers},
+    instance::{MemberState, Run},
+    json_value::{self, Answers},
 };
 use crate::net::{Cause, Fault, token};
 
-/// How often others may be before us with the same.
+/// The most tries after other clients were faster.
 const ROUNDS_MAX: usize = 16;
 
-/// The version of what is written; another one can't be read.
+/// The version of the storage format. Another version can't be read.
 const FORMAT: u64 = 1;
 
-/// The ledger as it is known by.
+/// The record that identifies the ledger.
 #[derive(serde::Deserialize)]
 pub(super) struct About {
     pub(super) id: String,
     format: u64,
 }
 
-/// The token of the run that goes on, or of another that begins now.
+/// The token of the current run, or of a new run that begins now.
 pub(super) async fn settle(
     connection: &mut Connection,
     create: bool,
     is_known: bool,
 ) -> Result<String, Fault> {
     for _ in 0..ROUNDS_MAX {
-        // In this order: a member tells the term of what it has applied last, and what is read from a quorum is read of a
-        // leader whose term has come to that.
+        // The order matters. A member reports the term of the last entry that it applied. The linearizable read before
+        // ensures that this is at least the leader's term.
         let held = read(connection).await?;
         if held.is_none() && (is_known || !create) {
             return Err(missing(is_known));
@@ -56,27 +55,27 @@ pub(super) async fn settle(
     Err(Fault::away("others begin a new run, over and over"))
 }
 
-/// The token of the run that goes on; of one that has ended, a token that nobody knows.
+/// The token of the current run; if it has ended, a token that no client knows.
 pub(super) async fn found(connection: &mut Connection) -> Result<String, Fault> {
     let Some((run, _)) = read(connection).await? else { return Err(missing(false)) };
     let seen = connection.member_state().await?;
     Ok(if run.goes_on(&seen) { run.token } else { "unknown".to_owned() })
 }
 
-/// The run in force, and the revision that left it; `None` where no ledger is.
+/// The run on record, and the revision that wrote it; `None` without a ledger.
 async fn read(connection: &mut Connection) -> Result<Option<(Run, u64)>, Fault> {
     let names = connection.names();
     let reads = ["about", "run"].map(|what| Op::Read(Span::one(names.only(what))));
     let mut answers = Answers::of(connection.carry_out(&Txn::read(reads.into())).await?);
     let Some(about) = answers.one() else { return Ok(None) };
-    let about: About = value::of("ledger", &about)?;
+    let about: About = json_value::of("ledger", &about)?;
     if about.format != FORMAT {
         let cause = format!("format of the ledger: found {}, expected {FORMAT}", about.format);
         return Err(Fault::refused(cause));
     }
     let gone = || Cause::from("the ledger's run is gone: restore it from a copy").with(Condition::RunMissing);
     let run = answers.one().ok_or_else(|| Fault::refused(gone()))?;
-    Ok(Some((value::of("run", &run)?, run.mod_revision)))
+    Ok(Some((json_value::of("run", &run)?, run.mod_revision)))
 }
 
 fn missing(is_known: bool) -> Fault {
@@ -94,13 +93,13 @@ fn first(connection: &Connection, token: String, seen: MemberState) -> Txn {
     let about = json!({"format": FORMAT, "id": LedgerId::random(&*connection.env().entropy).to_string()});
     let then = vec![
         Op::Put(names.only("about"), about.to_string()),
-        Op::Put(names.only("run"), value::text(&Run { token, seen })),
+        Op::Put(names.only("run"), json_value::text(&Run { token, seen })),
     ];
     Txn { unchanged: vec![(names.only("about"), 0), (names.only("run"), 0)], then, otherwise: Vec::new() }
 }
 
 fn another(connection: &Connection, token: String, seen: MemberState, revision: u64) -> Txn {
     let name = connection.names().only("run");
-    let then = vec![Op::Put(name.clone(), value::text(&Run { token, seen }))];
+    let then = vec![Op::Put(name.clone(), json_value::text(&Run { token, seen }))];
     Txn { unchanged: vec![(name, revision)], then, otherwise: Vec::new() }
 }

@@ -1,4 +1,4 @@
-//! The in-memory twin: registers in a map, which lets others run between the reading and the swap.
+//! In-memory registers that yield to other tasks between read and swap.
 
 use std::{
     collections::BTreeMap,
@@ -15,7 +15,7 @@ use sequent_testkit::{SeededEntropy, seeded};
 use super::{Register, Seen};
 use crate::store::CellState;
 
-/// How often others run at most after a lost race; the real number is random up to this.
+/// The most yields after a lost race; the number is random up to it.
 const PAUSE_MAX: u64 = 40;
 
 #[derive(Default)]
@@ -26,14 +26,14 @@ struct Held {
     mark: u64,
 }
 
-/// A store whose cells are registers.
+/// A store whose cells are in-memory registers.
 #[derive(Clone)]
-pub(super) struct Twin {
+pub(super) struct TestModel {
     held: Arc<Mutex<Held>>,
     entropy: Arc<SeededEntropy>,
 }
 
-impl Twin {
+impl TestModel {
     pub(super) fn new() -> Self {
         Self { held: Arc::default(), entropy: Arc::new(seeded(20)) }
     }
@@ -46,7 +46,7 @@ impl Twin {
         if cell.under.as_str() != "twin" {
             return Err(SourceError::new(ErrorKind::Reborn, "found twin"));
         }
-        Ok(Slot { twin: self.clone(), key: cell.key.clone() })
+        Ok(Slot { model: self.clone(), key: cell.key.clone() })
     }
 
     pub(super) fn delete(&self, key: &Key) -> bool {
@@ -55,7 +55,7 @@ impl Twin {
 }
 
 struct Slot {
-    twin: Twin,
+    model: TestModel,
     key: Key,
 }
 
@@ -65,14 +65,18 @@ impl Register for Slot {
 
     async fn read(&mut self) -> Result<Option<Seen<u64>>, SourceError> {
         tokio::task::yield_now().await;
-        let seen =
-            self.twin.held().cells.get(&self.key).map(|(token, state)| Seen { state: *state, token: *token });
+        let seen = self
+            .model
+            .held()
+            .cells
+            .get(&self.key)
+            .map(|(token, state)| Seen { state: *state, token: *token });
         tokio::task::yield_now().await;
         Ok(seen)
     }
 
     async fn swap(&mut self, seen: &Seen<u64>, new: CellState) -> Result<bool, SourceError> {
-        let mut held = self.twin.held();
+        let mut held = self.model.held();
         held.swaps += 1;
         let next = held.swaps;
         let Some((token, state)) = held.cells.get_mut(&self.key) else { return Ok(false) };
@@ -84,7 +88,7 @@ impl Register for Slot {
     }
 
     async fn add(&mut self, new: CellState) -> Result<bool, SourceError> {
-        let mut held = self.twin.held();
+        let mut held = self.model.held();
         held.swaps += 1;
         let next = held.swaps;
         let absent = !held.cells.contains_key(&self.key);
@@ -95,7 +99,7 @@ impl Register for Slot {
     }
 
     async fn pause(&mut self) {
-        for _ in 0..self.twin.entropy.below(PAUSE_MAX) {
+        for _ in 0..self.model.entropy.below(PAUSE_MAX) {
             tokio::task::yield_now().await;
         }
     }
@@ -108,7 +112,7 @@ fn fits(what: &str, value: u64) -> Result<u64, SourceError> {
     Err(SourceError::new(ErrorKind::Exhausted, format!("{what} {value} is above {}", Block::NUMBER_MAX)))
 }
 
-impl Store for Twin {
+impl Store for TestModel {
     fn inspect(&self) -> BoxFuture<'_, Result<Inspection, SourceError>> {
         let held = self.held();
         let inspection = Inspection {

@@ -1,8 +1,8 @@
-//! Items that are read, compared and swapped: a key's cell, and the shard's own.
+//! Memcached items under compare and swap: a key's cell, and the shard's own item.
 
 use sequent_core::{Block, Epoch};
 
-use super::{codec::When, connection::Connection, name::Name};
+use super::{codec::When, connection::Connection, key_names::Name};
 use crate::{
     net::Fault,
     store::{
@@ -11,11 +11,11 @@ use crate::{
     },
 };
 
-/// A key's cell: `epoch open value`.
+/// The cell of a key: `epoch open value`.
 pub(super) struct CellItem<'a> {
     pub(super) connection: &'a mut Connection,
     pub(super) name: Name,
-    /// Whether a cell was written where none was.
+    /// Whether the cell was created by this call.
     pub(super) added: bool,
 }
 
@@ -50,12 +50,13 @@ fn data(CellState { epoch, open, value }: CellState) -> String {
     format!("{} {} {value}", epoch.to_stored(), u8::from(open))
 }
 
-/// What somebody put there that is no cell counts as a closed one at 0: of no epoch of ours, so that only a close changes it.
+/// The state of a cell. Data written by others that is no cell counts as closed at 0. Its epoch is none of ours, so
+/// only a close changes it.
 fn state(data: &[u8]) -> CellState {
     parsed(data).unwrap_or(CellState { epoch: Epoch::from_stored(0), open: false, value: 0 })
 }
 
-/// What an item holds, if it is a cell.
+/// Parses a cell, if the data is one.
 pub(super) fn parsed(data: &[u8]) -> Option<CellState> {
     let mut words = std::str::from_utf8(data).ok()?.split(' ');
     let epoch = Epoch::from_stored(words.next()?.parse().ok()?);
@@ -68,20 +69,21 @@ pub(super) fn parsed(data: &[u8]) -> Option<CellState> {
     words.next().is_none().then_some(CellState { epoch, open, value })
 }
 
-/// The shard's own item, one line each: its token, its stamp, its mark, and the name of a cell that it holds.
+/// The shard's own item, one line each: its token, its stamp, its mark, and the name of one cell.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct ShardItem {
-    /// Left by whoever came first: where it is gone, so may be anything else.
+    /// The token, written by the first client. If it is missing, any other item may be missing too.
     pub(super) born: String,
-    /// Nothing before there was one.
+    /// Empty before the first stamp.
     pub(super) stamp: String,
     pub(super) mark: u64,
-    /// Nothing before there was one.
+    /// Empty before the first cell.
     pub(super) cell: String,
 }
 
 impl ShardItem {
-    /// The item of the data that the connection was opened on, and what it takes to replace just that.
+    /// Reads the item of the data on which the connection was opened, with the condition to replace exactly that
+    /// version.
     pub(super) async fn read(connection: &mut Connection) -> Result<(Self, When), Fault> {
         let name = connection.shard().clone();
         let found = connection.wire().get(&name).await?;
@@ -93,13 +95,13 @@ impl ShardItem {
         }
     }
 
-    /// Replaces it; whether nobody was faster.
+    /// Replaces the item; `false` if another client was faster.
     pub(super) async fn write(&self, connection: &mut Connection, when: When) -> Result<bool, Fault> {
         let name = connection.shard().clone();
         connection.wire().set(&name, self.text().as_bytes(), when).await
     }
 
-    /// What an item holds; where none is, nothing.
+    /// Parses the item; without one, the default.
     pub(super) fn of(data: Option<&[u8]>) -> Result<Self, Fault> {
         let Some(data) = data else { return Ok(Self::default()) };
         Self::parse(&String::from_utf8_lossy(data)).ok_or_else(|| {
@@ -122,7 +124,7 @@ impl ShardItem {
     }
 }
 
-/// The token is gone: everything was flushed, or the item was evicted.
+/// The token is missing: the server was flushed, or the item was evicted.
 fn flushed() -> Fault {
     Fault::stale("the server lost the shard's own item")
 }

@@ -1,40 +1,41 @@
-//! Which run of which data answers: a token in the data itself, replaced whenever the data may have gone back.
+//! Instance of an etcd ledger: a run, whose token in the data is replaced whenever the data may have gone back.
 //!
-//! A cluster whose members all end, as they do for data to be put back, elects a leader when they are started again, and
-//! that is another term than any in the copy. One made of a snapshot begins at the terms of a new cluster, which may be
-//! the very one that the snapshot speaks of; but it begins at the first entry of its log too, whatever the revision. So
-//! does a member tell who was started again since the token was left. Who meets anything of that leaves another token.
+//! A restore requires all members to stop. Three signs of it are checked, and each begins a new run:
+//!
+//! - The term of the leader: a restarted cluster elects one in a new term, higher than any in the copy.
+//! - The distance of log and revision: a cluster created from a snapshot may have the very term that the snapshot
+//!   records, but its log begins at the first entry, whatever the revision.
+//! - The start time of the member that wrote the token.
 
 use serde::{Deserialize, Serialize};
 
-/// So many entries may be agreed on, and not be revisions yet, as a member tells of both.
+/// The most entries that may be agreed on without a revision yet, at the moment a member reports both.
 const UNDER_WAY_MAX: i64 = 256;
 
-/// A token, and what was seen when it was left.
+/// A token, and the member's state when it was written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Run {
-    /// Random: nobody has had it.
+    /// A random token, never used before.
     pub(super) token: String,
     #[serde(flatten)]
     pub(super) seen: MemberState,
 }
 
-/// What a member says of its cluster and of itself.
+/// The state of a member and its cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct MemberState {
     /// The term of the leader.
     pub(super) term: u64,
-    /// By how much the log is ahead of the revision: in one history, never less than before, since each entry makes one
-    /// revision at most.
+    /// Log index minus revision. Within one history it never shrinks, since each entry makes at most one revision.
     pub(super) lead: i64,
-    /// Who says so, in hexadecimal, as etcd's own tools show it.
+    /// The member's id in hexadecimal, as etcd's own tools show it.
     pub(super) member: String,
-    /// When its process began, as it tells; `None` where it does not.
+    /// The start of its process; `None` if the member does not report it.
     pub(super) started: Option<String>,
 }
 
 impl Run {
-    /// Whether the run in which the token was left still goes on.
+    /// Whether the run in which the token was written continues.
     pub(super) fn goes_on(&self, now: &MemberState) -> bool {
         let same_process = self.seen.member != now.member
             || self.seen.started.is_none()
@@ -44,7 +45,7 @@ impl Run {
     }
 }
 
-/// A number of a page of metrics, as it stands there.
+/// The value of a metric, as text.
 pub(super) fn metric<'a>(page: &'a str, name: &str) -> Option<&'a str> {
     page.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')).map(str::trim)
 }
@@ -65,7 +66,7 @@ mod tests {
             (state(2, 400, "a", "1.5"), true),
             (state(2, 900, "b", "7.5"), true),
             (state(2, 399, "a", ""), true),
-            // Another leader; the same member, started again; a cluster made of a snapshot.
+            // Another leader; the same member, restarted; a cluster created from a snapshot.
             (state(3, 900, "a", "1.5"), false),
             (state(1, 900, "a", "1.5"), false),
             (state(2, 900, "a", "1.6"), false),

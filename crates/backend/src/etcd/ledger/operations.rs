@@ -1,4 +1,4 @@
-//! What is run on a connection: a transaction of the ledger's, a view of it, and a look at itself.
+//! etcd ledger operations: transaction, view, inspection and examination.
 
 use sequent_core::{
     LedgerId, SourceError,
@@ -6,7 +6,7 @@ use sequent_core::{
 };
 
 use super::{
-    facts::{attest, facts},
+    facts::{durability, facts},
     formats::{KeptDefinition, KeptServer},
     load::{Loaded, note, reads},
     save::change,
@@ -15,26 +15,27 @@ use super::{
 };
 use crate::{
     etcd::{
+        client::{Kv, Op, Span},
+        connect::About,
         connection::Connection,
-        gateway::{Kv, Op, Span},
-        opening::About,
-        value::{self, unreadable},
+        json_value::{self, unreadable},
     },
     ledger::{Examined, Records, Refusal, Selection, Token},
     net::{Fault, Operation, token},
 };
 
-/// So many servers' rows stay however old they are: whoever was suspended for days is still known when it wakes.
+/// Number of servers' rows that are kept however old they are, so that a server suspended for days is still known when
+/// it wakes.
 const SERVERS_KEPT: usize = 1024;
 
-/// How many rows of servers one enlisting looks at, and how many of them it removes at most.
+/// The most server rows that one enlistment reads, and the most that it removes.
 const SERVERS_SEEN_MAX: u64 = 2048;
 const SERVERS_PURGED_MAX: usize = 50;
 
-/// Definitions read at once: some are a few kilobytes long.
+/// Definitions per page; some are a few kilobytes long.
 const DEFINITIONS_PAGE: usize = 200;
 
-/// Reads, decides, and writes.
+/// Reads records, decides, and writes changes.
 pub(super) struct Transaction<'a, F> {
     pub(super) verb: &'static str,
     pub(super) selection: &'a Selection<'a>,
@@ -54,14 +55,14 @@ where
     async fn run(&self, connection: &mut Connection) -> Result<T, Fault> {
         let (cluster, names) = (connection.cluster(), connection.names());
         let fresh = self.selection.token.then(|| token(connection.env()));
-        let fresh = fresh.map(|text| Token { speaks: cluster.instance(&text), text });
+        let fresh = fresh.map(|text| Token { instance: cluster.instance(&text), text });
         let rests_on_rows = !(self.selection.counters.is_empty() && self.selection.dense.is_empty());
         let reads = reads(&names, self.selection);
         let ((value, silent_since), _) = transact(connection, &reads, |answers| {
             let mut loaded = Loaded::of(cluster, &names, self.selection, answers)?;
             loaded.records.token.clone_from(&fresh);
             let value = (self.decide)(&mut loaded.records).map_err(|refusal| match refusal {
-                Refusal::Answer(error) | Refusal::OtherRun(error) => error,
+                Refusal::Answer(error) | Refusal::OtherInstance(error) => error,
             })?;
             let silent_since = loaded.records.changes.servers_silent_since_ms;
             let change = change(&names, loaded, rests_on_rows);
@@ -70,14 +71,14 @@ where
         })
         .await?;
         if let Some(since_ms) = silent_since {
-            // What can't be removed now is removed when the next one enlists.
+            // If this fails, the next enlistment removes them.
             let _ = purge_servers(connection, since_ms).await;
         }
         Ok(value)
     }
 }
 
-/// Of many servers' rows those go that have been silent for longest, and since before this time.
+/// If there are many servers' rows, removes those silent since before this time, longest silent first.
 async fn purge_servers(connection: &mut Connection, since_ms: u64) -> Result<(), Fault> {
     let reads = [Op::Read(Span::under(connection.names().servers()).most(SERVERS_SEEN_MAX))];
     let purged = transact(connection, &reads, |mut answers| {
@@ -91,7 +92,7 @@ async fn purge_servers(connection: &mut Connection, since_ms: u64) -> Result<(),
 fn silent(servers: &[Kv], since_ms: u64) -> Result<Vec<(String, u64)>, SourceError> {
     let mut old = Vec::new();
     for kv in servers {
-        let KeptServer { seen_ms, .. } = value::of("server", kv)?;
+        let KeptServer { seen_ms, .. } = json_value::of("server", kv)?;
         if seen_ms <= since_ms {
             old.push((seen_ms, kv.name()?.to_owned(), kv.mod_revision));
         }
@@ -101,7 +102,7 @@ fn silent(servers: &[Kv], since_ms: u64) -> Result<Vec<(String, u64)>, SourceErr
     Ok(old.into_iter().map(|(_, name, revision)| (name, revision)).collect())
 }
 
-/// Reads.
+/// Reads records.
 pub(super) struct View<'a> {
     pub(super) verb: &'static str,
     pub(super) selection: &'a Selection<'a>,
@@ -120,7 +121,7 @@ impl Operation<Connection> for View<'_> {
         let revision = answers.revision;
         let mut records = Loaded::of(cluster, &names, self.selection, answers)?.records;
         if self.selection.all_definitions {
-            // As they were at that version of the catalog.
+            // Definitions as of that version of the catalog.
             let span = Span::under(names.definitions()).at(revision);
             let kept = scan(connection, span, usize::MAX, DEFINITIONS_PAGE).await?;
             records.definitions = kept.iter().map(KeptDefinition::read).collect::<Result<_, _>>()?;
@@ -133,7 +134,7 @@ impl Operation<Connection> for View<'_> {
     }
 }
 
-/// What the ledger says of itself.
+/// Reads the ledger's identity, durability and clock.
 pub(super) struct Inspect;
 
 impl Operation<Connection> for Inspect {
@@ -148,17 +149,17 @@ impl Operation<Connection> for Inspect {
         let about = Op::Read(Span::one(names.only("about")));
         let reads = [vec![about], reads(&names, &Selection::default())].concat();
         let mut answers = look(connection, reads).await?;
-        let about: About = value::of("ledger", &answers.one().ok_or_else(|| unreadable("what is"))?)?;
+        let about: About = json_value::of("ledger", &answers.one().ok_or_else(|| unreadable("what is"))?)?;
         let id: LedgerId = about
             .id
             .parse()
             .map_err(|error: std::num::ParseIntError| Fault::from(unreadable("id").because(error)))?;
         let records = Loaded::of(cluster, &names, &Selection::default(), answers)?.records;
         Ok(LedgerInspection {
-            instance: records.speaks,
+            instance: records.instance,
             id,
             version: records.version,
-            durability: attest(connection.metrics().await?.as_deref()),
+            durability: durability(connection.metrics().await?.as_deref()),
             clock_ms: records.clock_ms,
             engine: connection.engine(),
             other_master: None,
@@ -166,7 +167,7 @@ impl Operation<Connection> for Inspect {
     }
 }
 
-/// A look on a connection that can change nothing.
+/// Examines the ledger on a connection that can't change anything.
 pub(super) struct Examine {
     pub(super) most: usize,
 }
@@ -188,7 +189,7 @@ impl Operation<Connection> for Examine {
     }
 }
 
-/// A server's row goes with the server.
+/// Removes the row of a leaving server.
 pub(super) struct Delist {
     pub(super) server: ServerId,
 }

@@ -1,4 +1,4 @@
-//! Who answers on a connection: a run of a server, the history of its data, and the token in that data.
+//! Instance of a Redis server: run id, replication id, and the token in the data.
 
 use redis::{RedisError, RedisResult, aio::MultiplexedConnection, cmd};
 use sequent_core::Entropy;
@@ -9,21 +9,21 @@ use crate::net::Fault;
 /// The field of the shard's own key that holds the token.
 const TOKEN: &str = "born";
 
-/// What whoever looks calls data that bears no token.
+/// Placeholder in examinations for data without a token.
 const NOBODY: &str = "nobody";
 
-/// A run of a server that counts.
+/// A run of a server that counts: one process, until it restarts.
 pub(super) struct Run {
-    /// The run's own name.
+    /// The run id.
     pub(super) id: String,
-    /// The history of its data.
+    /// The replication id, which names the history of the data.
     pub(super) replid: String,
-    /// The server's name and version, for people.
+    /// The server's name and version, for operators.
     pub(super) version: String,
 }
 
 impl Run {
-    /// Learns which run answers.
+    /// Reads the current run.
     pub(super) async fn of(connection: &mut MultiplexedConnection) -> Result<Self, Fault> {
         let server: String = cmd("INFO").arg("server").query_async(connection).await?;
         admit_mode(field(&server, "redis_mode").or(field(&server, "server_mode")).unwrap_or_default())?;
@@ -39,7 +39,7 @@ impl Run {
     }
 }
 
-/// The token of this data, left by whoever came first: where it is gone, so may be anything else.
+/// The token of this data. The first client writes it. If it is missing, any other key may be missing too.
 pub(super) async fn leave_token(
     connection: &mut MultiplexedConnection,
     shard: &[u8],
@@ -53,7 +53,7 @@ pub(super) async fn leave_token(
     held.ok_or_else(|| Fault::away("the server evicts what was written a moment ago"))
 }
 
-/// The same, and nothing is written.
+/// The token of this data, if there is one; nothing is written.
 pub(super) async fn read_token(
     connection: &mut MultiplexedConnection,
     shard: &[u8],
@@ -62,7 +62,7 @@ pub(super) async fn read_token(
     Ok(held.map_err(of_shard)?.unwrap_or_else(|| NOBODY.to_owned()))
 }
 
-/// What is said where the shard's own key can't be read.
+/// The fault if the shard's own key can't be read.
 fn of_shard(error: RedisError) -> Fault {
     if error.code() == Some("WRONGTYPE") {
         let cause = "the shard's own key is of another type: somebody has written over it; delete it";
@@ -81,7 +81,7 @@ fn admit_mode(mode: &str) -> Result<(), Fault> {
     }
 }
 
-/// A replica may be promoted a moment later: it is away, not wrong.
+/// Fails on a replica. It may be promoted a moment later, so it is unavailable, not refused.
 fn admit_role(replication: &str) -> Result<(), Fault> {
     let role = field(replication, "role").unwrap_or_default();
     if role == "master" {

@@ -1,4 +1,4 @@
-//! Which file is at a path now.
+//! Identity of the file that is at a path now.
 
 use std::{
     fmt, fs, io,
@@ -18,9 +18,10 @@ use super::{
 };
 use crate::net::{Cause, Fault};
 
-/// Which file it is, as far as the file system tells: inode and time of birth.
+/// The identity of a file: inode and creation time.
 ///
-/// Not the device, which may change at a reboot. Inodes are used again soon after a deletion: the birth tells them apart.
+/// The device is not part of it, since it may change at a reboot. Inodes are reused soon after a deletion; the creation
+/// time distinguishes the files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct FileId {
     inode: u64,
@@ -36,7 +37,7 @@ impl fmt::Display for FileId {
     }
 }
 
-/// What is at a path now: the file, the inodes of its `-wal` and `-shm`, and how many names the file has.
+/// The state of a path: the file, the inodes of its `-wal` and `-shm`, and its number of hard links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Found {
     pub(super) file: FileId,
@@ -45,10 +46,10 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Fails for a file with a second name, as in a directory that was copied by hard links (`cp -al`).
+    /// Fails for a file with a second hard link, as in a directory copied with `cp -al`.
     ///
-    /// Both names are one file, with one instance; but SQLite finds log and locks by the name. In use under both,
-    /// each counts in a log of its own: numbers come twice, and the file is spoilt.
+    /// Both names are one file with one instance, but SQLite finds log and locks by the name. If both names are in use,
+    /// each counts in its own log: numbers repeat, and the file is damaged.
     pub(super) fn only_name(&self) -> Result<(), Fault> {
         if self.links <= 1 {
             return Ok(());
@@ -63,8 +64,8 @@ impl Found {
     }
 }
 
-/// A path, absolute, so that a later `chdir` changes nothing and no text of it is taken for a URI; and whose turn it is to
-/// ask the disk about it.
+/// An absolute path, with the gate of its disk. A later `chdir` does not change it, and none of its text is parsed as a
+/// URI.
 #[derive(Debug, Clone)]
 pub(super) struct Place {
     path: Arc<Path>,
@@ -81,21 +82,21 @@ impl Place {
         &self.path
     }
 
-    /// The file that is there now, or `None`. Anything else at the path is said plainly.
+    /// The file that is there now, or `None`. The error names anything else at the path.
     ///
-    /// `Mute` where the disk does not answer in time.
+    /// `Mute` if the disk does not answer in time.
     pub(super) async fn look(&self) -> Result<Option<Found>, Fault> {
         self.in_time(look).await
     }
 
-    /// The same of a file that may be empty just now.
+    /// As `look`, for a file that may be empty at the moment.
     pub(super) async fn outline(&self) -> Result<Option<Found>, Fault> {
         self.in_time(bare).await
     }
 
-    /// The same where there is no runtime to wait on. It blocks, for a moment at most.
+    /// As `outline`, for callers that can't await. It blocks for a moment at most.
     pub(super) fn outline_now(&self) -> Result<Option<Found>, Fault> {
-        // Without a turn: whoever looks in this way has a connection to let go of, and there is one of them.
+        // Without a pass: only the drop of a connection calls this, and there is one connection.
         let limit = self.turns.patience().ok_or_else(mute)?;
         let ((tell, told), path) = (mpsc::sync_channel(1), Arc::clone(&self.path));
         let looking = thread::Builder::new().spawn(move || drop(tell.send(bare(&path))));
@@ -105,8 +106,8 @@ impl Place {
         }
     }
 
-    /// A step that may hang, on a thread of the runtime's for such, in its turn: however many callers come and give up, one
-    /// thread hangs with the disk. The step itself has no limit; who comes while it lasts hears that the disk is mute.
+    /// Runs a step that may hang, on a blocking thread that holds the pass. However many callers come and give up, one
+    /// thread hangs with the disk. The step itself has no limit; a call that waits for it meanwhile gets `Mute`.
     pub(super) async fn on_thread<T: Send + 'static>(
         &self,
         step: impl FnOnce(&Path) -> Result<T, Fault> + Send + 'static,
@@ -140,7 +141,7 @@ fn bare(path: &Path) -> Seen {
 
 fn look(path: &Path) -> Seen {
     match outline(path)? {
-        // SQLite takes an empty file for a new database; ours appear complete, so this one was emptied.
+        // SQLite takes an empty file for a new database. Ours appear complete, so this file was emptied.
         Some((_, 0)) => {
             let cause = "the file is empty (0 bytes): restore it from a copy; if it is a shard's and lost for good, remove it and \
                  restart this process";
@@ -150,7 +151,7 @@ fn look(path: &Path) -> Seen {
     }
 }
 
-/// What is there, and how many bytes it has.
+/// The state of the path, and the file's size in bytes.
 fn outline(path: &Path) -> Result<Option<(Found, u64)>, Fault> {
     let unusable = |cause: String| Err(Fault::away(cause));
     let metadata = match fs::metadata(path) {
@@ -178,9 +179,9 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// The first of the database's files that nobody may write any more, root included.
+/// The first of the database's files that can't be written by anybody, root included.
 ///
-/// It must be found out beforehand: SQLite writes to `-shm` through memory, and a write there would not fail but end
+/// This must be known before any access. SQLite writes to `-shm` through mapped memory, and a failing write there kills
 /// the process (SIGBUS).
 #[cfg(target_os = "linux")]
 fn frozen(path: &Path) -> Option<String> {
@@ -204,7 +205,7 @@ mod tests {
 
     #[test]
     fn no_path_is_taken_for_a_uri() {
-        // SQLite reads what begins with `file:` as a URI, parameters and all.
+        // SQLite parses text that begins with `file:` as a URI with parameters.
         let place = Place::new("file:shard?mode=memory".into(), Arc::new(sequent_core::SystemClock));
         assert!(place.path().is_absolute() && place.path().ends_with("file:shard?mode=memory"));
     }

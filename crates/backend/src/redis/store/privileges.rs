@@ -1,12 +1,12 @@
-//! What the user may do beside what it needs, told to whoever looks.
+//! Excess privileges of the Redis user, for examinations.
 
 use redis::cmd;
 use sequent_core::{Fact, FactClass};
 
 use crate::{net::Fault, redis::connection::Connection};
 
-/// What the user may do beside what it needs. Who may not ask is confined, as it should be.
-pub(super) async fn rights(connection: &mut Connection) -> Result<Option<Fact>, Fault> {
+/// The privileges that the user has beyond those needed. A user that may not ask has none too many.
+pub(super) async fn excess_privileges(connection: &mut Connection) -> Result<Option<Fact>, Fault> {
     let user: Option<String> = connection.ask_if_allowed(cmd("ACL").arg("WHOAMI")).await?;
     let Some(user) = user else { return Ok(None) };
     let users: Option<Vec<String>> = connection.ask_if_allowed(cmd("ACL").arg("LIST")).await?;

@@ -1,19 +1,19 @@
-//! etcd's JSON gateway: its transactions as they are asked and answered. Whole numbers are texts there, bytes are base64.
+//! etcd's JSON gateway: requests and answers of transactions. Whole numbers are text in it, and bytes are base64.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::{Value, json};
 
-/// Some names: one, or all from one up to another.
+/// A range of names: one name, or all from one up to another.
 #[derive(Debug, Clone)]
 pub(super) struct Span {
     first: String,
-    /// The first name behind it; `None`: it is one name.
+    /// The first name after the range; `None`: a single name.
     end: Option<String>,
-    /// At most so many; 0: all.
+    /// The most names returned; 0: all.
     most: u64,
     last_first: bool,
-    /// As it was at this revision; 0: as it is now.
+    /// The revision to read; 0: the current one.
     at: u64,
 }
 
@@ -22,18 +22,18 @@ impl Span {
         Self { first: name, end: None, most: 0, last_first: false, at: 0 }
     }
 
-    /// Every name that begins so; `prefix` ends with a letter of ASCII.
+    /// All names with this prefix, which must end with an ASCII character.
     pub(super) fn under(prefix: String) -> Self {
         let end = behind(&prefix);
         Self { end: Some(end), ..Self::one(prefix) }
     }
 
-    /// The same span, from this name on.
+    /// The same range, beginning at this name.
     pub(super) fn from(self, first: String) -> Self {
         Self { first, ..self }
     }
 
-    /// The same span, up to this name and without it.
+    /// The same range, ending before this name.
     pub(super) fn to(self, end: String) -> Self {
         Self { end: Some(end), ..self }
     }
@@ -58,7 +58,7 @@ impl Span {
         json
     }
 
-    /// Without "serializable": what is read is what a quorum has.
+    /// Without "serializable", a read is linearizable: it returns what a quorum has.
     fn range(&self) -> Value {
         let mut json = self.names();
         for (name, number) in [("limit", self.most), ("revision", self.at)] {
@@ -74,7 +74,7 @@ impl Span {
     }
 }
 
-/// The first text behind every one that begins with `prefix`, whose last letter is one of ASCII.
+/// The first text after all that begin with `prefix`, whose last character is ASCII.
 fn behind(prefix: &str) -> String {
     let mut end = prefix.to_owned();
     let last = end.pop().unwrap_or('/');
@@ -82,14 +82,14 @@ fn behind(prefix: &str) -> String {
     end
 }
 
-/// A piece of a transaction.
+/// An operation of a transaction.
 #[derive(Debug, Clone)]
 pub(super) enum Op {
-    /// Reads.
+    /// Reads a range.
     Read(Span),
-    /// Writes a value.
+    /// Writes a value under a name.
     Put(String, String),
-    /// Removes.
+    /// Deletes a range.
     Delete(Span),
 }
 
@@ -106,10 +106,10 @@ impl Op {
     }
 }
 
-/// What has to be as it was: a name, and the revision that wrote it last; 0 where there is nothing.
+/// A comparison: a name, and the revision that wrote it last; 0 if it must not exist.
 pub(super) type Unchanged = (String, u64);
 
-/// One transaction: where everything is as it was, `then`; and otherwise nothing but what is read anew.
+/// A transaction: if all comparisons hold, `then` is done, otherwise `otherwise`, which only reads.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Txn {
     pub(super) unchanged: Vec<Unchanged>,
@@ -118,12 +118,12 @@ pub(super) struct Txn {
 }
 
 impl Txn {
-    /// Whether it changes nothing, whatever it finds.
+    /// Whether it writes nothing in either case.
     pub(super) fn only_reads(&self) -> bool {
         self.then.iter().chain(&self.otherwise).all(|op| matches!(op, Op::Read(_)))
     }
 
-    /// One that reads.
+    /// A transaction that only reads.
     pub(super) fn read(ops: Vec<Op>) -> Self {
         Self { then: ops, ..Self::default() }
     }
@@ -139,7 +139,7 @@ impl Txn {
     }
 }
 
-/// Who answered, and when in the history of the data. What is 0 is left out.
+/// The answering member, and the revision of the data. Fields that are 0 are left out in JSON.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Header {
@@ -151,7 +151,7 @@ pub(super) struct Header {
     pub(super) revision: u64,
 }
 
-/// What became of a transaction.
+/// The answer of a transaction.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Answer {
@@ -166,16 +166,16 @@ struct Response {
     response_range: Option<Found>,
 }
 
-/// What a span held.
+/// The result of a range read.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Found {
     pub(super) kvs: Vec<Kv>,
-    /// There is more than was asked for.
+    /// Whether the range has more than `most` names.
     pub(super) more: bool,
 }
 
-/// A name and what it holds.
+/// A name and its value.
 #[derive(Debug, Deserialize)]
 pub(super) struct Kv {
     #[serde(deserialize_with = "bytes")]
@@ -188,13 +188,13 @@ pub(super) struct Kv {
 }
 
 impl Answer {
-    /// What was read, in the order of the asks.
+    /// The results of the reads, in their order.
     pub(super) fn found(self) -> impl Iterator<Item = Found> {
         self.responses.into_iter().filter_map(|response| response.response_range)
     }
 }
 
-/// What a member says of itself.
+/// The status of a member.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Status {
@@ -206,19 +206,19 @@ pub(super) struct Status {
     pub(super) index: u64,
 }
 
-/// What a login brings.
+/// The answer to a login.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Ticket {
     pub(super) token: String,
 }
 
-/// What is said where nothing was done.
+/// An error reply.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Refusal {
     pub(super) message: String,
-    /// The older name of the same.
+    /// The older field name of `message`.
     pub(super) error: String,
     pub(super) code: u32,
 }
