@@ -1,4 +1,4 @@
-//! Whose store it is: which field of the stamp is another than expected, and what a person can do about it.
+//! Stamp checks: which field of a store's stamp differs from the expected one, and advice for the operator.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,11 +7,11 @@ use tokio::task::JoinSet;
 
 use crate::{LedgerFault, timeouts::limited};
 
-/// What helps whatever was found: an empty store is stamped, and goes on above the ceilings.
+/// Advice that always applies: an empty store is stamped and continues above the ceilings.
 const INSTEAD: &str = "or give the slot an empty one, which goes on above its ceilings";
 
-/// Why a store can't be the one that bears `expected`, naming each field that differs and what to do; `None` where it
-/// is that store, or an empty one that may become it.
+/// Why a store cannot be the one with the stamp `expected`: each field that differs, and what to do. `None` for that store, or
+/// for an empty one that may become it.
 pub fn misfit(found: &Inspection, expected: &Stamp) -> Option<String> {
     let Stamp { slot, cluster, .. } = expected;
     match &found.stamp {
@@ -26,13 +26,13 @@ pub fn misfit(found: &Inspection, expected: &Stamp) -> Option<String> {
     }
 }
 
-/// Whether the ledger is the one that the stores are stamped with. They are looked at all at once, and each within `limit`:
-/// one that is slow is not at hand, and no reason to take the ledger for one that is away.
+/// Checks that the stores' stamps name this ledger. All stores are inspected at once, each within `limit`. A store that is too
+/// slow is ignored; it does not make the ledger unavailable.
 ///
 /// # Errors
 ///
-/// `LedgerBehind`, naming both, where every store at hand bears the stamp of one other ledger; those of the ledger's
-/// own inspection.
+/// `LedgerBehind`, naming both, if every reachable store has the stamp of one other ledger. Those of the ledger's own
+/// inspection.
 pub async fn belongs(
     ledger: &dyn Ledger,
     stores: &[Arc<dyn Store>],
@@ -43,7 +43,7 @@ pub async fn belongs(
     another(found.iter(), id).map_or(Ok(()), |another| Err(another.error()))
 }
 
-/// Looks at these stores all at once, each within `limit`: those that answered.
+/// Inspects all stores at once, each within `limit`, and returns the answers of those in time.
 async fn looks(stores: &[Arc<dyn Store>], limit: Duration) -> Vec<Inspection> {
     let mut looks = JoinSet::new();
     for store in stores {
@@ -53,7 +53,8 @@ async fn looks(stores: &[Arc<dyn Store>], limit: Duration) -> Vec<Inspection> {
     looks.join_all().await.into_iter().flatten().collect()
 }
 
-/// Which ledger `found` is that speaks where `expected` did: one that took up the cluster, where every store at hand bears its stamp.
+/// The fault if `found` has replaced the ledger `expected`: the cluster was recovered onto `found` if every reachable store has
+/// its stamp.
 pub(crate) async fn instead(
     stores: &[Arc<dyn Store>],
     found: LedgerId,
@@ -68,14 +69,16 @@ pub(crate) async fn instead(
     LedgerFault::Another { found, expected }
 }
 
-/// The ledger is another cluster's, or another one of this cluster: every stamp at hand names one that is not it.
+/// The fault if every reachable stamp names one other ledger. This one is then another cluster's, or another ledger of this
+/// cluster.
 pub(crate) fn another<'a>(found: impl Iterator<Item = &'a Inspection>, id: LedgerId) -> Option<LedgerFault> {
     let mut named = found.filter_map(|found| Some(found.stamp.as_ref()?.ledger));
     let expected = named.next().filter(|ledger| *ledger != id)?;
     named.all(|ledger| ledger == expected).then_some(LedgerFault::Another { found: id, expected })
 }
 
-/// Why a store that keeps each slot under names of its own is not taken up empty where the slot `found` lies beside it.
+/// Why an empty store is not used for a slot if its database holds the slot `found`. Applies to stores that keep each slot
+/// under its own names.
 pub(crate) fn displaced(found: SlotIndex, expected: SlotIndex) -> String {
     format!(
         "the database holds the store of slot {found}, and nothing of slot {expected}: put each slot's own store back in its \
@@ -85,7 +88,7 @@ pub(crate) fn displaced(found: SlotIndex, expected: SlotIndex) -> String {
     )
 }
 
-/// Processes that run have put the slot out, and leave it out until a person says that it is in order.
+/// Advice for running processes: they have evicted the slot, and wait for an operator's command.
 fn then(slot: SlotIndex) -> String {
     format!("; then, for processes that run: `sequent rescue {slot} --why TEXT`")
 }

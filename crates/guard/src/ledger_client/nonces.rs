@@ -1,4 +1,4 @@
-//! Nonces: what each call that writes leaves, so that a ledger that went back lacks it.
+//! Nonces: each call that writes leaves one, so that a ledger that went back lacks it.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use super::LedgerClient;
 /// next if it was lost after that, or one of the last if answers alone are lost.
 const NONCES_MAX: usize = 16;
 
-/// What a pass is made of.
+/// The parts of a pass.
 pub(super) struct Shown {
     pub(super) under: InstanceId,
     pub(super) record: Option<InstanceId>,
@@ -19,7 +19,7 @@ pub(super) struct Shown {
 }
 
 impl LedgerClient {
-    /// What the next call shows, which leaves the nonce `next`.
+    /// The pass of the next call, which leaves the nonce `next`.
     pub(super) fn offer(&self, next: u64) -> Shown {
         let mut state = self.state();
         let nonces: Vec<u64> = state.nonces.iter().copied().collect();
