@@ -1,4 +1,4 @@
-//! What counters ask of the ledger, and how many asks become few calls.
+//! Batching of ledger requests: many requests of counters become few calls.
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -14,18 +14,18 @@ use crate::{
     ledger_client::LedgerClient,
 };
 
-/// What a counter asks of the ledger.
+/// Request of a counter to the ledger.
 pub(crate) enum Ask {
     /// A new epoch.
     Open(Opening),
-    /// A claim, with the words that are said beside it as far as there is room in the call: what is not announced begins no lower than
-    /// the key's other slots, and that is all. Their outcome is nobody's.
+    /// A claim, with the announcements that go with it as far as the call has space. Their results are ignored: a slot that is
+    /// not announced begins no lower than the key's other slots.
     Claim(Opening, Vec<Opening>),
-    /// A higher ceiling, under the instance of the ledger that granted the grant.
+    /// A higher ceiling, under the ledger's instance of the grant.
     Raise(InstanceId, Raise),
 }
 
-/// What the ledger answered.
+/// The ledger's answer.
 pub(crate) enum Answered {
     Opened(Opened),
     Raised(Raised),
@@ -51,7 +51,7 @@ fn mixed_up() -> SourceError {
     SourceError::new(ErrorKind::Unavailable, "the ledger answered another ask")
 }
 
-/// What counters share.
+/// State shared by all counters.
 pub(crate) struct Shared {
     pub(crate) client: Arc<LedgerClient>,
     pub(crate) config: GuardConfig,
@@ -74,7 +74,7 @@ pub(super) fn slots_of<'a>(counters: impl Iterator<Item = &'a Counter>) -> BTree
     counters.map(|counter| counter.slot).collect()
 }
 
-/// Answers a batch of asks: one call for its openings, one for its raises.
+/// Answers a batch of requests: one call for its openings, one for its raises.
 pub(super) async fn answer(
     client: &LedgerClient,
     rules: Rules,
@@ -136,7 +136,7 @@ async fn open(client: &LedgerClient, openings: &[Opening]) -> Result<Vec<Opened>
     let under = client.instance();
     client.in_reach()?;
     let slots = slots_of(openings.iter().map(|opening| &opening.counter));
-    // No id rests on a claim.
+    // No id depends on a claim, so it needs no mark.
     let mark = openings.iter().any(|opening| !opening.is_word());
     client.write("open", &under, (&slots, mark), openings, |ledger, pass, asks| ledger.open(pass, asks)).await
 }
@@ -153,11 +153,11 @@ async fn raise(
     client.write("raise", under, (&slots, mark), raises, |ledger, pass, asks| ledger.raise(pass, asks)).await
 }
 
-/// A counter, and what it has to report.
+/// A counter, and its report.
 pub(super) type Report = (Arc<Guarded>, Raise);
 
-/// What the next counters of a walk have to report, at most `most`: in the order in which every server
-/// asks, so that no two wait for each other's rows.
+/// The reports of the next counters of a walk, at most `most`. They are in the order that every server uses, so that no two
+/// servers deadlock on rows.
 pub(super) async fn gather(
     lists: &DirtySets,
     walk: &mut Walk<'_>,

@@ -6,9 +6,10 @@ use sequent_core::{InstanceId, ledger::Pass};
 
 use super::LedgerClient;
 
-/// Nonces that the ledger may hold: the one acknowledged last, and those of calls whose outcome is unknown since. Where
-/// there are more, the ones in the middle go: the ledger holds the first if it got none of the calls, one of the
-/// next if it was lost after that, or one of the last if answers alone are lost.
+/// The most nonces that the ledger may hold: the last acknowledged one, and those of later calls whose outcome is unknown.
+///
+/// If there are more, those in the middle are dropped. The ledger holds the first one if it got none of the calls, one of the
+/// next if it failed after that, or one of the last if only replies are lost.
 const NONCES_MAX: usize = 16;
 
 /// The parts of a pass.

@@ -41,7 +41,7 @@ const WHAT_STAYS: &str = "still fenced, and what was done stays done";
 
 /// A store, and its slot in the next layout.
 pub struct Placed {
-    /// Its slot in the next layout.
+    /// Its slot in the next layout; `None` if it leaves the ring.
     pub slot: Option<SlotIndex>,
     /// The store.
     pub store: Arc<dyn Store>,
