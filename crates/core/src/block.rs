@@ -24,13 +24,13 @@ pub struct Block {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BlockError {
     /// The count was 0.
-    #[error("a block of no numbers (first {first}): count must be at least 1")]
+    #[error("empty block (first {first}): count must be at least 1")]
     Empty {
         /// The first number asked for.
         first: u64,
     },
     /// The step was 0: the block would repeat one number.
-    #[error("a block that stands still (first {first}): step must be at least 1")]
+    #[error("block with step 0 (first {first}): step must be at least 1")]
     StandsStill {
         /// The first number asked for.
         first: u64,

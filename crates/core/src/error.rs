@@ -1,4 +1,4 @@
-//! SourceError: a failure below the ring, with its kind, context, condition and source.
+//! Failures below the ring: kind, context, condition and source.
 
 use std::{error::Error, fmt, sync::Arc};
 

@@ -51,9 +51,9 @@ pub fn other_master(found: &str) -> Fact {
     Fact::new(FactClass::Repeats, "writable masters", found)
         .expected("one")
         .causes(
-            "numbers are given twice where each of several masters counts, and commits that meet are lost",
+            "several writable masters give the same numbers, and conflicting commits are lost",
         )
-        .mend("end the replication into it (STOP REPLICA; DROP SUBSCRIPTION), or name the one writable node")
+        .mend("stop the replication into it (STOP REPLICA; DROP SUBSCRIPTION), or configure the one writable node")
 }
 
 impl Fact {
@@ -74,7 +74,8 @@ impl Fact {
 
     /// Fact: the store or ledger cannot be read because it is refused in its present state.
     pub fn refused(name: impl Into<String>, error: &SourceError) -> Self {
-        Self::new(FactClass::Unusable, name, error.context()).causes("nothing is given before it is mended")
+        Self::new(FactClass::Unusable, name, error.context())
+            .causes("no number is given before it is corrected")
     }
 
     /// Sets the expected value.

@@ -131,8 +131,8 @@ impl Move {
     /// Refuses an undecided comparison: once accepted, it would never be repeated.
     pub(crate) fn told(self) -> Result<Self, SourceError> {
         if self == Self::Unknown {
-            let context = "the ledger is another file than the one on record, and no shard can be reached to tell \
-                 whether the directory was copied";
+            let context = "the ledger is not the file on record, and no shard is reachable to check whether the directory was \
+                 copied";
             return Err(SourceError::new(ErrorKind::NoWitness, context));
         }
         Ok(self)

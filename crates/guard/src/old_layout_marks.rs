@@ -97,7 +97,7 @@ pub(crate) async fn no_loss_dropped(
 }
 
 fn name_it_again() -> SourceError {
-    let context = "a loss was named while the counters of the next layout were written, and some of them may begin without it: name \
-         it once more, `sequent recover --bump N`, and then finish the resize, `sequent resize --go`";
+    let context = "a loss was named while the counters of the next layout were written, and some of them may begin without it: \
+         name it again, `sequent recover --bump N`, and then finish the resize, `sequent resize --go`";
     SourceError::new(ErrorKind::Refused, context)
 }

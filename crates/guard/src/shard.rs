@@ -274,7 +274,7 @@ impl Shard {
             Err(error) => error.to_string(),
         };
         let context = format!(
-            "slot {}: an empty store is stamped for generation {} only where the ledger says so: {why}",
+            "slot {}: an empty store is stamped for generation {} only if the ledger has that generation: {why}",
             expected.slot, expected.generation
         );
         Err(SourceError::new(ErrorKind::NoWitness, context))
@@ -299,7 +299,7 @@ impl Shard {
             Some(_) if again.instance == *under => Ok(()),
             _ => {
                 let context =
-                    format!("slot {}: the store is another one than was to be stamped", self.slot());
+                    format!("slot {}: the store's instance changed before it was stamped", self.slot());
                 Err(SourceError::new(ErrorKind::Reborn, context))
             }
         }

@@ -8,7 +8,7 @@ use tokio::task::JoinSet;
 use crate::{LedgerFault, timeouts::limited};
 
 /// Advice that always applies: an empty store is stamped and continues above the ceilings.
-const INSTEAD: &str = "or give the slot an empty one, which goes on above its ceilings";
+const INSTEAD: &str = "or give the slot an empty one, which continues above its ceilings";
 
 /// Why a store cannot be the one with the stamp `expected`: each field that differs, and what to do. `None` for that store, or
 /// for an empty one that may become it.
@@ -19,8 +19,8 @@ pub fn misfit(found: &Inspection, expected: &Stamp) -> Option<String> {
         Some(stamp) => Some(differs(stamp, expected)),
         None if !found.has_cells => None,
         None => Some(format!(
-            "the store bears stamp none, and holds counters, expected slot={slot} of cluster={cluster}: it is somebody \
-             else's, or was tampered with: put this slot's own store back, {INSTEAD}{}",
+            "the store bears stamp none, and holds counters, expected slot={slot} of cluster={cluster}: it belongs to somebody \
+             else, or was modified: put this slot's own store back, {INSTEAD}{}",
             then(*slot),
         )),
     }
@@ -90,7 +90,7 @@ pub(crate) fn displaced(found: SlotIndex, expected: SlotIndex) -> String {
 
 /// Advice for running processes: they have evicted the slot, and wait for an operator's command.
 fn then(slot: SlotIndex) -> String {
-    format!("; then, for processes that run: `sequent rescue {slot} --why TEXT`")
+    format!("; then, for running processes: `sequent rescue {slot} --why TEXT`")
 }
 
 fn differs(found: &Stamp, expected: &Stamp) -> String {
@@ -120,7 +120,8 @@ fn advice(found: &Stamp, expected: &Stamp) -> String {
     let Stamp { slot, cluster, .. } = found;
     if found.ledger != expected.ledger && *cluster == expected.cluster {
         return format!(
-            "its ceilings are in another ledger: where the cluster was recovered meanwhile, restart this process; otherwise put back the ledger or the store that belongs here, {INSTEAD}"
+            "its ceilings are in another ledger: if the cluster was recovered meanwhile, restart this process; otherwise put \
+             back the ledger or the store that belongs here, {INSTEAD}"
         );
     }
     if found.ledger != expected.ledger {
@@ -128,9 +129,9 @@ fn advice(found: &Stamp, expected: &Stamp) -> String {
     }
     if found.generation > expected.generation {
         return format!(
-            "it has gone through a resize (generation {}) that the ledger knows nothing of, so the ledger is a copy from before: put \
-             the newest one back, or stop every process, and `sequent recover --bump N` with the configuration of that layout, \
-             {INSTEAD}",
+            "it has gone through a resize (generation {}) that the ledger knows nothing of, so the ledger is a copy from \
+             before: put the newest one back, or stop every process, and `sequent recover --bump N` with the configuration of \
+             that layout, {INSTEAD}",
             found.generation
         );
     }

@@ -67,7 +67,7 @@ impl Pass<'_> {
             return Ok(());
         }
         let said = |run: Option<&str>| run.unwrap_or("none").to_owned();
-        let context = format!("run on record: found {}, expected {}", said(found), said(expected));
+        let context = format!("instance on record: found {}, expected {}", said(found), said(expected));
         Err(SourceError::new(ErrorKind::Refused, context))
     }
 }

@@ -62,7 +62,7 @@ impl LayoutPage {
     pub fn record(&self) -> Result<LayoutRecord, SourceError> {
         if let (Some(next), true) = (self.next, self.is_fenced) {
             let context = format!(
-                "the ring is being changed from {} to {next}, and gives no numbers before that is done: finish it by \
+                "the ring is being changed from {} to {next} and gives no numbers until that is finished: run \
                  `sequent resize --go`",
                 self.layout
             );

@@ -112,7 +112,10 @@ impl Fence {
 
 /// The error of a ledger that does not support retention.
 fn kept<T>() -> Result<T, SourceError> {
-    Err(SourceError::new(ErrorKind::Refused, "this ledger keeps the counters of periods that are over"))
+    Err(SourceError::new(
+        ErrorKind::Refused,
+        "this ledger can't delete the counters of periods that are over",
+    ))
 }
 
 /// Deletion of counters whose periods are over.

@@ -89,15 +89,16 @@ impl Guarded {
                 Err(error) => return Err(error),
             }
         }
-        Err(last
-            .unwrap_or_else(|| SourceError::new(ErrorKind::Contended, "a first touch began again too often")))
+        Err(last.unwrap_or_else(|| {
+            SourceError::new(ErrorKind::Contended, "acquiring a grant was repeated too often")
+        }))
     }
 
     /// The error of a leap without a row. If the ledger was lost, the cell is right.
     fn unknown(&self, error: &SourceError) -> SourceError {
         let Counter { slot, key } = &self.counter;
         let context = format!(
-            "{}; {UNKNOWN_COUNTER}: where the ledger was lost, the value is right, and its cell must stay: `sequent advance {} \
+            "{}; {UNKNOWN_COUNTER}: if the ledger was lost, the value is right, and its cell must stay: `sequent advance {} \
              TO --leap`, TO at least the highest number of it that was given, then `sequent rescue {slot} --why TEXT`",
             error.context(),
             key.sequence(),
@@ -128,7 +129,7 @@ impl Guarded {
                 return Ok((ledger, row, clock_ms));
             }
         }
-        Err(SourceError::new(ErrorKind::Contended, "the row was moved again and again while it was read"))
+        Err(SourceError::new(ErrorKind::Contended, "the row changed at each attempt to read it"))
     }
 
     fn names(&self, row: &Row, store: &InstanceId, ledger: &InstanceId) -> bool {
@@ -178,7 +179,7 @@ impl Guarded {
             Opened::Row(row) => row,
             // Nothing is installed: the cell may have the epoch that is in the row by now, and that one is joined.
             Opened::Known(_) | Opened::Overtaken => {
-                let context = "the counter was begun by another";
+                let context = "another server began the counter";
                 return Err(SourceError::new(ErrorKind::Reborn, context));
             }
             Opened::Leapt { found, bound } if found > known => return Err(self.far_ceiling(found, bound)),
@@ -237,13 +238,13 @@ impl Guarded {
     fn far_ceiling(&self, found: u64, bound: u64) -> SourceError {
         let Counter { slot, key } = &self.counter;
         let context =
-            format!("slot {slot} key {key}: {FAR_CEILING} {found}, a leap: at most {bound} is followed");
+            format!("slot {slot} key {key}: {FAR_CEILING} {found}, a leap: at most {bound} is accepted");
         SourceError::new(ErrorKind::Leapt, context).with(Condition::FarCeiling)
     }
 
     pub(super) fn leapt(&self, found: u64, bound: u64) -> SourceError {
         let Counter { slot, key } = &self.counter;
-        let context = format!("slot {slot} key {key}: raw id {found} is a leap: at most {bound} is followed");
+        let context = format!("slot {slot} key {key}: raw id {found} is a leap: at most {bound} is accepted");
         SourceError::new(ErrorKind::Leapt, context)
     }
 

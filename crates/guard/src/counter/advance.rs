@@ -44,7 +44,7 @@ impl Guarded {
             }
         }
         Err(last
-            .unwrap_or_else(|| SourceError::new(ErrorKind::Contended, "others were faster, again and again")))
+            .unwrap_or_else(|| SourceError::new(ErrorKind::Contended, "other servers were faster each time")))
     }
 
     async fn begin_above(&self, store: &InstanceId, row: Option<Row>, floor: u64) -> Result<(), SourceError> {

@@ -108,9 +108,9 @@ async fn advance_one(
     let opening = decreed(counter, epoch, InstanceId::nobody(ADVANCED), floor);
     match shared.ask(Ask::Open(opening)).await?.opened()? {
         Opened::Row(_) | Opened::Known(_) => Ok(()),
-        Opened::Overtaken => Err(SourceError::new(ErrorKind::Contended, "others were faster")),
+        Opened::Overtaken => Err(SourceError::new(ErrorKind::Contended, "another server was faster")),
         Opened::Leapt { found, bound } => {
-            let context = format!("raw id {found} is a leap: at most {bound} is followed");
+            let context = format!("raw id {found} is a leap: at most {bound} is accepted");
             Err(SourceError::new(ErrorKind::Leapt, context))
         }
     }

@@ -48,7 +48,7 @@ impl Answered {
 }
 
 fn mixed_up() -> SourceError {
-    SourceError::new(ErrorKind::Unavailable, "the ledger answered another ask")
+    SourceError::new(ErrorKind::Unavailable, "the ledger's answer belongs to another request")
 }
 
 /// State shared by all counters.

@@ -130,7 +130,7 @@ impl Counting {
                 Err(error) if error.kind() == ErrorKind::Reborn && tries < TRIES_MAX => {}
                 Err(error) if error.kind() == ErrorKind::Reborn => {
                     return Err(
-                        SourceError::new(ErrorKind::NoWitness, "the ledger is restarted").because(error)
+                        SourceError::new(ErrorKind::NoWitness, "the ledger was restarted").because(error)
                     );
                 }
                 Err(error) => return Err(error),

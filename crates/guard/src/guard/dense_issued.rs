@@ -127,8 +127,9 @@ impl Back {
     pub(crate) fn error(&self) -> SourceError {
         let Self { key, given, found, .. } = self;
         let context = format!(
-            "the ledger says that {found} numbers of the dense counter {key} are given, and this server knows of {given}: it was \
-             set back, or lost what it had acknowledged; say how much was lost: `sequent recover --bump N`; this server alone knows of {} more, others may know of more",
+            "the ledger says that {found} numbers of the dense counter {key} were given, but this server knows of {given}: the \
+             counter was set back, or the ledger lost acknowledged writes; say how much was lost: `sequent recover --bump N`; \
+             this server alone knows of {} more, others may know of more",
             given.saturating_sub(*found)
         );
         SourceError::new(ErrorKind::LedgerBehind, context)

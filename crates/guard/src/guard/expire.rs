@@ -116,13 +116,13 @@ impl Guard {
 fn check_behind<'a>(fence: &Fence, mut keys: impl Iterator<Item = &'a Key>) -> Result<(), SourceError> {
     let Some(key) = keys.find(|key| !fence.covers(key)) else { return Ok(()) };
     let Fence { periods: Periods { sequence, unit }, to } = fence;
-    let context = format!("{key}: its period is not over by the fence of {sequence}, {unit:?} {to}");
+    let context = format!("{key}: its period is not behind the fence of {sequence}, {unit:?} {to}");
     Err(SourceError::new(ErrorKind::Refused, context))
 }
 
 /// The error for a caller whose counter would begin in a period that is over.
 pub(super) fn begins_no_more(key: &Key) -> SourceError {
-    let context = format!("{key}: its period is over for good, and its counter begins no more");
+    let context = format!("{key}: its period is over for good, and its counter cannot start again");
     SourceError::new(ErrorKind::Exhausted, context)
 }
 

@@ -244,7 +244,7 @@ async fn founded_meanwhile(
     held.ok_or_else(|| {
         let unseen: Vec<String> = outside.iter().map(|(slot, error)| format!("slot {slot}: {error}")).collect();
         let context = format!(
-            "a new ledger begins only where every store was seen, since one that was not may have counted by another ledger: {}; \
+            "a new ledger needs every store to be reachable, since an unreachable one may belong to another ledger: {}; \
              bring them back, or leave these slots empty in the configuration",
             unseen.join("; ")
         );

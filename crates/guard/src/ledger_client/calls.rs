@@ -136,7 +136,7 @@ impl LedgerClient {
                     // The layout first: a layout change explains the refusal that `outcome` reports.
                     self.look_at_the_layout().await;
                     if self.look_at_the_record().await {
-                        let context = "the run on record is another one by now";
+                        let context = "another instance of the ledger is on record now";
                         return Err(SourceError::new(ErrorKind::Reborn, context).because(error));
                     }
                 }
@@ -155,7 +155,7 @@ impl LedgerClient {
         if self.speaks_as(under) || !self.rules.keep(Rule::SameLedger) {
             return Ok(());
         }
-        let context = format!("the ledger is no longer {under}, which the asks rest on");
+        let context = format!("the ledger is no longer {under}, on which the requests depend");
         Err(SourceError::new(ErrorKind::Reborn, context))
     }
 }

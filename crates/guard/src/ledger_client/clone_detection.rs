@@ -63,7 +63,8 @@ impl LedgerClient {
                 state.version = state.version.max(found.version);
                 return Ok(());
             }
-            let context = format!("the ledger was {}, and is {}", state.instance, found.instance);
+            let context =
+                format!("the ledger's instance was {}, and is now {}", state.instance, found.instance);
             return Err(SourceError::new(ErrorKind::Reborn, context));
         }
         let _moved = self.look_at_the_record().await;

@@ -54,7 +54,7 @@ impl LedgerClient {
     pub(super) async fn put_on_record(&self, is: &InstanceId) -> Result<(), SourceError> {
         let recorded = self.limited("record", self.ledger.record(is, None, is)).await;
         recorded.map_err(|error| {
-            let context = "the ledger's run could not be put on record";
+            let context = "the ledger's instance could not be recorded";
             SourceError::new(ErrorKind::NoWitness, context).because(error)
         })?;
         self.recorded(is).await

@@ -9,7 +9,8 @@ use sequent_core::{
 pub const LAYOUT_CHANGED: &str = "layout changed: ";
 
 /// Advice for a ledger that went back.
-const BACK_AGAIN: &str = "bring the newest ledger back, or say how much was lost: `sequent recover --bump N` (`sequent recover` prints the least N, its help says what N must be)";
+const BACK_AGAIN: &str = "bring the newest ledger back, or say how much was lost: `sequent recover --bump N` (`sequent \
+     recover` prints the least N, its help says what N must be)";
 
 /// The ledger's durability and its settings, as text.
 pub fn forgets(durability: &Durability) -> String {
@@ -22,7 +23,7 @@ pub fn forgets(durability: &Durability) -> String {
 /// Why a ledger with these settings gives no dense numbers, with advice.
 pub fn lossy(durability: &Durability) -> String {
     format!(
-        "{}: a crash takes back dense numbers that were given; set what `sequent doctor` says, or allow it: \
+        "{}: after a crash it may give dense numbers again; change the settings that `sequent doctor` names, or allow it: \
          ledger.allow_lossy = true",
         forgets(durability)
     )
@@ -41,7 +42,7 @@ pub fn all_forget(durability: &Durability) -> String {
 pub(crate) fn other_master(found: &str) -> String {
     format!(
         "the ledger takes writes from another master ({found}): several writable masters can't be a ledger, since each would \
-         give the same numbers; end the replication into it, or name the one writable node"
+         give the same numbers; stop the replication into it, or configure the one writable node"
     )
 }
 
@@ -162,24 +163,25 @@ impl LedgerFault {
     pub fn error(&self) -> SourceError {
         let context = match self {
             Self::Behind { version, mark } => format!(
-                "the ledger is at version {version}, but a mark says {mark}: it went back (an old copy?), having been there, or \
-                 accused by a server that misses something in it; {BACK_AGAIN}; or a copy of it is at work over the same shards: \
-                 first stop the servers of all but one of the two"
+                "the ledger is at version {version}, but a mark says {mark}: it went back (an old copy?), or a server found \
+                 its writes missing in it; {BACK_AGAIN}; or a copy of it is in use over the same shards: first stop the \
+                 servers of one of the two"
             ),
             Self::Accused { version } => format!(
-                "the ledger lacks what this server, which has seen its version {version}, wrote to it or was given from it: it went \
-                 back (an old copy?); {BACK_AGAIN}"
+                "the ledger lacks what this server, which has seen its version {version}, wrote to it or was given from it: it \
+                 went back (an old copy?); {BACK_AGAIN}"
             ),
             Self::BehindAtEnd { generation, version, mark } => format!(
-                "the layout of generation {generation} ended when the ledger was at version {version}, but a mark says that it had been at \
-                 {mark} under that layout: it had gone back (an old copy?) when the ring was resized; stop every process, and say how \
-                 much was lost: `sequent recover --bump N` (its help says what N must be)"
+                "the layout of generation {generation} ended when the ledger was at version {version}, but a mark says that it \
+                 had been at {mark} under that layout: it had gone back (an old copy?) when the ring was resized; stop every \
+                 process, and say how much was lost: `sequent recover --bump N` (its help says what N must be)"
             ),
             Self::Outrun { generation, layout, mark } => format!(
-                "the ledger is of generation {generation} ({layout}), but the ring was resized to {} (generation {}), as this server or its \
-                 data directory knows: the ledger is a copy from before; put the newest one back; if there is none, stop every process, put an \
-                 empty ledger in its place, and `sequent recover --bump N` with the configuration of that layout (shard_bits = {}, \
-                 memory_bits = {}), N at least the highest raw id that any one counter has reached",
+                "the ledger is of generation {generation} ({layout}), but the ring was resized to {} (generation {}), as this \
+                 server or its data directory knows: the ledger is a copy from before; put the newest one back; if there is \
+                 none, stop every process, put an empty ledger in its place, and `sequent recover --bump N` with the \
+                 configuration of that layout (shard_bits = {}, memory_bits = {}), N at least the highest raw id that any one \
+                 counter has reached",
                 mark.layout,
                 mark.generation,
                 mark.layout.shard_bits(),
@@ -193,24 +195,24 @@ impl LedgerFault {
                 .to_owned(),
             Self::Another { found, expected } => {
                 format!(
-                    "another ledger is in the place of this cluster's: found {found}, expected {expected}; name the right one in \
-                     the configuration, or put that one back, from its newest copy if need be; or, if it was lost and the cluster recovered meanwhile: restart this \
-                     server; if it is lost, and no copy is left: stop every process, and \
-                     `sequent recover --bump N`, N at least the highest raw id that any one counter has reached"
+                    "another ledger is in the place of this cluster's: found {found}, expected {expected}; name the right one \
+                     in the configuration, or put that one back, from its newest copy if need be; or, if it was lost and the \
+                     cluster recovered meanwhile: restart this server; if it is lost, and no copy is left: stop every process, \
+                     and `sequent recover --bump N`, N at least the highest raw id that any one counter has reached"
                 )
             }
             Self::TakenUp { found, expected } => format!(
-                "the cluster was recovered while this server ran (`sequent recover`): its stores bear the stamp of the ledger that \
-                 is there now, {found}, and this server knows {expected}: restart this server; nothing else is to be done, and no \
-                 loss is to be named once more"
+                "the cluster was recovered while this server ran (`sequent recover`): its stores have the stamp of the present \
+                 ledger, {found}, and this server knows {expected}: restart this server; nothing else has to be done, and no \
+                 loss has to be named again"
             ),
             Self::Forgets { durability } => all_forget(durability),
             Self::OtherMaster { found } => other_master(found),
             Self::Superseded { found, speaks } => format!(
-                "another server reaches another run of this ledger: found {found} on record, and this server is connected to {speaks}: \
-                 the ledger failed over and this server did not follow, or it is one of several writable masters; let every \
-                 server reach the one writable node: this server goes on once it is connected to the run on record; several \
-                 writable masters can't be a ledger"
+                "another server uses another instance of this ledger: found {found} on record, and this server is connected to \
+                 {speaks}: the ledger failed over and this server did not follow, or it is one of several writable masters; \
+                 connect every server to the one writable node: this server continues once it is connected to the instance on \
+                 record; several writable masters can't be a ledger"
             ),
             Self::Relaid { reason, .. } => reason.clone(),
         };

@@ -124,8 +124,8 @@ impl LedgerClient {
         (held.generation != *generation).then(|| LedgerFault::Relaid {
             is_resized: true,
             reason: format!(
-                "{LAYOUT_CHANGED}the ring was resized to {} (generation {}), and this server counts by {layout} (generation {generation}): \
-                 restart it with the new configuration",
+                "{LAYOUT_CHANGED}the ring was resized to {} (generation {}), and this server counts by {layout} (generation \
+                 {generation}): restart it with the new configuration",
                 held.layout, held.generation
             ),
         })
@@ -150,7 +150,7 @@ impl LedgerClient {
         found: &LedgerInspection,
     ) -> Result<Option<LedgerFault>, SourceError> {
         if found.instance != *is {
-            let context = format!("the ledger was {is} a moment ago, and is {}", found.instance);
+            let context = format!("the ledger's instance was {is}, and is now {}", found.instance);
             return Err(SourceError::new(ErrorKind::Reborn, context));
         }
         self.take_up_settings(found);

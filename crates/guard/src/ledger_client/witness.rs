@@ -44,7 +44,8 @@ impl LedgerClient {
             return self.still_alone(under).await;
         }
         let context = format!(
-            "no store took the mark that tells of these dense numbers (the ledger's version {version}): they are given to nobody; at least one shard has to be in reach"
+            "no store took the mark of these dense numbers (the ledger's version {version}), so they are not given; at least \
+             one shard must be reachable"
         );
         Err(SourceError::new(ErrorKind::NoWitness, context))
     }
@@ -65,7 +66,6 @@ fn restarted(error: SourceError) -> SourceError {
     if error.kind() != ErrorKind::Reborn {
         return error;
     }
-    let context =
-        "the ledger was restarted before these dense numbers were witnessed: they are given to nobody";
+    let context = "the ledger was restarted before these dense numbers were marked, so they are not given";
     SourceError::new(ErrorKind::NoWitness, context).because(error)
 }

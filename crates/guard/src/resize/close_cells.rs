@@ -176,13 +176,13 @@ pub(crate) fn no_leap(counter: &Counter, row: &Row, value: u64) -> Result<(), So
     }
     let place = if value > bound { "the store" } else { "the ledger" };
     Err(set_right(&format!(
-        "{}: {place} has raw id {found}, which is a leap: at most {bound} is followed",
+        "{}: {place} has raw id {found}, which is a leap: at most {bound} is accepted",
         shown(counter)
     )))
 }
 
 pub(crate) fn set_right(what: &str) -> SourceError {
-    let context = format!("{what}; set the counter right there, by hand, and give the command once more");
+    let context = format!("{what}; correct the counter there by hand, and repeat the command");
     SourceError::new(ErrorKind::Leapt, context)
 }
 

@@ -183,14 +183,14 @@ impl Resize {
             keys.iter().map(|key| key.key.in_generation(change.next.generation).as_str().len()).max();
         if longest.is_some_and(|length| length > Key::LENGTH_MAX) {
             return Err(refused(format!(
-                "a key is too long for another layout: at most {} bytes are",
+                "a key is too long for another layout: at most {} bytes are allowed",
                 Key::TEXT_MAX
             )));
         }
         let slots: BTreeSet<SlotIndex> = sight.stores.iter().filter_map(|seen| seen.slot).collect();
         if let Some(slot) = slots.iter().find(|slot| **slot >= self.next.slots()) {
             let most = self.next.slots() - 1;
-            return Err(refused(format!("slot is {slot}: 0 to {most} are allowed where {}", self.next)));
+            return Err(refused(format!("slot is {slot}: 0 to {most} are allowed for {}", self.next)));
         }
         let stores = || sight.stores.iter();
         Ok(Plan {
@@ -220,8 +220,8 @@ impl Resize {
             None => Ok(()),
             Some(slot) if sight.is_empty(slot) => Err(refused(came_back_empty(slot, sight.page.is_fenced))),
             Some(slot) => Err(refused(format!(
-                "slot {slot}: its store has counters that must be closed, and none of the stores at hand is it: name the \
-                 configuration that has it, or, where no server can ever reach it again, `--gone {slot}`"
+                "slot {slot}: its store has counters that must be closed, and it is none of the given stores: name the \
+                 configuration that has it, or if no server can ever reach it again, `--gone {slot}`"
             ))),
         }
     }
@@ -236,11 +236,10 @@ impl Resize {
 
 /// Why an empty store is not taken for the one that was there.
 fn came_back_empty(slot: SlotIndex, is_fenced: bool) -> String {
-    let done = if is_fenced { "" } else { "start a server of the layout before, which stamps it anew; or, " };
+    let done = if is_fenced { "" } else { "start a server of the old layout, which stamps it again; or " };
     format!(
-        "slot {slot}: its store has counters that must be closed, and the one at hand is empty: whether it forgot, or servers \
-         count in another one, which may have given more than its ceilings, nobody can tell: {done}where no server can ever \
-         reach another one, `--gone {slot}`"
+        "slot {slot}: its store has counters that must be closed, and the given one is empty: either it forgot, or servers use \
+         another one, which may have given more than its ceilings: {done}if no server can ever reach another one, `--gone {slot}`"
     )
 }
 

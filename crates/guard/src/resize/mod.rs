@@ -289,7 +289,7 @@ impl Plan {
 }
 
 fn lost_its_plan() -> SourceError {
-    SourceError::new(ErrorKind::Refused, "the ledger's page has no change on it any more")
+    SourceError::new(ErrorKind::Refused, "the ledger's layout page no longer has a change")
 }
 
 /// A counter as text, for errors.

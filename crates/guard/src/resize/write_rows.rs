@@ -90,7 +90,7 @@ impl<'a> Rebasing<'a> {
         if !self.is_beyond_a_loss(version) {
             return Ok(());
         }
-        let context = format!("a loss was named meanwhile, and counts: {}", self.so_far());
+        let context = format!("a loss was named meanwhile: {}", self.so_far());
         Err(SourceError::new(ErrorKind::Refused, context))
     }
 
@@ -100,6 +100,6 @@ impl<'a> Rebasing<'a> {
 
     fn so_far(&self) -> String {
         let Self { done, of, .. } = self;
-        format!("{done} of {of} keys have their new counters; the same command once more goes on")
+        format!("{done} of {of} keys have their new counters; repeat the command to continue")
     }
 }

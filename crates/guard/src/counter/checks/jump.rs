@@ -89,7 +89,7 @@ impl Guarded {
     fn far_both(&self, (found, ceiling): (u64, u64), bound: u64) -> SourceError {
         let Counter { slot, key } = &self.counter;
         let context = format!(
-            "slot {slot} key {key}: raw id {found} is a leap, {FAR_BOTH} {ceiling}: at most {bound} is followed"
+            "slot {slot} key {key}: raw id {found} is a leap, {FAR_BOTH} {ceiling}: at most {bound} is accepted"
         );
         SourceError::new(ErrorKind::Leapt, context).with(Condition::FarRowAndCell)
     }

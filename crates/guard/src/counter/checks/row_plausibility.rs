@@ -78,8 +78,7 @@ impl Evidence<'_> {
         }
         let most = self.outside.base_max();
         let against = format!(
-            "no epoch of it can have begun beyond {most}: neither the epochs before it, nor the key's other slots, nor an advance \
-             was as far"
+            "no epoch of it can have begun beyond {most}: earlier epochs, the key's other slots and advances are all lower"
         );
         Some(self.doubted(row, &against))
     }
@@ -104,7 +103,7 @@ impl Evidence<'_> {
         let condition = if is_as_far { Condition::FarRowAndCell } else { Condition::FarRow };
         let cell = if is_as_far { format!(", {CELL_AS_FAR}") } else { String::new() };
         let text = format!(
-            "{DOUBTED_ROW} {claim}{cell}, but {against}: a hand or a broken disk wrote one of them, and nothing follows it"
+            "{DOUBTED_ROW} {claim}{cell}, but {against}: one of them was set by hand or by a broken disk, and is not used"
         );
         Doubt { condition, text }
     }
