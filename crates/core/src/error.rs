@@ -92,16 +92,16 @@ impl SourceError {
 
     /// The cause that callers are shown, if it is known.
     pub fn why(&self) -> Option<Why> {
-        self.0.why.or_else(|| self.below()?.why())
+        self.0.why.or_else(|| self.inner_error()?.why())
     }
 
     /// What was found where the failure arose, in a form that code can decide by.
     pub fn condition(&self) -> Option<Condition> {
-        self.0.condition.or_else(|| self.below()?.condition())
+        self.0.condition.or_else(|| self.inner_error()?.condition())
     }
 
     /// The underlying error, if it is a [`SourceError`].
-    fn below(&self) -> Option<&Self> {
+    fn inner_error(&self) -> Option<&Self> {
         self.0.source.as_ref()?.downcast_ref()
     }
 

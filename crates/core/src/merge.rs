@@ -59,7 +59,7 @@ impl<A: Send + 'static, R: Send + 'static> Merge<A, R> {
             while receiver.recv_many(&mut batch, most.max(1)).await > 0 {
                 // Callers answered by the last call are about to ask again. Without this yield, the first of them would be sent
                 // alone each time, and the others would wait for it.
-                give_way().await;
+                yield_once().await;
                 while batch.len() < most
                     && let Ok(ask) = receiver.try_recv()
                 {
@@ -84,7 +84,7 @@ impl<A: Send + 'static, R: Send + 'static> Merge<A, R> {
 }
 
 /// Yields once to other ready tasks, under any executor.
-async fn give_way() {
+async fn yield_once() {
     let mut waited = false;
     std::future::poll_fn(|cx| {
         if std::mem::replace(&mut waited, true) {

@@ -88,13 +88,13 @@ pub async fn recover(
 ) -> Result<InstanceId, SourceError> {
     let stores: Vec<Arc<dyn Store>> = shards.iter().map(|(_, store)| Arc::clone(store)).collect();
     belongs(ledger, &stores, limit).await?;
-    let told = Told::read(ledger, shards, home, limit).await?;
+    let found = VersionAndMarks::read(ledger, shards, home, limit).await?;
     let floor = match loss {
-        Loss::Moved => match told.against_moved(ledger, limit).await? {
+        Loss::Moved => match found.contradicts_moved(ledger, limit).await? {
             Some(error) => return Err(error),
-            None => told.mark,
+            None => found.mark,
         },
-        Loss::Bump(_) => told.mark.max(told.version).saturating_add(VERSION_LEAP),
+        Loss::Bump(_) => found.mark.max(found.version).saturating_add(VERSION_LEAP),
     };
     let speaks = limited(limit, "recover", ledger.recover(loss, floor)).await?;
     if let Loss::Bump(_) = loss {
@@ -115,11 +115,11 @@ pub async fn not_newest(
     home: Option<&dyn MarkPlace>,
     limit: Duration,
 ) -> Result<Option<SourceError>, SourceError> {
-    Told::read(ledger, shards, home, limit).await?.against_moved(ledger, limit).await
+    VersionAndMarks::read(ledger, shards, home, limit).await?.contradicts_moved(ledger, limit).await
 }
 
 /// The ledger's version, and the marks of how far it has been.
-struct Told {
+struct VersionAndMarks {
     version: u64,
     /// The highest readable mark.
     mark: u64,
@@ -127,7 +127,7 @@ struct Told {
     home: Mark,
 }
 
-impl Told {
+impl VersionAndMarks {
     async fn read(
         ledger: &dyn Ledger,
         shards: &[(SlotIndex, Arc<dyn Store>)],
@@ -143,7 +143,7 @@ impl Told {
         Ok(Self { version, mark, home })
     }
 
-    async fn against_moved(
+    async fn contradicts_moved(
         &self,
         ledger: &dyn Ledger,
         limit: Duration,

@@ -21,7 +21,7 @@ pub fn misfit(found: &Inspection, expected: &Stamp) -> Option<String> {
         None => Some(format!(
             "the store bears stamp none, and holds counters, expected slot={slot} of cluster={cluster}: it belongs to somebody \
              else, or was modified: put this slot's own store back, {INSTEAD}{}",
-            then(*slot),
+            rescue_advice(*slot),
         )),
     }
 }
@@ -38,13 +38,13 @@ pub async fn belongs(
     stores: &[Arc<dyn Store>],
     limit: Duration,
 ) -> Result<(), SourceError> {
-    let found = looks(stores, limit).await;
+    let found = inspect_all(stores, limit).await;
     let id = limited(limit, "inspect", ledger.inspect()).await?.id;
     another(found.iter(), id).map_or(Ok(()), |another| Err(another.error()))
 }
 
 /// Inspects all stores at once, each within `limit`, and returns the answers of those in time.
-async fn looks(stores: &[Arc<dyn Store>], limit: Duration) -> Vec<Inspection> {
+async fn inspect_all(stores: &[Arc<dyn Store>], limit: Duration) -> Vec<Inspection> {
     let mut looks = JoinSet::new();
     for store in stores {
         let store = Arc::clone(store);
@@ -61,7 +61,7 @@ pub(crate) async fn instead(
     expected: LedgerId,
     limit: Duration,
 ) -> LedgerFault {
-    let seen = looks(stores, limit).await;
+    let seen = inspect_all(stores, limit).await;
     let mut stamps = seen.iter().filter_map(|seen| seen.stamp.as_ref()).peekable();
     if stamps.peek().is_some() && stamps.all(|stamp| stamp.ledger == found) {
         return LedgerFault::TakenUp { found, expected };
@@ -84,12 +84,12 @@ pub(crate) fn displaced(found: SlotIndex, expected: SlotIndex) -> String {
         "the database holds the store of slot {found}, and nothing of slot {expected}: put each slot's own store back in its \
          place; a store that is to serve slot {expected} from now on is moved by `sequent resize --leaving FILE`, FILE the \
          configuration that names it in slot {found}; and a new slot {expected} is given a database of its own{}",
-        then(expected)
+        rescue_advice(expected)
     )
 }
 
 /// Advice for running processes: they have evicted the slot, and wait for an operator's command.
-fn then(slot: SlotIndex) -> String {
+fn rescue_advice(slot: SlotIndex) -> String {
     format!("; then, for running processes: `sequent rescue {slot} --why TEXT`")
 }
 
@@ -112,7 +112,7 @@ fn differs(found: &Stamp, expected: &Stamp) -> String {
     format!(
         "the store bears stamp {is}, expected {should}: {}{}",
         advice(found, expected),
-        then(expected.slot)
+        rescue_advice(expected.slot)
     )
 }
 

@@ -136,7 +136,7 @@ impl Opening {
         }
         let known = old.map_or(floor, Row::reached);
         let found = old.map_or(floor, |row| row.ceiling).max(self.value);
-        let bound = within(known.saturating_add(self.ahead), self.leap_max);
+        let bound = capped_sum(known.saturating_add(self.ahead), self.leap_max);
         if found > bound {
             return Opened::Leapt { found, bound };
         }
@@ -146,7 +146,7 @@ impl Opening {
             store: self.store.clone(),
             ledger: ledger.clone(),
             base,
-            ceiling: within(base, self.ahead),
+            ceiling: capped_sum(base, self.ahead),
             seen: base,
             opened_at_ms: clock_ms,
         })
@@ -158,8 +158,8 @@ impl Opening {
     /// its store forgets. Without a row nothing is known of the counter, so it follows by at most half of `leap_max`, once.
     pub fn abreast(&self, found: u64, known: u64, old: Option<&Row>) -> u64 {
         let beside = match old {
-            None => self.beside.min(within(known, self.leap_max / 2)),
-            Some(_) if self.beside > within(known, self.leap_max) => 0,
+            None => self.beside.min(capped_sum(known, self.leap_max / 2)),
+            Some(_) if self.beside > capped_sum(known, self.leap_max) => 0,
             Some(_) => self.beside,
         };
         found.max(beside)
@@ -187,16 +187,16 @@ impl Raise {
             // An epoch that never began has given nothing.
             return Raised::Ended { begun_at: (!row.is_unbegun()).then_some(row.base) };
         }
-        if self.seen > within(row.ceiling, self.leap_max) {
+        if self.seen > capped_sum(row.ceiling, self.leap_max) {
             return Raised::Leapt { ceiling: row.ceiling };
         }
         let seen = row.seen.max(self.seen);
         // Ids already given stay below the ceiling, even if the ledger lost the raise that permitted them.
-        Raised::Held { ceiling: row.ceiling.max(within(self.ceiling, 0)).max(seen), seen }
+        Raised::Held { ceiling: row.ceiling.max(capped_sum(self.ceiling, 0)).max(seen), seen }
     }
 }
 
 /// The sum, capped at the highest number of a counter.
-fn within(value: u64, more: u64) -> u64 {
+fn capped_sum(value: u64, more: u64) -> u64 {
     value.saturating_add(more).min(Block::NUMBER_MAX)
 }

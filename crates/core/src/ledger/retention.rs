@@ -111,7 +111,7 @@ impl Fence {
 }
 
 /// The error of a ledger that does not support retention.
-fn kept<T>() -> Result<T, SourceError> {
+fn unsupported<T>() -> Result<T, SourceError> {
     Err(SourceError::new(
         ErrorKind::Refused,
         "this ledger can't delete the counters of periods that are over",
@@ -129,7 +129,7 @@ pub trait Retention: Send + Sync {
         most: usize,
     ) -> BoxFuture<'a, Result<Vec<Key>, SourceError>> {
         let _ = (slot, from, below, most);
-        Box::pin(std::future::ready(kept()))
+        Box::pin(std::future::ready(unsupported()))
     }
 
     /// Notes a fence as [`Catalog::note`](super::Catalog::note) does. In the same step it deletes these counters, which are
@@ -142,7 +142,7 @@ pub trait Retention: Send + Sync {
         counters: &'a [Counter],
     ) -> BoxFuture<'a, Result<u64, SourceError>> {
         let _ = (fence, counters);
-        Box::pin(std::future::ready(kept()))
+        Box::pin(std::future::ready(unsupported()))
     }
 
     /// The keys of dense counters in `from .. below`, at most `most`, ascending.
@@ -153,7 +153,7 @@ pub trait Retention: Send + Sync {
         most: usize,
     ) -> BoxFuture<'a, Result<Vec<Key>, SourceError>> {
         let _ = (from, below, most);
-        Box::pin(std::future::ready(kept()))
+        Box::pin(std::future::ready(unsupported()))
     }
 
     /// As [`forget`](Self::forget), for dense counters.
@@ -163,6 +163,6 @@ pub trait Retention: Send + Sync {
         keys: &'a [Key],
     ) -> BoxFuture<'a, Result<u64, SourceError>> {
         let _ = (fence, keys);
-        Box::pin(std::future::ready(kept()))
+        Box::pin(std::future::ready(unsupported()))
     }
 }

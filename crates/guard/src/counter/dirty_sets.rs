@@ -146,7 +146,7 @@ impl DerefMut for StateGuard<'_> {
 impl Drop for StateGuard<'_> {
     fn drop(&mut self) {
         if self.is_changed {
-            self.of.put_right(&mut self.state);
+            self.of.update_lists(&mut self.state);
         }
     }
 }
@@ -162,7 +162,7 @@ impl Guarded {
         self.state().is_changed = true;
     }
 
-    fn put_right(&self, state: &mut State) {
+    fn update_lists(&self, state: &mut State) {
         let (unsaid, above, let_go) = (self.has_to_say(state), state.above.is_some(), state.handles == 0);
         let (lists, places) = (&self.shared.lists, &mut state.places);
         lists.unsaid.place(&mut places.unsaid, unsaid, &self.me);

@@ -30,7 +30,7 @@ impl FirstValue {
     }
 
     /// The announcements to send with a claim on one of the counters, if they were not sent yet.
-    fn words(&self, claimed: &Counter, epoch: Epoch) -> Vec<Opening> {
+    fn announcements(&self, claimed: &Counter, epoch: Epoch) -> Vec<Opening> {
         if self.is_announced.swap(true, Ordering::Relaxed) {
             return Vec::new();
         }
@@ -88,8 +88,9 @@ impl Guarded {
         let leap_max = jump_limit::leap_max(0, self.raw_max(), 1);
         let claim = Opening { beside, leap_max, ..Opening::claim(self.counter.clone(), epoch) };
         let newborn = self.fresh_read_ahead().and_then(|read| read.newborn);
-        let words = newborn.as_ref().map(|newborn| newborn.words(&self.counter, epoch)).unwrap_or_default();
-        let claimed = self.shared.ask(Ask::Claim(claim, words)).await;
+        let announcements =
+            newborn.as_ref().map(|newborn| newborn.announcements(&self.counter, epoch)).unwrap_or_default();
+        let claimed = self.shared.ask(Ask::Claim(claim, announcements)).await;
         if let (Err(_), Some(newborn)) = (&claimed, newborn) {
             newborn.is_announced.store(false, Ordering::Relaxed);
         }

@@ -81,30 +81,30 @@ pub(super) async fn answer(
     asks: Vec<Ask>,
 ) -> Vec<Result<Answered, SourceError>> {
     let mut answers: Vec<Option<Result<Answered, SourceError>>> = asks.iter().map(|_| None).collect();
-    let (mut openings, mut claims, mut words) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut openings, mut raises, mut announcements) = (Vec::new(), Vec::new(), Vec::new());
     for (at, ask) in asks.into_iter().enumerate() {
         match ask {
             Ask::Open(opening) => openings.push((at, opening)),
             Ask::Claim(claim, beside) => {
                 openings.push((at, claim));
-                words.extend(beside);
+                announcements.extend(beside);
             }
-            Ask::Raise(under, raise) => claims.push((at, under, raise)),
+            Ask::Raise(under, raise) => raises.push((at, under, raise)),
         }
     }
     if !openings.is_empty() {
         let (places, mut openings): (Vec<usize>, Vec<Opening>) = openings.into_iter().unzip();
         let room = client.batch_max().saturating_sub(openings.len());
-        openings.extend(words.into_iter().take(room));
+        openings.extend(announcements.into_iter().take(room));
         let opened = open(client, &openings).await.map(|all| all.into_iter().map(Answered::Opened).collect());
-        deal(&mut answers, &places, opened);
+        distribute(&mut answers, &places, opened);
         // R24
         if rules.keep(Rule::OverStaysOver) {
             bar_what_is_over(client, &openings, &places, &mut answers).await;
         }
     }
     let in_force = client.instance();
-    claims.retain(|(at, under, _)| {
+    raises.retain(|(at, under, _)| {
         // R4
         let current = in_force == *under || !rules.keep(Rule::SameLedger);
         if !current {
@@ -112,16 +112,16 @@ pub(super) async fn answer(
         }
         current
     });
-    if !claims.is_empty() {
-        let places: Vec<usize> = claims.iter().map(|(at, ..)| *at).collect();
-        let claims: Vec<Raise> = claims.into_iter().map(|(.., raise)| raise).collect();
-        let outcome = raise(client, (&in_force, rules), &claims).await;
-        deal(&mut answers, &places, outcome.map(|all| all.into_iter().map(Answered::Raised).collect()));
+    if !raises.is_empty() {
+        let places: Vec<usize> = raises.iter().map(|(at, ..)| *at).collect();
+        let raises: Vec<Raise> = raises.into_iter().map(|(.., raise)| raise).collect();
+        let outcome = raise(client, (&in_force, rules), &raises).await;
+        distribute(&mut answers, &places, outcome.map(|all| all.into_iter().map(Answered::Raised).collect()));
     }
     answers.into_iter().map(|answer| answer.unwrap_or_else(|| Err(mixed_up()))).collect()
 }
 
-fn deal(
+fn distribute(
     answers: &mut [Option<Result<Answered, SourceError>>],
     places: &[usize],
     outcome: Result<Vec<Answered>, SourceError>,

@@ -33,7 +33,7 @@ impl Guard {
         let dense = dense.unwrap_or_else(|| Box::pin(std::future::pending()));
         let heartbeat = async {
             loop {
-                self.rest().await;
+                self.wait_for_next().await;
                 self.heartbeat(self.shared.config.outage).await;
                 self.shared.client.look_at_the_settings().await;
                 // If this fails, the next heartbeat and the next dense request try again.
@@ -54,7 +54,7 @@ impl Guard {
     /// Waits for the next heartbeat. If the ledger goes away meanwhile, the wait is cut short, since no other call is made
     /// until a heartbeat shows that it is back; a closed connection may be all that happened. It is not retried more often than
     /// [`AWAY_RETRY`].
-    async fn rest(&self) {
+    async fn wait_for_next(&self) {
         let (client, every) = (&self.shared.client, self.shared.config.heartbeat_every);
         let least = AWAY_RETRY.min(every);
         let loss = client.next_loss();
@@ -75,8 +75,8 @@ impl Guard {
         let mut walk = lists.unsaid.walk();
         loop {
             // A faulty ledger gets no raises. The call is still made, since only it shows that an operator has named the loss.
-            let is_mute = self.trouble().is_some();
-            let batch = if is_mute { Vec::new() } else { gather(lists, &mut walk, (outage, most)).await };
+            let is_faulty = self.trouble().is_some();
+            let batch = if is_faulty { Vec::new() } else { gather(lists, &mut walk, (outage, most)).await };
             if !self.report(&under, &batch).await {
                 return;
             }

@@ -31,13 +31,13 @@ use crate::{
 };
 
 /// Slots that cannot take part now, each with the reason.
-type Plausibility = Vec<(SlotIndex, SourceError)>;
+type NotAdmitted = Vec<(SlotIndex, SourceError)>;
 
 /// Shards that may take part, with their inspections.
 type Admissible = Vec<(Arc<Shard>, Inspection)>;
 
 /// State of the ledger before anything is written.
-struct Ground {
+struct LedgerFacts {
     inspection: LedgerInspection,
     held: Option<LayoutRecord>,
     generation: u64,
@@ -53,13 +53,13 @@ impl Guard {
     ///
     /// `Refused` for another layout, or two slots on one store; nothing was touched. `LedgerBehind` if everything moved at
     /// once. `NoWitness` if the ledger is away. `Unavailable` if it has no layout yet and a store cannot be reached.
-    pub async fn open(opening: Opening) -> Result<(Arc<Self>, Plausibility), SourceError> {
+    pub async fn open(opening: Opening) -> Result<(Arc<Self>, NotAdmitted), SourceError> {
         let Opening { ledger, shards, first, home, embedded, config, env, rules } = opening;
-        let ground = Ground::read(&*ledger, &first, &config).await?;
+        let ground = LedgerFacts::read(&*ledger, &first, &config).await?;
         let shards = ground.shards(&ledger, shards, &first, (config.attempt_timeout, &env));
         let (admissible, mut outside, known) =
             ground.admissible(&*ledger, &shards, embedded, &config).await?;
-        let Ground { inspection, held, generation } = ground;
+        let LedgerFacts { inspection, held, generation } = ground;
         let home = (home, Era { generation, layout: first.layout });
         let marks = Marks::new(shards.clone(), home, config.attempt_timeout, env.events.clone());
         let parts = LedgerClientParts {
@@ -135,10 +135,10 @@ impl Guard {
         env: Env,
     ) -> Arc<Self> {
         let lists: Arc<DirtySets> = Arc::default();
-        let clerk = Arc::clone(&client);
+        let answering = Arc::clone(&client);
         let (asks, driver) = Merge::new(ASKS_QUEUED_MAX, client.batch_max(), move |asks: Vec<Ask>| {
-            let clerk = Arc::clone(&clerk);
-            Box::pin(async move { answer(&clerk, rules, asks).await })
+            let answering = Arc::clone(&answering);
+            Box::pin(async move { answer(&answering, rules, asks).await })
         });
         let (dense, dense_driver) = Dense::new(Arc::clone(&client));
         let latest = Arc::new(Latest::of(layout.layout.slots()));
@@ -158,7 +158,7 @@ impl Guard {
     }
 }
 
-impl Ground {
+impl LedgerFacts {
     async fn read(
         ledger: &dyn Ledger,
         first: &LayoutRecord,
@@ -202,7 +202,7 @@ impl Ground {
         shards: &[Arc<Shard>],
         embedded: bool,
         config: &GuardConfig,
-    ) -> Result<(Admissible, Plausibility, Option<InstanceId>), SourceError> {
+    ) -> Result<(Admissible, NotAdmitted, Option<InstanceId>), SourceError> {
         // The records first: what other servers record meanwhile must not make a new store look like a known one.
         let known =
             patiently(config.attempt_timeout, "read of the instances on record", || ledger.known()).await?;
@@ -217,7 +217,7 @@ impl Ground {
         }
         let run = known.ledger.clone();
         recall(shards, known);
-        let (mut admissible, mut outside) = (Admissible::new(), Plausibility::new());
+        let (mut admissible, mut outside) = (Admissible::new(), NotAdmitted::new());
         for (shard, look) in looks {
             let fits = match look.and_then(|found| shard.check(&found).map(|()| found)) {
                 Ok(found) => shard.check_beside(&found).await.map(|()| found),

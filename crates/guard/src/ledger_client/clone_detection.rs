@@ -39,7 +39,7 @@ impl LedgerClient {
         if is_again || before <= run || before > version.saturating_sub(FAR) {
             return Ok(());
         }
-        self.object(run, before).await
+        self.stop_both(run, before).await
     }
 
     /// Checks that no mark was found which only another ledger over these shards can have left. If one was, this server gives
@@ -69,7 +69,7 @@ impl LedgerClient {
         }
         let _moved = self.look_at_the_record().await;
         self.trusted()?;
-        self.object(found.version, mark).await
+        self.stop_both(found.version, mark).await
     }
 
     /// Whether only another ledger, or the next instance of this one, can have left that mark.
@@ -79,7 +79,7 @@ impl LedgerClient {
 
     /// Stops both ledgers: another one left `mark` while this one was at `version`. A mark above both stops the other's servers
     /// too.
-    async fn object(&self, version: u64, mark: u64) -> Result<(), SourceError> {
+    async fn stop_both(&self, version: u64, mark: u64) -> Result<(), SourceError> {
         let trouble = LedgerFault::Behind { version, mark };
         self.tell_behind(&trouble);
         self.set_trouble(Some(trouble));

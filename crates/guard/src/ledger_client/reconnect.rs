@@ -48,7 +48,7 @@ impl LedgerClient {
         let (inspection, behind) = self.appraise(&is).await?;
         let trouble = if moved == Move::All { Some(LedgerFault::Moved) } else { behind };
         let trouble = match trouble {
-            None => self.lay_out_again().await?,
+            None => self.restore_layout().await?,
             trouble => trouble,
         };
         let trouble = trouble.or_else(|| self.forgets_with_all(&inspection));
@@ -85,7 +85,7 @@ impl LedgerClient {
 
     /// Writes the layout again, or compares it. A trusted ledger may have lost its layout, or got another one, with the backup
     /// from which it was restored. A running server then does what an opening does.
-    async fn lay_out_again(&self) -> Result<Option<LedgerFault>, SourceError> {
+    async fn restore_layout(&self) -> Result<Option<LedgerFault>, SourceError> {
         let held = self.limited("founding", self.ledger.found(&self.layout)).await;
         let held = self.outcome(held)?;
         if let Some(trouble) = self.resized(&held) {

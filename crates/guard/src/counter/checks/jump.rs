@@ -46,7 +46,7 @@ impl Guarded {
                 return Ok(Some(self.again(block, "store or ledger is another instance", ErrorKind::Reborn)));
             }
             Err(error) => {
-                self.leaves_alone(grant, block);
+                self.drop_block_and_grant(grant, block);
                 return Err(error);
             }
         };
@@ -56,13 +56,13 @@ impl Guarded {
         };
         self.catch_up(&row);
         let Some(bound) = self.far_beyond(grant, block) else { return Ok(None) };
-        self.leaves_alone(grant, block);
+        self.drop_block_and_grant(grant, block);
         let (found, ceiling) = (block.first(), row.ceiling);
         Err(if found <= ceiling { self.far_both((found, ceiling), bound) } else { self.leapt(found, bound) })
     }
 
     /// Drops the block, and the grant.
-    fn leaves_alone(&self, grant: &Grant, block: Block) {
+    fn drop_block_and_grant(&self, grant: &Grant, block: Block) {
         self.dropped(block, NOTHING_FOLLOWS);
         self.give_up(grant.row.epoch, false);
     }
