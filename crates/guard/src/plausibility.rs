@@ -91,7 +91,7 @@ fn may_be_at(row: &Row, clock_ms: u64) -> u64 {
 /// let young = Plausibility::default();
 /// assert!(young.explains(1 << 30) && !young.explains(1 << 62));
 /// let moved = Plausibility { others: Some(1 << 62), ..young };
-/// assert!(moved.explains(1 << 62), "an operator's word moves all of a key's slots");
+/// assert!(moved.explains(1 << 62), "an advance moves all of a key's slots");
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Plausibility {

@@ -120,7 +120,7 @@ impl Opening {
     /// assert_eq!(opening.of(Some(&row), 0, &row.ledger, 0), Opened::Row(sequent_core::ledger::Row { base: 50, ceiling: 60, seen: 50, ..row.clone() }));
     /// let beside = |beside, old| Opening { beside, ..opening.clone() }.abreast(50, 40, old);
     /// assert_eq!([45, 70, 140, 1 << 62].map(|far| beside(far, Some(&row))), [50, 70, 140, 50], "the last is more than a leap");
-    /// assert_eq!([45, 70, 140, 1 << 62].map(|far| beside(far, None)), [50, 70, 90, 90], "nobody knows: half of a leap");
+    /// assert_eq!([45, 70, 140, 1 << 62].map(|far| beside(far, None)), [50, 70, 90, 90], "without a row: half of a leap");
     /// let overtaken = |over, old| Opening { over, ..opening.clone() }.of(old, 0, &row.ledger, 0) == Opened::Overtaken;
     /// assert!(overtaken(Over::Epoch(Epoch::from_stored(6)), Some(&row)) && !overtaken(Over::Epoch(epoch), Some(&row)));
     /// assert!(overtaken(Over::Nothing, Some(&row)) && overtaken(Over::Epoch(epoch), None) && !overtaken(Over::Nothing, None));

@@ -1,4 +1,4 @@
-//! Guarded counter: a key in a slot. It takes ids from the store, and releases only those below an acknowledged ceiling.
+//! Guarded counter: a key in a slot. It takes ids from the store, and releases only those at or below an acknowledged ceiling.
 
 mod acquire;
 mod acquire_backoff;
@@ -115,7 +115,7 @@ impl State {
 
 impl Guarded {
     /// Creates a counter without a handle, which is listed to be forgotten.
-    #[allow(clippy::similar_names, reason = "`shared` and `shard` are the words of this crate")]
+    #[allow(clippy::similar_names, reason = "`shared` and `shard` are this crate's names")]
     pub(crate) fn new(counter: Counter, shared: Arc<Shared>, shard: Arc<Shard>, raw_max: u64) -> Arc<Self> {
         let cell = counter.key.in_generation(shared.client.generation());
         let guarded = Arc::new_cyclic(|me| Self {
