@@ -1,10 +1,10 @@
-//! An arithmetic progression of numbers: how numbers travel between rooms.
+//! Block: an arithmetic progression of numbers, the unit in which numbers pass from layer to layer.
 
 use std::fmt;
 
-/// `count` numbers `first, first + step, …`, all within `1 ..= i64::MAX`, never empty.
+/// `count` numbers `first, first + step, …`: never empty, all within `1 ..= i64::MAX`.
 ///
-/// Every operation is checked: Rust's `<<` drops high bits in silence, and a wrapped number is a repeated number.
+/// Every operation is checked, because Rust's `<<` drops high bits silently and a wrapped number is a repeated number.
 ///
 /// ```
 /// use sequent_core::Block;
@@ -20,17 +20,17 @@ pub struct Block {
     count: u64,
 }
 
-/// A block that would hold nothing, stand still, or leave `1 ..= i64::MAX`.
+/// Invalid block: empty, with a step of 0, or with a number outside `1 ..= i64::MAX`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BlockError {
     /// The count was 0.
-    #[error("a block of no numbers (first {first}): count must be at least 1")]
+    #[error("empty block (first {first}): count must be at least 1")]
     Empty {
         /// The first number asked for.
         first: u64,
     },
-    /// The step was 0, so that the block would repeat one number.
-    #[error("a block that stands still (first {first}): step must be at least 1")]
+    /// The step was 0: the block would repeat one number.
+    #[error("block with step 0 (first {first}): step must be at least 1")]
     StandsStill {
         /// The first number asked for.
         first: u64,
@@ -48,7 +48,7 @@ pub enum BlockError {
 }
 
 impl Block {
-    /// The highest number that any block may hold: what a signed 64-bit column can.
+    /// The highest number of any block: the maximum of a signed 64-bit column.
     pub const NUMBER_MAX: u64 = i64::MAX as u64;
 
     /// A progression, checked against `1 ..= i64::MAX`.
@@ -66,7 +66,7 @@ impl Block {
         Ok(Self { first, step, count })
     }
 
-    /// The `count` numbers that end with `last`, one apart: what a counter that was just raised to `last` gave.
+    /// The `count` numbers that end with `last`, with step 1: the result of raising a counter to `last`.
     pub const fn ending_at(last: u64, count: u64) -> Result<Self, BlockError> {
         match (last + 1).checked_sub(count) {
             Some(first) => Self::new(first, 1, count),
@@ -99,12 +99,12 @@ impl Block {
         if offset < self.count { Some(self.first + self.step * offset) } else { None }
     }
 
-    /// Whether `number` is one of this block's.
+    /// Whether the block contains `number`.
     pub const fn contains(&self, number: u64) -> bool {
         number >= self.first && number <= self.last() && (number - self.first).is_multiple_of(self.step)
     }
 
-    /// The first `count` numbers and the rest. `None` for an empty side.
+    /// The first `count` numbers, and the rest. An empty side is `None`.
     ///
     /// ```
     /// # use sequent_core::Block;
@@ -124,7 +124,7 @@ impl Block {
         (Some(head), Some(tail))
     }
 
-    /// The part of this block that is at most `limit`, or `None`.
+    /// The part of this block that is at most `limit`; `None` if there is none.
     pub const fn up_to(self, limit: u64) -> Option<Self> {
         if self.first > limit {
             return None;

@@ -32,7 +32,7 @@ impl Blocks {
         blocks.sort_unstable();
         let mut joined: Vec<Block> = Vec::with_capacity(blocks.len());
         for block in blocks {
-            match joined.last_mut().and_then(|last| Some((follow(*last, block)?, last))) {
+            match joined.last_mut().and_then(|last| Some((join(*last, block)?, last))) {
                 Some((both, last)) => *last = both,
                 None => joined.push(block),
             }
@@ -94,7 +94,7 @@ impl IntoIterator for Blocks {
 }
 
 /// One block for two, where the second goes on exactly where the first ends.
-fn follow(a: Block, b: Block) -> Option<Block> {
+fn join(a: Block, b: Block) -> Option<Block> {
     let step = match (a.count(), b.count()) {
         (1, 1) if b.first() == a.first() + 1 => 1,
         (1, 1) => return None,

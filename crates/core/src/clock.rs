@@ -1,16 +1,16 @@
-//! The one clock. Every other use of `Instant::now` or `SystemTime::now` is banned by the linter.
+//! Clock: the only source of time. The linter forbids `Instant::now` and `SystemTime::now` everywhere else.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Where a room reads the time, so that tests can pause it and step it.
+/// Time source of a component, so that tests can pause and step time.
 pub trait Clock: Send + Sync + std::fmt::Debug {
     /// Monotonic time, for intervals.
     fn now(&self) -> Instant;
 
-    /// Wall time, for people and periods; it may step either way, and no promise rests on it.
+    /// Wall time, for people and periods. It may step in either direction; uniqueness does not depend on it.
     fn wall(&self) -> SystemTime;
 
-    /// Wall time in milliseconds since 1970, 0 for a clock set before that.
+    /// Wall time in milliseconds since 1970; 0 if the clock is set before that.
     fn wall_ms(&self) -> u64 {
         let since = self.wall().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
         u64::try_from(since.as_millis()).unwrap_or(u64::MAX)

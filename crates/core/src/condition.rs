@@ -1,37 +1,39 @@
-//! What was found where a failure arose, as far as somebody decides by it.
+//! Condition of a failure: what was found, in a form that code can decide by.
 
-/// What was found where a failure arose. Whoever must decide reads this; the text beside it is for people, and may change.
+/// What was found when a failure arose. Code decides by this value; the text beside it is for people and may change.
 ///
-/// A backend, or the guard, sets it where it refuses; [`SourceError`](crate::SourceError) carries it up. Most failures have none.
+/// A backend or the guard sets it when it refuses, and [`SourceError`](crate::SourceError) carries it to the caller. Most
+/// failures have none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Condition {
-    /// No tables, no file or no page is there, and whoever asks makes none: nobody has used the place yet, or all of it is gone.
+    /// Tables, file or layout page are missing, and this caller may not create them. Either the place was never used, or
+    /// everything in it was deleted.
     NeverMade,
-    /// The tables are there, and a row that is made with them is missing: they were emptied.
+    /// The tables exist, but a row that is created with them is missing: they were emptied.
     Emptied,
-    /// The page that tells the runs of a ledger apart is missing, and the rest of the ledger is there.
+    /// The record that distinguishes the ledger's instances is missing; the rest of the ledger exists.
     RunMissing,
-    /// A statement met no tables: they were dropped, or never made.
+    /// A statement found no tables: they were dropped or never created.
     TablesMissing,
-    /// The database is not there: it was dropped, or never made.
+    /// The database does not exist: it was dropped or never created.
     DatabaseMissing,
-    /// The tables, the file or the page were there while this process used them, and are not any more.
+    /// Tables, file or layout page disappeared while this process used them.
     Removed,
-    /// The ledger's layout is another one than that which the server counts by, or is being changed.
+    /// The ledger's layout differs from the server's, or a resize is under way.
     LayoutChanged,
-    /// A counter is far ahead, and the ledger has no row of it.
+    /// A counter is far ahead, and the ledger has no row for it.
     FarWithoutRow,
-    /// A counter's row is far ahead of all that is known of it; its cell is not.
+    /// A counter's row is far ahead of everything known of the counter; its cell is not.
     FarRow,
-    /// A counter's row and its cell are both far ahead of all that is known of it.
+    /// A counter's row and cell are both far ahead of everything known of the counter.
     FarRowAndCell,
     /// The ceiling of a counter's row is far ahead; the rest of the row is not.
     FarCeiling,
 }
 
 impl Condition {
-    /// Whether a ledger, its tables, or what was made with them, is missing.
+    /// Whether the ledger, its tables or rows created with them are missing.
     pub const fn is_missing(self) -> bool {
         matches!(
             self,

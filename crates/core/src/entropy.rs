@@ -1,4 +1,4 @@
-//! Where random tokens and jitter come from, so that a simulation can replay them from a seed.
+//! Random bits for tokens and jitter, behind a trait so that a simulation can replay them from a seed.
 
 /// A source of random bits.
 pub trait Entropy: Send + Sync + std::fmt::Debug {
@@ -18,7 +18,7 @@ pub struct OsEntropy;
 
 impl Entropy for OsEntropy {
     fn bits(&self) -> u64 {
-        // A machine that can give no random bits can promise no unique epoch: better no process than a guessed token.
+        // Without random bits no epoch would be unique. Aborting is safer than guessing a token.
         getrandom::u64().unwrap_or_else(|error| {
             eprintln!("sequent: the operating system gives no random bits: {error}");
             std::process::abort()

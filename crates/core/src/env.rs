@@ -1,17 +1,17 @@
-//! What every room that waits, draws or reports is given: one clock, one source of random bits, one place for events.
+//! Env: the clock, entropy and event sink that components share.
 
 use std::sync::Arc;
 
 use crate::{Clock, Entropy, Events, OsEntropy, SystemClock};
 
-/// Clock, entropy and events of a cluster. Cheap to clone; the default is the machine's, with events dropped.
+/// Clock, entropy and events of a cluster. Cheap to clone. The default uses the machine's clock and entropy, and drops events.
 #[derive(Debug, Clone)]
 pub struct Env {
-    /// Where time is read.
+    /// Source of time.
     pub clock: Arc<dyn Clock>,
-    /// Where tokens and jitter come from.
+    /// Source of tokens and jitter.
     pub entropy: Arc<dyn Entropy>,
-    /// Where events go.
+    /// Sink of events.
     pub events: Events,
 }
 

@@ -1,23 +1,23 @@
-//! Tokens that tell one stretch of history from another.
+//! Epoch (a counter's fencing token) and instance id (of a running store or ledger).
 
 use std::{fmt, str::FromStr, sync::Arc};
 
 use crate::Entropy;
 
-/// A random token: one unbroken stretch of a counter's history, and a fencing token at once.
+/// Fencing token: a random number that stands for one uninterrupted part of a counter's history.
 ///
-/// Within an epoch the store alone counts; from one epoch to the next only the ledger's ceiling counts.
-/// Stores keep it as a signed 64-bit integer holding the same bits.
+/// Within an epoch only the store's cell counts. From one epoch to the next, only the ledger's ceiling is trusted. Stores keep
+/// it as a signed 64-bit integer with the same bits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Epoch(u64);
 
 impl Epoch {
-    /// An epoch that nobody has had: never 0, so that a store's default is no epoch.
+    /// A new epoch. It is never 0, so that a store's default value is no epoch.
     pub fn random(entropy: &dyn Entropy) -> Self {
         Self(entropy.bits().max(1))
     }
 
-    /// The epoch that no store ever has: of a row that a resize wrote, until the first epoch of that generation is opened.
+    /// The epoch of a row written by a resize, until the first real epoch of that generation is opened. No store ever has it.
     pub const fn of_generation(generation: u64) -> Self {
         Self(u64::MAX - generation)
     }
@@ -55,23 +55,23 @@ impl FromStr for Epoch {
     }
 }
 
-/// How the name of no store begins.
+/// Prefix of instance ids that stand for no store.
 const NOBODY: &str = "none: ";
 
-/// Which run of which data of a store or ledger is speaking; learned once, when a connection is opened.
+/// Instance of a store or ledger: which run of which data answers. It is read once, when a connection is opened.
 ///
 /// It changes at restart, failover and restore. Only equality has a meaning; the text is for people.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct InstanceId(Arc<str>);
 
 impl InstanceId {
-    /// An instance from whatever the engine says of itself, joined to one text.
+    /// An instance id from the engine's description of itself, joined to one text.
     pub fn new(text: impl Into<Arc<str>>) -> Self {
         Self(text.into())
     }
 
-    /// What a row names as its store while no store knows of its epoch: no store says that of itself, so whoever comes to
-    /// it first opens the next one.
+    /// Placeholder for the store in a row whose epoch no store knows. No real store has this id, so the first server to use the
+    /// row opens a new epoch.
     ///
     /// ```
     /// use sequent_core::InstanceId;
@@ -81,12 +81,12 @@ impl InstanceId {
         Self(format!("{NOBODY}{why}").into())
     }
 
-    /// Whether it stands for no store.
+    /// Whether it is such a placeholder.
     pub fn is_nobody(&self) -> bool {
         self.0.starts_with(NOBODY)
     }
 
-    /// The text, as it is kept in a ledger.
+    /// The text as kept in a ledger.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -1,10 +1,10 @@
-//! A failure below the ring: a kind, a context, what was found, and a source.
+//! Failures below the ring: kind, context, condition and source.
 
 use std::{error::Error, fmt, sync::Arc};
 
 use crate::{BlockError, Condition, ErrorKind, SlotFailure, Why, line_of};
 
-/// A failure to yield numbers: a kind, what was being done, and what lay beneath. Cheap to clone.
+/// Failure to yield numbers: its kind, what was being done, and the underlying error. Cheap to clone.
 ///
 /// ```
 /// use sequent_core::{ErrorKind, Scope, SourceError};
@@ -43,7 +43,7 @@ impl SourceError {
         Self::new(ErrorKind::Exhausted, "counter is at the end of its range").because(error)
     }
 
-    /// No slot could serve: each with its cause, in the order of slots.
+    /// No slot could serve: each slot with its cause, ascending by slot.
     pub fn no_shard(mut slots: Vec<SlotFailure>) -> Self {
         slots.sort_by_key(|failure| failure.slot);
         let causes = line_of(&slots, SlotFailure::cause, |slots, cause| format!("{slots} {cause}"), ", ");
@@ -52,28 +52,28 @@ impl SourceError {
         Self(Arc::new(Inner { slots, ..Arc::unwrap_or_clone(inner) }))
     }
 
-    /// The same failure with what lay beneath it.
+    /// Adds the underlying error.
     #[must_use]
     pub fn because(self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         let inner = Arc::unwrap_or_clone(self.0);
         Self(Arc::new(Inner { source: Some(Arc::from(source.into())), ..inner }))
     }
 
-    /// The same failure, said to have happened while doing `outer`.
+    /// Prefixes the context with `outer`, the operation during which it happened.
     #[must_use]
     pub fn during(self, outer: impl fmt::Display) -> Self {
         let inner = Arc::unwrap_or_clone(self.0);
         Self(Arc::new(Inner { context: format!("{outer}: {}", inner.context), ..inner }))
     }
 
-    /// The same failure with the cause that callers are told.
+    /// Sets the cause that callers are shown.
     #[must_use]
     pub fn told(self, why: impl Into<Option<Why>>) -> Self {
         let inner = Arc::unwrap_or_clone(self.0);
         Self(Arc::new(Inner { why: why.into(), ..inner }))
     }
 
-    /// The same failure with what was found, for whoever decides by it.
+    /// Sets what was found, for code that decides by it.
     #[must_use]
     pub fn with(self, condition: impl Into<Option<Condition>>) -> Self {
         let inner = Arc::unwrap_or_clone(self.0);
@@ -90,18 +90,18 @@ impl SourceError {
         &self.0.context
     }
 
-    /// The cause that callers are told, where whoever met it could tell.
+    /// The cause that callers are shown, if it is known.
     pub fn why(&self) -> Option<Why> {
-        self.0.why.or_else(|| self.below()?.why())
+        self.0.why.or_else(|| self.inner_error()?.why())
     }
 
-    /// What was found where it arose, as far as somebody decides by it.
+    /// What was found where the failure arose, in a form that code can decide by.
     pub fn condition(&self) -> Option<Condition> {
-        self.0.condition.or_else(|| self.below()?.condition())
+        self.0.condition.or_else(|| self.inner_error()?.condition())
     }
 
-    /// The failure beneath, where it is one of this kind.
-    fn below(&self) -> Option<&Self> {
+    /// The underlying error, if it is a [`SourceError`].
+    fn inner_error(&self) -> Option<&Self> {
         self.0.source.as_ref()?.downcast_ref()
     }
 

@@ -1,10 +1,10 @@
-//! What happens in the rooms that an operator should know: one enum, so that engine and client can name and count it.
+//! Events for the operator: one enum, so that engine and client can name and count them.
 
 use std::{fmt, sync::Arc, time::Duration};
 
 use crate::{Condition, Durability, DurabilityClass, Epoch, ErrorKind, InstanceId, Key, SlotIndex};
 
-/// Something that happened once; never something that happens per number.
+/// Event that happens once; nothing here happens per number.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Event {
@@ -14,48 +14,48 @@ pub enum Event {
         slot: SlotIndex,
         /// The class of the cause.
         kind: ErrorKind,
-        /// The cause, for people.
+        /// The cause, as text for people.
         detail: String,
-        /// When it will first be tried again; `None` for an operator's word and for a quarantine.
+        /// The delay before the first retry; `None` after a slot command and for a quarantine.
         retry_after: Option<Duration>,
     },
-    /// A slot came back after one real take.
+    /// A slot returned to the rotation after one successful take.
     Rescued {
         /// The slot.
         slot: SlotIndex,
         /// How long it was out.
         out: Duration,
     },
-    /// On an operator's word a slot was asked no more, and now all that it had been asked for has come.
+    /// A slot drained by an operator has returned the last of its pending requests.
     Drained {
         /// The slot.
         slot: SlotIndex,
-        /// How long that took.
+        /// How long the drain took.
         after: Duration,
     },
-    /// A rescue was tried and failed.
+    /// A rescue probe failed.
     ProbeFailed {
         /// The slot.
         slot: SlotIndex,
         /// The class of the cause.
         kind: ErrorKind,
-        /// When it will be tried again.
+        /// The delay before the next probe.
         retry_after: Duration,
     },
-    /// What may repeat numbers is out until its guard, or a person, has cleared it.
+    /// A counter or slot that may repeat numbers is out until its guard or an operator clears it.
     Quarantined {
         /// The slot.
         slot: SlotIndex,
-        /// One counter of it, or the whole slot.
+        /// The counter's key; `None` for the whole slot.
         key: Option<Key>,
         /// The class of the cause.
         kind: ErrorKind,
-        /// What was found, as far as somebody decides by it.
+        /// What was found, in a form that code can decide by.
         condition: Option<Condition>,
-        /// The cause, for people.
+        /// The cause, as text for people.
         detail: String,
     },
-    /// A counter reached the end of its range; its slot is never asked for that key again.
+    /// A counter reached the end of its range. Its slot is never asked for that key again.
     Retired {
         /// The slot.
         slot: SlotIndex,
@@ -70,12 +70,12 @@ pub enum Event {
         key: Key,
         /// The new epoch.
         epoch: Epoch,
-        /// Where it begins: its first id is above this.
+        /// The epoch's base: its first id is above this.
         base: u64,
-        /// How many raw ids between the last that anybody is known to have got and the base nobody will get.
+        /// How many raw ids between the last one known to be given and the base will never be given.
         skipped: u64,
     },
-    /// A counter was moved forward within its epoch, to where the ring's others are: after a rescue, mostly.
+    /// A counter was raised within its epoch to the level of the ring's other slots, usually after a rescue.
     Lifted {
         /// The slot.
         slot: SlotIndex,
@@ -83,25 +83,25 @@ pub enum Event {
         key: Key,
         /// Its next id is above this.
         to: u64,
-        /// How many raw ids nobody will get.
+        /// How many raw ids will never be given.
         skipped: u64,
     },
-    /// A counter gave what it must not: lost its cell or its epoch, or went backwards.
+    /// A counter failed its checks: it lost its cell or its epoch, or went backwards.
     Regressed {
         /// The slot.
         slot: SlotIndex,
         /// The key.
         key: Key,
-        /// What was found, for people.
+        /// What was found, as text for people.
         detail: String,
     },
-    /// A store speaks as another instance than before.
+    /// A store has another instance id than before.
     StoreReborn {
         /// The slot.
         slot: SlotIndex,
-        /// What it was, if it was known.
+        /// The instance before, if known.
         was: Option<InstanceId>,
-        /// What it is.
+        /// The instance now.
         is: InstanceId,
     },
     /// A known store came back without stamp and cells, and was stamped again.
@@ -109,24 +109,24 @@ pub enum Event {
         /// The slot.
         slot: SlotIndex,
     },
-    /// The settings of a store were changed while it is in use: what it acknowledges outlives a crash otherwise than before.
+    /// A store's settings changed during use, and with them how much survives a crash.
     DurabilityChanged {
         /// The slot.
         slot: SlotIndex,
-        /// What the latest look before had found.
+        /// The class at the previous look.
         was: DurabilityClass,
-        /// What it is now, and the settings that decide it.
+        /// The class now, and the settings that decide it.
         is: Durability,
     },
-    /// A new ledger got its layout from this process: the cluster begins here.
+    /// This process wrote the layout of a new ledger: the cluster starts here.
     Founded,
-    /// The ledger can't be used.
+    /// The ledger cannot be used.
     LedgerLost {
-        /// Whether it answers, and refuses this server: for the layout that it counts by, its login, a schema.
+        /// Whether the ledger answers but refuses this server, because of the layout, the login or the schema.
         refused: bool,
-        /// What was found, as far as somebody decides by it.
+        /// What was found, in a form that code can decide by.
         condition: Option<Condition>,
-        /// The cause, for people.
+        /// The cause, as text for people.
         detail: String,
     },
     /// The ledger answers again.
@@ -134,106 +134,108 @@ pub enum Event {
         /// How long it was away.
         away: Duration,
     },
-    /// The ledger speaks as another instance than before.
+    /// The ledger has another instance id than before.
     LedgerReborn {
-        /// What it was.
+        /// The instance before.
         was: InstanceId,
-        /// What it is.
+        /// The instance now.
         is: InstanceId,
     },
-    /// The ledger went back: nothing is opened before an operator names the loss.
+    /// The ledger went back. No epoch is opened before an operator names the loss.
     LedgerBehind {
-        /// What tells, for people.
+        /// The evidence, as text for people.
         detail: String,
     },
-    /// A caller was given a number that this cluster can't have given: it went back without a trace, or is another.
+    /// A caller reports a number that this cluster cannot have given. The cluster lost data unnoticed, or it is another
+    /// cluster.
     ClusterBehind {
         /// The key.
         key: Key,
-        /// The number that the caller was given.
+        /// The number that the caller reports.
         above: u64,
-        /// The highest that this cluster can have given.
+        /// The highest number that this cluster can have given.
         permitted: u64,
     },
-    /// A dense counter is behind what this process has given of it: its row was set back, or the ledger went back. It gives
-    /// nothing before a person has acted.
+    /// A dense counter is below what this process has given of it: its row was set back, or the ledger went back. It gives
+    /// nothing until an operator has acted.
     DenseBehind {
         /// The key.
         key: Key,
         /// How many numbers of it this process knows to be given.
         given: u64,
-        /// How many the ledger says.
+        /// How many numbers the ledger says were given.
         found: u64,
     },
-    /// A key has reached the number from which on its definition asks for a warning.
+    /// A key reached the number at which its definition asks for a warning.
     NearEnd {
         /// The key.
         key: Key,
-        /// The number that was given.
+        /// The number given.
         number: u64,
-        /// The last one.
+        /// The last number of the key.
         last: u64,
     },
-    /// This server gave raw ids above the point where the next epoch of their counter began, as a ledger that lost what it
-    /// acknowledged would let it: they may have been given twice. The next epoch is opened above them.
+    /// This server gave raw ids above the base of the counter's next epoch; they may have been given twice. A ledger that lost
+    /// acknowledged writes permits this. The next epoch is opened above them.
     GivenAbove {
         /// The slot.
         slot: SlotIndex,
         /// The key.
         key: Key,
-        /// The highest raw id that this server gave under the epoch that has ended.
+        /// The highest raw id that this server gave under the ended epoch.
         given: u64,
-        /// Where the epoch in force began.
+        /// The base of the current epoch.
         begun_at: u64,
     },
-    /// A process ended, and could not tell the ledger how far its counters are: should a shard be set back in place
-    /// now, its numbers may come twice.
+    /// A process ended without reporting its counters to the ledger. If a shard is set back in place now, its numbers may
+    /// repeat.
     Unreported {
-        /// How many counters.
+        /// How many counters were not reported.
         counters: usize,
     },
-    /// A ledger version could not be left in every place where it belongs: a ledger older than it may go unnoticed.
+    /// A ledger version could not be marked in every required place. A ledger restored from before this version may go
+    /// unnoticed.
     Unmarked {
         /// The version.
         version: u64,
-        /// Whether a shard beside those that it concerns bears it.
+        /// Whether a shard other than those concerned holds the mark.
         elsewhere: bool,
-        /// Whether the data directory bears it, or there is none.
+        /// Whether the data directory holds the mark, or there is no data directory.
         home: bool,
     },
-    /// Blocks were given up: their numbers are burnt.
+    /// Blocks were dropped; their numbers are burnt.
     Dropped {
-        /// The slot, where one is to blame.
+        /// The slot at fault, if any.
         slot: Option<SlotIndex>,
-        /// How many numbers, in the unit of the room that dropped them.
+        /// How many numbers, in the unit of the component that dropped them.
         count: u64,
         /// Why.
         why: &'static str,
     },
-    /// An operator's word was obeyed.
+    /// A slot command was carried out.
     Obeyed {
         /// The slot.
         slot: SlotIndex,
         /// `evict`, `rescue` or `drain`.
         verb: &'static str,
-        /// Who said it.
+        /// Who gave the command.
         who: String,
-        /// Why.
+        /// The reason given.
         why: String,
     },
 }
 
-/// Where events go. Cheap to clone; the default drops them.
+/// Sink of events. Cheap to clone; the default drops them.
 #[derive(Clone)]
 pub struct Events(Arc<dyn Fn(Event) + Send + Sync>);
 
 impl Events {
-    /// Events go to `sink`, which must neither block nor take long.
+    /// Sends events to `sink`, which must neither block nor take long.
     pub fn to(sink: impl Fn(Event) + Send + Sync + 'static) -> Self {
         Self(Arc::new(sink))
     }
 
-    /// Reports what happened.
+    /// Reports an event.
     pub fn emit(&self, event: Event) {
         (self.0)(event);
     }

@@ -1,60 +1,59 @@
-//! What a store or a ledger shows to somebody who only looks: facts, and no judgement of rings.
+//! Examination of a store or ledger for an operator: facts only, without a judgement about the ring.
 //!
-//! An examination is for an operator, beside servers that run. It opens a connection of its own, writes nothing (where the
-//! engine can promise that, by the engine's own word), makes nothing, and takes no number. What another verb would refuse,
-//! it tells.
+//! An examination may run beside working servers. It uses a connection of its own, writes and creates nothing (if the engine
+//! offers a read-only mode), and takes no numbers. Conditions that other calls would refuse are reported as facts.
 
 use crate::{
     BoxFuture, Durability, Epoch, Inspection, Key, SourceError,
     ledger::{Counter, LayoutRecord, LedgerInspection, Row},
 };
 
-/// What kind of thing a fact is: whoever knows the ring makes a judgement of it.
+/// Class of a fact. A caller who knows the ring judges by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FactClass {
-    /// A crash takes back what was acknowledged.
+    /// A crash loses acknowledged writes.
     Loses,
-    /// What is kept may go while the server runs: evicted, or at the end of its time to live.
+    /// Data may vanish while the server runs: evicted, or expired at the end of its time to live.
     Forgets,
-    /// Numbers may come twice, or never.
+    /// Numbers may repeat, or never be given.
     Repeats,
-    /// It is refused as it stands.
+    /// The store or ledger is refused in its present state.
     Unusable,
-    /// The user may do more than it needs.
+    /// The user has more rights than needed.
     Excess,
-    /// The user may not do what it needs.
+    /// The user lacks rights that are needed.
     Lacks,
-    /// It could not be told.
+    /// The fact could not be determined.
     Untold,
-    /// Worth knowing, and no fault.
+    /// Worth knowing, but no fault.
     Note,
 }
 
-/// Something that was found in a store or ledger, or about its server.
+/// Fact found in a store or ledger, or about its server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fact {
-    /// What kind of thing it is.
+    /// Its class.
     pub class: FactClass,
-    /// The setting, right or thing that it is about.
+    /// The setting, right or object that it is about.
     pub name: String,
     /// What was found.
     pub found: String,
-    /// What it should be; empty where nothing is expected.
+    /// The expected value; empty if there is none.
     pub expected: String,
     /// What it can cause, in the engine's own terms.
     pub causes: String,
-    /// What a person can do about it.
+    /// What an operator can do about it.
     pub mend: String,
 }
 
-/// A ledger that takes writes from another master, as this tells.
+/// Fact: the ledger accepts writes from another master. `found` is the evidence.
 pub fn other_master(found: &str) -> Fact {
     Fact::new(FactClass::Repeats, "writable masters", found)
         .expected("one")
         .causes(
-            "numbers are given twice where each of several masters counts, and commits that meet are lost",
+            "several writable masters give the same numbers, and conflicting commits are lost",
         )
-        .mend("end the replication into it (STOP REPLICA; DROP SUBSCRIPTION), or name the one writable node")
+        .mend("stop the replication into it (STOP REPLICA; DROP SUBSCRIPTION), or configure the one writable node")
 }
 
 impl Fact {
@@ -73,110 +72,114 @@ impl Fact {
         Self { class, name: name.into(), found: found.into(), expected, causes, mend }
     }
 
-    /// What could not be read, since it is refused as it stands.
+    /// Fact: the store or ledger cannot be read because it is refused in its present state.
     pub fn refused(name: impl Into<String>, error: &SourceError) -> Self {
-        Self::new(FactClass::Unusable, name, error.context()).causes("nothing is given before it is mended")
+        Self::new(FactClass::Unusable, name, error.context())
+            .causes("no number is given before it is corrected")
     }
 
-    /// The same fact, with what it should be.
+    /// Sets the expected value.
     #[must_use]
     pub fn expected(self, expected: impl Into<String>) -> Self {
         Self { expected: expected.into(), ..self }
     }
 
-    /// The same fact, with what it can cause.
+    /// Sets what the fact can cause.
     #[must_use]
     pub fn causes(self, causes: impl Into<String>) -> Self {
         Self { causes: causes.into(), ..self }
     }
 
-    /// The same fact, with what can be done about it.
+    /// Sets what can be done about it.
     #[must_use]
     pub fn mend(self, mend: impl Into<String>) -> Self {
         Self { mend: mend.into(), ..self }
     }
 }
 
-/// A cell, as it was seen in passing.
+/// State of a cell as an examination saw it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sight {
-    /// There is none.
+    /// There is no cell.
     Missing,
-    /// What stands in its place no verb has left there.
+    /// The place of the cell holds something that no call of ours wrote.
     Odd(String),
     /// The cell.
     Held {
-        /// Whose it is, or for whom it was closed.
+        /// The epoch that it counts for or was closed for.
         epoch: Epoch,
-        /// Whether it counts.
+        /// Whether it is open, so that ids can be taken.
         open: bool,
         /// The highest id given, or the base.
         value: u64,
-        /// After how long it goes by itself, in milliseconds; no cell should.
+        /// Time to live, in milliseconds. A cell should have none.
         expires_ms: Option<u64>,
     },
 }
 
-/// What a look into a store found.
+/// Result of examining a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Examination {
-    /// What it says of itself. Where nobody has spoken with this run of it yet, its instance is none that anybody knows.
+    /// The store's description of itself. If no server has connected to this instance yet, its instance id is one that nobody
+    /// knows.
     pub inspection: Inspection,
-    /// The highest version of a ledger that was left there.
+    /// The highest ledger version marked there.
     pub mark: u64,
-    /// The cells of the keys asked for, in their order.
+    /// The cells of the requested keys, in the same order.
     pub cells: Vec<Sight>,
-    /// What else was found.
+    /// Further facts.
     pub facts: Vec<Fact>,
 }
 
-/// What a look into a ledger found.
+/// Result of examining a ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LedgerExamination {
-    /// What it says of itself.
+    /// The ledger's description of itself.
     pub inspection: LedgerInspection,
     /// The layout in force, if any is.
     pub layout: Option<LayoutRecord>,
-    /// Its rows, ascending: as many as were asked for.
+    /// Its rows, ascending; at most as many as requested.
     pub rows: Vec<(Counter, Row)>,
-    /// What else was found.
+    /// Further facts.
     pub facts: Vec<Fact>,
 }
 
 impl LedgerExamination {
-    /// How much of what it acknowledged outlives a crash.
+    /// How much of what the ledger acknowledged survives a crash.
     pub fn durability(&self) -> &Durability {
         &self.inspection.durability
     }
 }
 
-/// Some of a store's cells, whatever key they are of.
+/// Page of a store's cells, whatever their keys.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CellPage {
-    /// Keys as the store holds them, with the generation behind them, and the highest id that each has given, or its base.
+    /// Keys as the store holds them, with the suffix of their generation, and each cell's value: the highest id given, or the
+    /// base.
     pub cells: Vec<(Key, u64)>,
-    /// From where to go on; `None` after the last of them.
+    /// Where the next page starts; `None` after the last.
     pub next: Option<String>,
-    /// Whether there may be cells that no page tells of.
+    /// Whether the store may have cells that no page lists.
     pub is_partial: bool,
 }
 
-/// A store that can be looked into.
+/// Store that can be examined.
 pub trait Examine: Send + Sync {
-    /// Looks once, at the cells of `keys` among others. No time limit; dropped, it costs its own connection.
+    /// Examines the store once, including the cells of `keys`. No time limit. Dropping the future closes its connection.
     fn examine<'a>(&'a self, keys: &'a [Key]) -> BoxFuture<'a, Result<Examination, SourceError>>;
 
-    /// Tells how far every counter is, a few thousand at a time: from the start, or from where a page before says to go on. For
-    /// who has no rows that would say which keys there are. What is no cell of ours is left out. No time limit. By default
-    /// it tells of none, and says so.
+    /// Lists the value of every counter, a few thousand a page: from the start, or from the `next` of the page before.
+    ///
+    /// For callers without ledger rows that would name the keys. Anything that is no cell of ours is left out. No time limit.
+    /// By default the page is empty and marked as partial.
     fn cells<'a>(&'a self, from: Option<&'a str>) -> BoxFuture<'a, Result<CellPage, SourceError>> {
         let _ = from;
         Box::pin(std::future::ready(Ok(CellPage { is_partial: true, ..CellPage::default() })))
     }
 }
 
-/// A ledger that can be looked into.
+/// Ledger that can be examined.
 pub trait ExamineLedger: Send + Sync {
-    /// Looks once, at the first `most` rows among others. No time limit; dropped, it costs its own connection.
+    /// Examines the ledger once, including its first `most` rows. No time limit. Dropping the future closes its connection.
     fn examine(&self, most: usize) -> BoxFuture<'_, Result<LedgerExamination, SourceError>>;
 }

@@ -1,12 +1,12 @@
-//! What a counter belongs to: (sequence, period, partition values), encoded without ambiguity.
+//! Key of a counter: (sequence, period, partition values), encoded without ambiguity.
 
 use std::{fmt, sync::Arc};
 
 use crate::SequenceName;
 
-/// A key as stores and ledgers keep it: the name, then `|length:value` for the period and each partition value.
+/// Key in the form of stores and ledgers: the name, then `|length:value` for the period and for each partition value.
 ///
-/// A name holds no `|`, and each value is prefixed by its length in bytes, so two different tuples never share a text.
+/// Two different tuples never have the same text: a name contains no `|`, and each value is prefixed by its length in bytes.
 /// Cheap to clone.
 ///
 /// ```
@@ -22,7 +22,7 @@ pub struct Key {
     name_length: usize,
 }
 
-/// A key that no store could hold.
+/// Key too long for a store.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("key of {length} bytes: name, period and partition values together may have at most {max}", max = Key::TEXT_MAX)]
 pub struct KeyError {
@@ -31,10 +31,10 @@ pub struct KeyError {
 }
 
 impl Key {
-    /// The longest encoded key, in bytes: what fits an index of every store (memcached allows 250 with our prefix).
+    /// The longest encoded key, in bytes. It fits an index of every store (memcached allows 250 with our prefix).
     pub const LENGTH_MAX: usize = 240;
 
-    /// The longest key that is made, in bytes: there is room for the name of a generation behind it.
+    /// The longest key of a sequence, in bytes. It leaves space for the suffix of a generation.
     pub const TEXT_MAX: usize = Self::LENGTH_MAX - 8;
 
     /// The key of a sequence without periods and partitions: its name.
@@ -42,7 +42,7 @@ impl Key {
         Self { text: name.as_str().into(), name_length: name.as_str().len() }
     }
 
-    /// The key of one period (empty: none) and one tuple of partition values.
+    /// The key of one period (empty for none) and one tuple of partition values.
     pub fn new(name: &SequenceName, period: &str, partitions: &[&str]) -> Result<Self, KeyError> {
         if period.is_empty() && partitions.is_empty() {
             return Ok(Self::of(name));
@@ -60,13 +60,14 @@ impl Key {
         Ok(Self { text: text.into(), name_length: name.as_str().len() })
     }
 
-    /// A key as it was found in a store or ledger.
+    /// A key read from a store or ledger.
     pub fn from_stored(text: &str) -> Self {
         Self { text: text.into(), name_length: text.find('|').unwrap_or(text.len()) }
     }
 
-    /// The key of this counter's cells under the layout of a generation: raw ids of one layout are none of the next, so each
-    /// layout but the first has cells of its own. No other key has this text.
+    /// The key of this counter's cells under the layout of `generation`. No other key has this text.
+    ///
+    /// Raw ids of one layout mean nothing in the next, so each layout after the first has its own cells.
     ///
     /// ```
     /// use sequent_core::Key;
@@ -81,7 +82,8 @@ impl Key {
         Self { text: format!("{}|~{generation}", self.text).into(), name_length: self.name_length }
     }
 
-    /// The generation in whose layout a cell of this name counts, as [`in_generation`](Self::in_generation) wrote it; 1 where none is named.
+    /// The generation whose layout this cell's key belongs to, as [`in_generation`](Self::in_generation) wrote it; 1 if it
+    /// names none.
     ///
     /// ```
     /// use sequent_core::Key;
@@ -105,7 +107,7 @@ impl Key {
         &self.text
     }
 
-    /// The period; empty where there is none.
+    /// The period; empty if the key has none.
     ///
     /// ```
     /// use sequent_core::Key;

@@ -1,36 +1,36 @@
-//! What can go wrong below the ring, and who must react: one verdict for each kind.
+//! Kinds of failure below the ring, and the verdict of each: who must react, and how.
 
 use std::fmt;
 
-/// What went wrong. Callers match on this; the text beside it is for people.
+/// Kind of failure. Callers match on this; the text beside it is for people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
-    /// No answer in time: the outcome is unknown, and its numbers are burnt.
+    /// No answer in time. The outcome is unknown; the numbers are burnt.
     Timeout,
-    /// The store can't be reached, or broke off.
+    /// The store cannot be reached, or the connection broke.
     Unavailable,
     /// Bounded retries against concurrent writers were used up.
     Contended,
-    /// Login, schema, settings or stamp: a person has to mend it.
+    /// Login, schema, settings or stamp are wrong: an operator must correct them.
     Refused,
-    /// The counter, or the sequence, is at its end.
+    /// The counter or the sequence is at its end.
     Exhausted,
-    /// The counter went backwards, vanished, or belongs to another epoch.
+    /// The counter went backwards, vanished, or has another epoch.
     Regressed,
-    /// The store is another instance than the permit names; nothing was touched.
+    /// The store has another instance than the grant names; nothing was touched.
     Reborn,
     /// The counter is far beyond its ceiling.
     Leapt,
-    /// The ledger is needed, and away.
+    /// The ledger is needed but unavailable.
     NoWitness,
-    /// The ledger is older than its marks, or everything moved at once: an operator must name the loss.
+    /// The ledger is older than its marks, or everything moved at once. An operator must name the loss.
     LedgerBehind,
     /// No slot could serve; each is listed with its cause.
     NoShard,
 }
 
 impl ErrorKind {
-    /// Every kind, in the order of the design's table.
+    /// Every kind, in the order of the documentation's table.
     pub const ALL: [Self; 11] = [
         Self::Timeout,
         Self::Unavailable,
@@ -45,7 +45,7 @@ impl ErrorKind {
         Self::NoShard,
     ];
 
-    /// The word for logs, metrics and JSON.
+    /// The name for logs, metrics and JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Timeout => "timeout",
@@ -62,7 +62,7 @@ impl ErrorKind {
         }
     }
 
-    /// Who must react, and how. The ring reads this and nothing else.
+    /// Who must react, and how. The ring decides by this alone.
     pub const fn verdict(self) -> Verdict {
         let (scope, action) = match self {
             Self::Timeout | Self::Contended => (Scope::Slot, Action::CountSlow),
@@ -83,40 +83,40 @@ impl fmt::Display for ErrorKind {
     }
 }
 
-/// Whom a failure concerns. Only [`Scope::Slot`] touches a slot's health.
+/// Part that a failure concerns. Only [`Scope::Slot`] affects a slot's health.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scope {
     /// The store in the slot, for every key.
     Slot,
     /// One key's counter in the slot.
     Counter,
-    /// Neither: the ledger, or the whole ring.
+    /// Neither slot nor counter: the ledger, or the whole ring.
     Nobody,
 }
 
-/// What is to be done by whoever it concerns.
+/// Reaction to a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Action {
     /// Count it in the window of slow events.
     CountSlow,
-    /// Take it out of the rotation; timed rescue brings it back.
+    /// Remove the slot from the rotation. A timed rescue brings it back.
     Evict,
-    /// Take it out until its guard, or a person, has cleared it.
+    /// Remove it until its guard or an operator has cleared it.
     Quarantine,
     /// Never ask this slot for this key again.
     Retire,
-    /// Ask again later; nobody is at fault.
+    /// Ask again later; nothing is at fault.
     Retry,
-    /// Pass it on to the caller.
+    /// Return it to the caller.
     Report,
 }
 
 /// Scope and action of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Verdict {
-    /// Whom it concerns.
+    /// The part concerned.
     pub scope: Scope,
-    /// What is to be done.
+    /// The reaction.
     pub action: Action,
 }
 

@@ -1,4 +1,4 @@
-//! The number layout: how a raw id, a slot and the low bits become one encoded number. All of it in 128 bits, checked.
+//! Number layout: how a raw id, a slot and the low bits form one encoded number. Computed in 128 bits and checked.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use crate::{Block, SlotIndex};
 /// The most shard bits: a ring of 1024 slots.
 pub const SHARD_BITS_MAX: u8 = 10;
 
-/// The most memory bits: 65,536 numbers an encoded id.
+/// The most memory bits: 65,536 numbers per encoded id.
 pub const MEMORY_BITS_MAX: u8 = 16;
 
 /// n shard bits (2^n slots) and m memory bits (each encoded id becomes 2^m numbers).
 ///
-/// `encoded = ((raw << n) | slot) << m | low`, the ring doing the first half and the expansion the second.
+/// `encoded = ((raw << n) | slot) << m | low`. The ring computes the part up to the slot; the expansion adds the low bits.
 ///
 /// ```
 /// use sequent_core::Layout;
@@ -27,7 +27,7 @@ pub struct Layout {
     memory_bits: u8,
 }
 
-/// Bits out of bounds.
+/// Bits out of range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum LayoutError {
     /// n out of bounds.
@@ -56,32 +56,33 @@ impl Layout {
         Ok(Self { shard_bits, memory_bits })
     }
 
-    /// n.
+    /// The shard bits n.
     pub const fn shard_bits(self) -> u8 {
         self.shard_bits
     }
 
-    /// m.
+    /// The memory bits m.
     pub const fn memory_bits(self) -> u8 {
         self.memory_bits
     }
 
-    /// 2^n.
+    /// The number of slots, 2^n.
     pub const fn slots(self) -> SlotIndex {
         1 << self.shard_bits
     }
 
-    /// 2^m.
+    /// The numbers per encoded id, 2^m.
     pub const fn numbers_per_id(self) -> u64 {
         1 << self.memory_bits
     }
 
-    /// The lowest encoded number of raw id 1 in slot 0: what [`Span`](crate::Span) counts from.
+    /// The lowest encoded number of raw id 1 in slot 0: the origin of a [`Span`](crate::Span).
     pub const fn origin(self) -> u64 {
         1 << (self.shard_bits + self.memory_bits)
     }
 
-    /// `raw << n | slot`, or `None` past `i64::MAX` once the memory bits are added, or for no slot of this ring.
+    /// `raw << n | slot`. `None` if the slot is outside the ring, raw is 0, or the number with its memory bits exceeds
+    /// `i64::MAX`.
     pub const fn encode(self, raw: u64, slot: SlotIndex) -> Option<u64> {
         let id = (raw as u128) << self.shard_bits | slot as u128;
         let highest = (id << self.memory_bits) + self.numbers_per_id() as u128 - 1;
@@ -92,15 +93,15 @@ impl Layout {
         Some(id as u64)
     }
 
-    /// The encoded ids of a block of raw ids in `slot`, or `None` where any is out of range.
+    /// The encoded ids of a block of raw ids in `slot`; `None` if any is out of range.
     pub fn encode_block(self, raw: Block, slot: SlotIndex) -> Option<Block> {
         let first = self.encode(raw.first(), slot)?;
         self.encode(raw.last(), slot)?;
         Block::new(first, raw.step() << self.shard_bits, raw.count()).ok()
     }
 
-    /// The place, counted from 0, of the highest number that raw ids of `slot` up to `raw` yield; `None` where they yield
-    /// none. The number itself is `start + step * place`, whatever the layout.
+    /// The place, counted from 0, of the highest number that raw ids of `slot` up to `raw` yield; `None` if they yield none. In
+    /// every layout, the number is `start + step * place`.
     ///
     /// ```
     /// use sequent_core::Layout;
@@ -120,7 +121,7 @@ impl Layout {
         Some(if place > u64::MAX as u128 { u64::MAX } else { place as u64 })
     }
 
-    /// The raw id that a counter of `slot` must be past, so that all it yields from then on comes behind `place`.
+    /// The raw id that a counter of `slot` must exceed, so that all its further numbers come after `place`.
     pub const fn raw_behind(self, place: u64, slot: SlotIndex) -> u64 {
         let id = (place as u128 + self.origin() as u128) >> self.memory_bits;
         let (raw, last) = (id >> self.shard_bits, id & (self.slots() as u128 - 1));
@@ -164,7 +165,7 @@ mod tests {
             let slot = slot % layout.slots();
             let base = layout.raw_behind(place, slot);
             prop_assert!(layout.place_of(base + 1, slot).unwrap() - layout.numbers_per_id() + 1 > place);
-            // One raw id less would give a number at the place or before it.
+            // One raw id less would yield a number at or before the place.
             prop_assert!(base == 0 || layout.place_of(base, slot).unwrap() + 1 - layout.numbers_per_id() <= place);
         }
 

@@ -1,8 +1,7 @@
-//! The words of Sequent, and nothing that runs: how numbers travel, what a store and a ledger promise,
-//! what can go wrong and who must react.
+//! Core types and traits of Sequent: numbers, the contracts of stores and ledgers, and kinds of failure.
 //!
-//! Suggested reading order: [`Block`], [`Source`], [`Store`], [`ledger`], [`SourceError`], [`Layout`].
-//! This crate knows no runtime, no store, no ring, no door and no configuration file.
+//! Suggested reading order: [`Block`], [`Source`], [`Store`], [`ledger`], [`SourceError`], [`Layout`]. This crate contains no
+//! runtime, store, ring, API or configuration.
 
 mod block;
 mod blocks;
@@ -53,5 +52,5 @@ pub use stamp::{LedgerId, Stamp, StampError};
 pub use store::{Cell, Durability, DurabilityClass, Inspection, Store, mark_of};
 pub use why::{SlotFailure, Why, line_of};
 
-/// A place in the ring, `0 .. 2^n`.
+/// Index of a slot in the ring, `0 .. 2^n`.
 pub type SlotIndex = u16;

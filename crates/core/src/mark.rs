@@ -1,27 +1,28 @@
-//! The ledger's version, left where a ledger that is put back does not reach.
+//! Ledger marks: the ledger's version kept outside the ledger, so that a restored backup is detected.
 
 use crate::{BoxFuture, Layout, SourceError};
 
-/// The layout that a ledger had when it was at some version.
+/// The ledger's layout and its generation at some version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Era {
-    /// One more with each resize, from 1.
+    /// The layout's generation: 1 at first, one more with each resize.
     pub generation: u64,
-    /// n and m.
+    /// The shard bits n and the memory bits m.
     pub layout: Layout,
 }
 
-/// What a [`MarkPlace`] holds.
+/// The content of a [`MarkPlace`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Mark {
-    /// The highest version of the ledger that was left there; 0: none.
+    /// The highest ledger version written there; 0 if none was.
     pub version: u64,
-    /// The latest layout that one was left under, where whoever left it said so.
+    /// The latest layout written there; `None` if no writer named one.
     pub era: Option<Era>,
 }
 
 impl Mark {
-    /// Of each the greater: a place forgets neither how far the ledger was, nor which layout it had last.
+    /// The greater version and the layout of the greater generation. A place therefore never forgets the ledger's highest
+    /// version or its latest layout.
     ///
     /// ```
     /// use sequent_core::{Era, Layout, Mark};
@@ -39,10 +40,12 @@ impl Mark {
     }
 }
 
-/// A place outside the ledger where its version is left, so that a ledger that went back is noticed: the server's data
-/// directory. The stores are such places too (see [`Store::mark`](crate::Store::mark)), each in one of its instances.
+/// A place outside the ledger for its version, so that a ledger restored from a backup is detected: the server's data
+/// directory.
+///
+/// Stores hold marks too (see [`Store::mark`](crate::Store::mark)), each in one of its instances.
 pub trait MarkPlace: Send + Sync {
-    /// Leaves `version`, and the layout that the ledger had then: of each the [greater](Mark::max) stays. Returns what is held
-    /// afterwards. Version 0 only reads.
+    /// Writes `version` and the ledger's layout at that version. Of each, the [greater](Mark::max) is kept. Returns what is
+    /// held afterwards. Version 0 only reads.
     fn bear(&self, version: u64, era: Option<Era>) -> BoxFuture<'_, Result<Mark, SourceError>>;
 }

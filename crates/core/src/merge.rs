@@ -1,14 +1,13 @@
-//! Many callers, one call: asks that arrive while a call is out travel together in the next one.
+//! Merged calls: requests that arrive during a call are sent together in the next one.
 
 use tokio::sync::{mpsc, oneshot};
 
 use crate::BoxFuture;
 
-/// A queue whose asks are answered by batched calls, one call at a time.
+/// Queue of requests that are answered by batched calls, one call at a time.
 ///
-/// Nobody waits for a batch to fill: the first ask goes at once, with those that others have ready; those that arrive
-/// meanwhile go together in the next.
-/// A caller that goes away loses its answer only; its ask still travels.
+/// A request never waits for a batch to fill. The first is sent at once, together with those already queued; later ones share
+/// the next call. If a caller goes away, only its answer is lost; the request is still sent.
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
@@ -24,7 +23,7 @@ pub struct Merge<A, R> {
     queue: mpsc::Sender<(A, oneshot::Sender<R>)>,
 }
 
-/// The driver of a [`Merge`] has ended, or its call answered fewer asks than it was given.
+/// The driver of a [`Merge`] has ended, or its call returned fewer answers than requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the merged call has ended")]
 pub struct MergeClosed;
@@ -42,9 +41,10 @@ impl<A, R> std::fmt::Debug for Merge<A, R> {
 }
 
 impl<A: Send + 'static, R: Send + 'static> Merge<A, R> {
-    /// A queue of at most `queue` waiting asks (further callers wait to get in), and the future that drives it,
-    /// to be spawned by whoever owns a runtime. `call` gets at most `most` asks and answers them in their order.
-    /// The driver ends when all handles are gone and the queue is empty.
+    /// Creates the queue and its driver, a future that the caller must spawn.
+    ///
+    /// At most `queue` requests wait; further callers wait to get in. `call` gets at most `most` requests and returns their
+    /// answers in the same order. The driver ends when all handles are dropped and the queue is empty.
     pub fn new<F>(
         queue: usize,
         most: usize,
@@ -57,9 +57,9 @@ impl<A: Send + 'static, R: Send + 'static> Merge<A, R> {
         let driver = async move {
             let mut batch = Vec::new();
             while receiver.recv_many(&mut batch, most.max(1)).await > 0 {
-                // Those whom the call before has answered are about to ask again: without a turn for them the first goes
-                // alone each time, and the others wait for it.
-                give_way().await;
+                // Callers answered by the last call are about to ask again. Without this yield, the first of them would be sent
+                // alone each time, and the others would wait for it.
+                yield_once().await;
                 while batch.len() < most
                     && let Ok(ask) = receiver.try_recv()
                 {
@@ -67,7 +67,7 @@ impl<A: Send + 'static, R: Send + 'static> Merge<A, R> {
                 }
                 let (asks, callers): (Vec<A>, Vec<_>) = batch.drain(..).unzip();
                 for (answer, caller) in call(asks).await.into_iter().zip(callers) {
-                    // A caller that went away has no use for its answer; whatever it asked for is burnt.
+                    // If the caller went away, its answer is dropped and the numbers in it are burnt.
                     drop(caller.send(answer));
                 }
             }
@@ -75,7 +75,7 @@ impl<A: Send + 'static, R: Send + 'static> Merge<A, R> {
         (Self { queue: sender }, driver)
     }
 
-    /// Joins the next call and waits for this ask's answer.
+    /// Joins the next call and waits for the answer to this request.
     pub async fn ask(&self, ask: A) -> Result<R, MergeClosed> {
         let (sender, receiver) = oneshot::channel();
         self.queue.send((ask, sender)).await.map_err(|_| MergeClosed)?;
@@ -83,8 +83,8 @@ impl<A: Send + 'static, R: Send + 'static> Merge<A, R> {
     }
 }
 
-/// Lets whoever is ready to run have a turn, under any executor.
-async fn give_way() {
+/// Yields once to other ready tasks, under any executor.
+async fn yield_once() {
     let mut waited = false;
     std::future::poll_fn(|cx| {
         if std::mem::replace(&mut waited, true) {

@@ -16,19 +16,19 @@ pub const NAME_LENGTH_MAX: usize = 128;
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SequenceName(Arc<str>);
 
-/// A text that is no name, with what was found and what is allowed.
+/// Invalid name, with what was found and what is allowed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
-    /// Nothing at all.
+    /// The name is empty.
     #[error("name is empty: 1 to 128 of A-Z a-z 0-9 _ . : - are allowed")]
     Empty,
-    /// Longer than [`NAME_LENGTH_MAX`].
+    /// The name is longer than [`NAME_LENGTH_MAX`].
     #[error("name has {length} bytes: at most 128 are allowed")]
     TooLong {
         /// Bytes found.
         length: usize,
     },
-    /// A character that is not allowed, or not allowed in front.
+    /// A character that is not allowed, or not allowed in first place.
     #[error("name has {found:?} at byte {at}: A-Z a-z 0-9 _ are allowed, and . : - except in front")]
     Character {
         /// What was found.

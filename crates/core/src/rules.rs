@@ -1,8 +1,8 @@
-//! The rules of `guard.md` as switches, so that the simulation can show what each one is for.
+//! Rules of the guard's protocol as switches, so that the simulation can show what each rule prevents.
 
 /// A rule of the guard's protocol that a mutation test may switch off.
 ///
-/// Only builds with the feature `mutation` can switch anything off; elsewhere [`Rules::keep`] is always true.
+/// Only builds with the feature `mutation` can switch a rule off. In all others [`Rules::keep`] is always true.
 #[allow(missing_docs, reason = "each variant's sentence is its text(), which the table of mutations prints")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
@@ -66,7 +66,8 @@ impl Rule {
         Self::DenseWitnessed,
     ];
 
-    /// Its number in the table of `guard.md`, from 1: R13 is 13. The line of code that obeys it bears the same in a comment.
+    /// The rule's number in the table of `crates/guard/guard.md`: R13 is 13. A comment at the code that enforces the rule has
+    /// the same number.
     ///
     /// ```
     /// use sequent_core::Rule;
@@ -141,7 +142,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// All of them: what every build but the simulation's has.
+    /// All rules: the value in every build except the simulation's.
     pub const ALL: Self = Self {
         #[cfg(feature = "mutation")]
         kept: u32::MAX,
@@ -160,7 +161,7 @@ impl Rules {
         self.kept & (1 << rule as u8) != 0
     }
 
-    /// Whether `rule` is kept: always, in a build that can't switch rules off.
+    /// Always true: this build cannot switch rules off.
     #[cfg(not(feature = "mutation"))]
     pub const fn keep(self, _: Rule) -> bool {
         true

@@ -1,18 +1,18 @@
-//! The one idea: everything that yields numbers is a [`Source`].
+//! [`Source`]: the trait of everything that yields numbers.
 
 use std::{future::Future, pin::Pin};
 
 use crate::{Blocks, SourceError};
 
-/// A boxed future: paid per block, never per number, so that sources stay object-safe.
+/// A boxed future, allocated per block and never per number. It keeps sources object-safe.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Yields numbers, block by block. A running sequence is a tower of sources, each room adding one thing.
+/// Yields numbers in blocks. A running sequence is a stack of sources, each adding one feature.
 ///
-/// What a caller may assume:
+/// Contract for callers:
 ///
-/// - A number is returned once. Gaps are fine; a future that is dropped may burn what it had taken.
-/// - There is no retry and no time limit inside: those are layers of their own.
+/// - A number is returned once. Gaps are allowed: dropping the future may lose the numbers it had taken.
+/// - A source neither retries nor limits its time; other layers do that.
 /// - `take` may be called from many tasks at once.
 ///
 /// ```
@@ -30,22 +30,23 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// }
 /// ```
 pub trait Source: Send + Sync {
-    /// About `want` numbers (at least 1; 0 counts as 1): ascending by first, never empty, at most
-    /// [`BLOCKS_MAX`](crate::BLOCKS_MAX) blocks, perhaps fewer numbers than asked, never more than 2^m - 1 beyond.
+    /// Takes about `want` numbers (at least 1; 0 counts as 1). The result is never empty, ascending by first number, and at
+    /// most [`BLOCKS_MAX`](crate::BLOCKS_MAX) blocks. It may have fewer numbers than asked, and at most 2^m - 1 more.
     fn take(&self, want: u64) -> BoxFuture<'_, Result<Blocks, SourceError>>;
 
-    /// Moves forward so that later numbers are above `floor`, for order's sake; never backward, never for safety.
+    /// Raises the position so that later numbers are above `floor`; never lowers it. This serves the order of numbers, never
+    /// uniqueness.
     fn lift(&self, floor: u64) -> BoxFuture<'_, Result<(), SourceError>> {
         let _ = floor;
         Box::pin(std::future::ready(Ok(())))
     }
 
-    /// The highest value known to be taken: a hint for levelling, never for safety. `None`: not known.
+    /// The highest value known to be taken, or `None` if unknown. A hint for levelling the slots, never for uniqueness.
     fn position(&self) -> Option<u64> {
         None
     }
 
-    /// How many numbers are left, as far as is known: a hint for appetite, never for safety. `None`: not known.
+    /// How many numbers are known to be left, or `None` if unknown. A hint for the size of the next take, never for uniqueness.
     fn remaining(&self) -> Option<u64> {
         None
     }

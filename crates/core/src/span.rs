@@ -1,13 +1,13 @@
-//! From encoded numbers to the numbers that users see: `start + step * (encoded - 2^(n+m))`, up to an end.
+//! Span: the mapping from encoded numbers to users' numbers, `start + step * (encoded - 2^(n+m))`, up to an end.
 
 use std::{fmt, str::FromStr};
 
 use crate::{Block, Layout};
 
-/// The type that every number of a sequence must fit, so that no reader rounds or wraps it.
+/// Integer type that every number of a sequence must fit, so that no reader rounds or wraps it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Fits {
-    /// At most 2^53 - 1: what JavaScript, and every f64, holds exactly. The default.
+    /// At most 2^53 - 1: exact in JavaScript and in every f64. The default.
     #[default]
     Js,
     /// At most 2^31 - 1.
@@ -29,7 +29,7 @@ impl Fits {
         }
     }
 
-    /// The word that a config uses.
+    /// The name in a config.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Js => "js",
@@ -57,7 +57,7 @@ impl FromStr for Fits {
     }
 }
 
-/// Which numbers a sequence gives: from `start`, `step` apart, up to `end` and what `fits`.
+/// Numbers of a sequence: from `start`, `step` apart, up to `end` and the limit of `fits`.
 ///
 /// ```
 /// use sequent_core::{Block, Fits, Layout, Span};
@@ -75,7 +75,7 @@ pub struct Span {
     limit: u64,
 }
 
-/// Bounds that leave a sequence no number, or none that can be told apart.
+/// Invalid bounds: they leave a sequence no number, or make numbers equal.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SpanError {
     /// `start` out of bounds.
@@ -146,7 +146,7 @@ impl Span {
         self.step
     }
 
-    /// The highest number allowed: `end`, or what fits.
+    /// The highest number allowed: `end`, or else the limit of the type.
     pub const fn limit(self) -> u64 {
         self.limit
     }
@@ -164,7 +164,7 @@ impl Span {
         layout.decode(bounded as u64).0
     }
 
-    /// The numbers of a block of encoded numbers, cut at the limit; `None` where none is left.
+    /// The users' numbers of a block of encoded numbers, cut at the limit; `None` if none is left.
     pub fn numbers(self, layout: Layout, encoded: Block) -> Option<Block> {
         let offset = encoded.first().checked_sub(layout.origin())?;
         let first = u128::from(self.start) + u128::from(self.step) * u128::from(offset);
@@ -178,7 +178,7 @@ impl Span {
         Block::new(u64::try_from(first).ok()?, u64::try_from(step).ok()?, u64::try_from(count).ok()?).ok()
     }
 
-    /// The encoded number behind a number, or `None` where the span does not hold it.
+    /// The encoded number of a user's number; `None` if the span does not contain it.
     pub const fn encoded(self, layout: Layout, number: u64) -> Option<u64> {
         if number < self.start || number > self.limit || !(number - self.start).is_multiple_of(self.step) {
             return None;

@@ -1,15 +1,15 @@
-//! The identity that a store bears: whose shard it is, in which place of which ring.
+//! Stamp of a store: the ledger, cluster, layout and slot that it belongs to.
 
 use std::{fmt, str::FromStr};
 
 use crate::{Entropy, Layout, SequenceName, SlotIndex};
 
-/// The identity that a ledger makes for itself once; no other ledger may use its shards.
+/// The random identity that a ledger creates once. No other ledger may use its shards.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LedgerId(u128);
 
 impl LedgerId {
-    /// An identity that no ledger has had.
+    /// A new identity, different from that of every other ledger.
     pub fn random(entropy: &dyn Entropy) -> Self {
         Self(u128::from(entropy.bits()) << 64 | u128::from(entropy.bits()))
     }
@@ -35,9 +35,9 @@ impl FromStr for LedgerId {
     }
 }
 
-/// Written into each store at first use, checked at every open; a mismatch is `Refused`.
+/// Stamp of a store: written at first use and checked at every open. A mismatch is `Refused`.
 ///
-/// Stores keep its text:
+/// Stores keep this text:
 ///
 /// ```
 /// use sequent_core::Stamp;
@@ -51,15 +51,15 @@ pub struct Stamp {
     pub ledger: LedgerId,
     /// The cluster's name.
     pub cluster: SequenceName,
-    /// n and m.
+    /// The shard bits n and the memory bits m.
     pub layout: Layout,
-    /// The place in the ring.
+    /// The slot in the ring.
     pub slot: SlotIndex,
-    /// One more with each resize.
+    /// The layout's generation: one more with each resize.
     pub generation: u64,
 }
 
-/// A stamp that this version cannot read.
+/// Stamp text that this version cannot parse.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("stamp {found:?} can't be read: expected `sequent/1 ledger=… cluster=… n=… m=… slot=… generation=…`")]
 pub struct StampError {

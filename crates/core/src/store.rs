@@ -1,32 +1,33 @@
-//! What a backend implements: cells that count, each for one epoch. `guard.md` says why these verbs.
+//! Store: the trait of a backend, with one fenced cell per counter. The guard's rules in `crates/guard/guard.md` explain its
+//! calls.
 
 use crate::{Block, BoxFuture, Epoch, Examine, InstanceId, Key, SlotIndex, SourceError, Stamp};
 
-/// One counter's cell in one run of a store: which key, and the instance under which it may be touched.
+/// Cell of one counter, and the store's instance in which it may be used.
 ///
-/// A verb runs on a connection that was opened under `under`, or fails with
-/// [`ErrorKind::Reborn`](crate::ErrorKind::Reborn) and has touched nothing.
+/// A call runs on a connection opened under `under`. Otherwise it fails with [`ErrorKind::Reborn`](crate::ErrorKind::Reborn)
+/// and has touched nothing.
 #[derive(Debug, Clone, Copy)]
 pub struct Cell<'a> {
-    /// What the counter belongs to.
+    /// The counter's key.
     pub key: &'a Key,
-    /// The instance that the caller's permit names.
+    /// The instance that the caller's grant names.
     pub under: &'a InstanceId,
 }
 
-/// How much of what a store acknowledged outlives a crash.
+/// How much of what a store acknowledged survives a crash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DurabilityClass {
     /// All of it.
     Durable,
-    /// All but about the last second.
+    /// All except about the last second.
     Lossy,
     /// None of it.
     Volatile,
 }
 
 impl DurabilityClass {
-    /// The word for status and metrics.
+    /// The name for status and metrics.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Durable => "durable",
@@ -45,16 +46,16 @@ pub struct Durability {
     pub settings: Vec<(String, String)>,
 }
 
-/// What a store says of itself on a fresh look.
+/// The store's description of itself at a fresh look.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inspection {
-    /// Which run of which data is speaking.
+    /// Which instance of which data answered.
     pub instance: InstanceId,
     /// The stamp found, if any.
     pub stamp: Option<Stamp>,
-    /// Whether it holds any cell: cells without a stamp are somebody else's.
+    /// Whether it holds any cell. Cells without a stamp belong to somebody else.
     pub has_cells: bool,
-    /// How much outlives a crash.
+    /// How much survives a crash.
     pub durability: Durability,
     /// The store's wall clock, in milliseconds since 1970.
     pub clock_ms: u64,
@@ -62,29 +63,35 @@ pub struct Inspection {
     pub version: String,
 }
 
-/// A real system that counts. Each verb is one statement on the server where it can be, and nothing else.
+/// System that holds counters. Each call is a single statement on its server if possible.
 ///
-/// What an implementation owes (the conformance suite in `testkit` checks it):
+/// Contract for implementations, checked by the conformance suite in `testkit`:
 ///
-/// - A counter that has vanished is `Regressed`, never created again at 1: only `install` over its own close creates.
-/// - A future dropped before it is ready costs its connection: its reply must never reach the next caller.
+/// - A counter that has vanished is `Regressed`. It is never created again at 1: only `install`, over its own close, creates a
+///   cell.
+/// - A future dropped before it is ready closes its connection, since its reply must never reach the next caller.
 /// - A number is returned only once it is as durable as the store can make it.
-/// - No retry beyond what the verb needs by itself, and that bounded (`Contended`); no time limit; no pool without a bound.
+/// - A call retries only if it needs to, and a bounded number of times (`Contended`). It has no time limit, and every pool has
+///   a bound.
 pub trait Store: Send + Sync {
-    /// Whether it can hold a counter of this key at all, as far as it knows without asking its server; asked when a
-    /// sequence is defined. `Exhausted`, naming the key, the bound and the kind of store that can, is what the verbs would
-    /// answer for good. By default every key can be held.
+    /// Whether the store can hold a counter of this key, as far as is known without asking its server. Called when a sequence
+    /// is defined. By default every key can be held.
+    ///
+    /// # Errors
+    ///
+    /// `Exhausted` if the calls on this key would always fail. It names the key, the bound, and a kind of store that can hold
+    /// it.
     fn holds(&self, key: &Key) -> Result<(), SourceError> {
         let _ = key;
         Ok(())
     }
 
-    /// Whoever can look into it without changing anything; by default nobody can.
+    /// The examiner, which reads without changing anything; `None` by default.
     fn examiner(&self) -> Option<&dyn Examine> {
         None
     }
 
-    /// Opens a connection if need be, and reads what the store says of itself.
+    /// Opens a connection if needed, and reads the store's description of itself.
     fn inspect(&self) -> BoxFuture<'_, Result<Inspection, SourceError>>;
 
     /// Replaces the stamp if it is `expected` now; otherwise `Refused`, naming what was found.
@@ -95,13 +102,16 @@ pub trait Store: Send + Sync {
         new: &'a Stamp,
     ) -> BoxFuture<'a, Result<(), SourceError>>;
 
-    /// Leaves `version` under a reserved name, greatest-of, creating it; returns what is held afterwards.
-    /// 0 only reads, and creates nothing. Like a verb on a cell it touches `under` alone.
+    /// Writes `version` under a reserved name, which is created if missing. The greater version is kept and returned. Version 0
+    /// only reads and creates nothing. Like the calls on cells, it touches only the instance `under`.
     fn mark<'a>(&'a self, under: &'a InstanceId, version: u64) -> BoxFuture<'a, Result<u64, SourceError>>;
 
-    /// Adds `want` (0 counts as 1) to the cell, if it is open and of this epoch, and returns the ids added; otherwise
-    /// `Regressed`. A store may add fewer where so many at once would take too long; at least one. Past `i64::MAX`:
-    /// `Exhausted`, and the cell is as it was.
+    /// Adds `want` (0 counts as 1) to the cell and returns the ids added. A store may add fewer if so many at once would take
+    /// too long, but at least one.
+    ///
+    /// # Errors
+    ///
+    /// `Regressed` if the cell is not open for this epoch. `Exhausted` past `i64::MAX`; the cell is then unchanged.
     fn take<'a>(
         &'a self,
         cell: Cell<'a>,
@@ -109,12 +119,12 @@ pub trait Store: Send + Sync {
         want: u64,
     ) -> BoxFuture<'a, Result<Block, SourceError>>;
 
-    /// Closes the cell for the next epoch, whatever epoch it had, and returns its value (0 if there was none).
-    /// The closed mark is written all the same.
+    /// Closes the cell for the epoch `next`, whatever its epoch was, and returns its value. Without a cell it returns 0 and
+    /// still writes a closed one.
     fn close<'a>(&'a self, cell: Cell<'a>, next: Epoch) -> BoxFuture<'a, Result<u64, SourceError>>;
 
-    /// Opens the cell at the greater of its value and `base`, only if it is the closed one of this epoch.
-    /// Already open for this epoch: done. Anything else: `Regressed`.
+    /// Opens the cell at the greater of its value and `base`, if it is closed for this epoch. A cell already open for this
+    /// epoch is left as it is. Anything else is `Regressed`.
     fn install<'a>(
         &'a self,
         cell: Cell<'a>,
@@ -122,8 +132,8 @@ pub trait Store: Send + Sync {
         base: u64,
     ) -> BoxFuture<'a, Result<(), SourceError>>;
 
-    /// Raises the value to `floor` if it is lower and the cell is open and of this epoch; otherwise `Regressed`. Returns
-    /// the value held afterwards; a `floor` of 0 only reads, and writes nothing.
+    /// Raises the value to `floor` if it is lower, and returns the value held afterwards. A `floor` of 0 only reads. The call
+    /// is `Regressed` unless the cell is open for this epoch.
     fn lift<'a>(
         &'a self,
         cell: Cell<'a>,
@@ -131,27 +141,30 @@ pub trait Store: Send + Sync {
         floor: u64,
     ) -> BoxFuture<'a, Result<u64, SourceError>>;
 
-    /// The stamps of its cluster's other slots, among the first `slots`, that lie in the same database: of kinds that keep each
-    /// slot under names of its own, where a store in another slot's place looks like one that nobody has used. By default
-    /// there are none.
+    /// The stamps of the cluster's other slots, among the first `slots`, that are in the same database.
+    ///
+    /// For kinds of store that keep each slot under its own names: there, a store moved to another slot looks unused. By
+    /// default there are none.
     fn beside(&self, slots: SlotIndex) -> BoxFuture<'_, Result<Vec<Stamp>, SourceError>> {
         let _ = slots;
         Box::pin(std::future::ready(Ok(Vec::new())))
     }
 
-    /// Removes the cell, open or closed, whatever epoch it has; whether there was one. Only for a counter that can never
-    /// begin again: `guard.md` says which those are. By default it is kept, and the answer is false.
+    /// Removes the cell, whether open or closed and whatever its epoch, and returns whether there was one. By default it is
+    /// kept and the result is false.
+    ///
+    /// Allowed only for a counter that can never start again; `crates/guard/guard.md` says which those are.
     fn remove<'a>(&'a self, cell: Cell<'a>) -> BoxFuture<'a, Result<bool, SourceError>> {
         let _ = cell;
         Box::pin(std::future::ready(Ok(false)))
     }
 }
 
-/// The mark that a store bears, whoever speaks there now: for those who read marks and leave none.
+/// Reads a store's mark, whatever its current instance is. For callers that read marks and write none.
 ///
 /// # Errors
 ///
-/// Those of [`Store::inspect`]; `Reborn` where the store changed between the look and the reading.
+/// Those of [`Store::inspect`]; `Reborn` if the store's instance changed between inspection and read.
 pub async fn mark_of(store: &dyn Store) -> Result<u64, SourceError> {
     let speaks = store.inspect().await?.instance;
     store.mark(&speaks, 0).await

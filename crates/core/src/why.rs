@@ -1,43 +1,43 @@
-//! Why a slot does not serve, in words for whoever may know no address: and a line about all of them that stays short.
+//! Cause of a slot's failure in a form safe for callers, and a short summary line over many slots.
 
 use std::fmt;
 
 use crate::{ErrorKind, SlotIndex, SourceError};
 
-/// A cause that callers are told: no address, no user, no statement is in it.
+/// Cause that callers are shown. It contains no address, user or statement.
 ///
-/// Whoever meets a failure knows it (a driver says that the login was refused, an operator that a slot shall be out); the rooms
-/// above pass it on and decide nothing by it.
+/// The component that meets a failure sets it: for example, a driver whose login was refused. The layers above pass it on and
+/// decide nothing by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Why {
-    /// Nobody listens there.
+    /// Nothing listens at the address.
     ConnectionRefused,
-    /// The connection broke off.
+    /// The connection broke.
     ConnectionLost,
-    /// The host has no address, or no way leads to it.
+    /// The host has no address or cannot be reached.
     HostUnreachable,
-    /// The server does not let us in.
+    /// The server refused the login.
     LoginRefused,
-    /// No connection, or no answer, within the time allowed.
+    /// No connection, or no answer, within the time limit.
     TimedOut,
     /// The store's disk is full.
     DiskFull,
-    /// The store takes no writes.
+    /// The store refuses writes.
     ReadOnly,
-    /// The counter holds what no statement of ours has left there.
+    /// The counter holds a value that no statement of ours wrote.
     SetByHand,
-    /// The store lost one of the two places in which it held the counter.
+    /// The store lost one of the two places that hold the counter.
     LostInPart,
-    /// An operator's word keeps the slot out.
+    /// An operator evicted the slot.
     EvictedByHand,
-    /// An operator has it drained; what it was asked before is awaited.
+    /// An operator is draining the slot, and requests sent before are still pending.
     Draining,
-    /// The same, and nothing is on its way any more.
+    /// An operator drained the slot, and nothing is pending.
     Drained,
 }
 
 impl Why {
-    /// The words at every door.
+    /// The text for every API.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::ConnectionRefused => "connection refused",
@@ -55,7 +55,7 @@ impl Why {
         }
     }
 
-    /// Whether an operator's word keeps it so, and nothing that the store does.
+    /// Whether a slot command is the cause, and not the store.
     pub const fn is_by_word(self) -> bool {
         matches!(self, Self::EvictedByHand | Self::Draining | Self::Drained)
     }
@@ -67,26 +67,26 @@ impl fmt::Display for Why {
     }
 }
 
-/// Why one slot could not serve: its number and cause are for callers, the text for log and status.
+/// Failure of one slot. Slot and cause are for callers; the detail is for log and status.
 #[derive(Debug, Clone)]
 pub struct SlotFailure {
     /// The slot.
     pub slot: SlotIndex,
     /// The class of the cause.
     pub kind: ErrorKind,
-    /// The cause itself, where whoever met it could tell.
+    /// The specific cause, if it is known.
     pub why: Option<Why>,
-    /// What was found, for people; may name addresses, so no data door shows it.
+    /// What was found, for people. It may contain addresses, so no number API shows it.
     pub detail: String,
 }
 
 impl SlotFailure {
-    /// What this failure says of the slot.
+    /// The failure of `slot` that `error` describes.
     pub fn of(slot: SlotIndex, error: &SourceError) -> Self {
         Self { slot, kind: error.kind(), why: error.why(), detail: error.to_string() }
     }
 
-    /// The cause in words for callers: what was met, or else its class.
+    /// The cause as text for callers: the specific cause, or else its class.
     pub const fn cause(&self) -> &'static str {
         match (self.why, self.kind) {
             (Some(why), _) => why.as_str(),
@@ -96,13 +96,13 @@ impl SlotFailure {
     }
 }
 
-/// The most causes that one line names; the slots of the others are counted.
+/// The most causes that one line names. The slots of further causes are only counted.
 const CAUSES_MAX: usize = 8;
 
-/// The most runs of slots that are named beside one cause; the slots of the others are counted.
+/// The most ranges of slots named for one cause. Further slots are only counted.
 const RUNS_MAX: usize = 16;
 
-/// One line about failures in the order of their slots: each cause once, with its slots.
+/// One line about failures that are sorted by slot: each cause once, with its slots.
 ///
 /// ```
 /// use sequent_core::{ErrorKind, SlotFailure, SourceError, Why, line_of};
@@ -132,7 +132,7 @@ pub fn line_of<'a, C: PartialEq>(
     parts.join(between)
 }
 
-/// `slot 3`, or `slots 0-2, 5` of ascending slots.
+/// `slot 3`, or `slots 0-2, 5`, for ascending slots.
 fn ranges(slots: &[SlotIndex]) -> String {
     let runs: Vec<&[SlotIndex]> = slots.chunk_by(|a, b| a.checked_add(1) == Some(*b)).collect();
     let left = runs.iter().skip(RUNS_MAX).map(|run| run.len()).sum();

@@ -1,4 +1,4 @@
-//! Who may take part: the layout, the stamps, and whether everything moved at once.
+//! Admission: checks of layout and stamps, and detection of a copied directory.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -9,10 +9,10 @@ use sequent_core::{
 
 use crate::shard::Shard;
 
-/// What a first look at the shards found: an inspection, or why there is none.
+/// Results of a first look at the shards: an inspection, or its error.
 pub(crate) type Looks = Vec<(Arc<Shard>, Result<Inspection, SourceError>)>;
 
-/// Looks at every shard at once.
+/// Inspects all shards at once.
 pub(crate) async fn look(shards: &[Arc<Shard>]) -> Looks {
     let asked: Vec<_> = shards
         .iter()
@@ -44,7 +44,7 @@ pub(crate) fn no_two_on_one(looks: &Looks) -> Result<(), SourceError> {
     Ok(())
 }
 
-/// The layout in force, refused where it is not the one expected.
+/// The layout in force; refused if it is not the expected one.
 pub(crate) async fn layout(
     ledger: &dyn Ledger,
     first: &LayoutRecord,
@@ -77,19 +77,21 @@ fn refused(field: &str, found: impl std::fmt::Display, expected: impl std::fmt::
     SourceError::new(ErrorKind::Refused, context)
 }
 
-/// Whether a directory was copied or restored, as far as the instances on record tell.
+/// Whether a directory was copied or restored, judged by the instances on record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Move {
-    /// The ledger, or some shard, is the one on record.
+    /// The ledger or some shard is the one on record.
     Not,
-    /// The ledger is another one, and so is every shard that can be reached.
+    /// The ledger and every reachable shard differ from the record.
     All,
-    /// The ledger is another one, and no shard on record can be reached to compare.
+    /// The ledger differs from the record, and no shard on record can be reached for comparison.
     Unknown,
 }
 
-/// Whether ledger and stores all are other ones than those on record, so that they were copied or restored together: what an
-/// opening refuses where everything lies in files. `found` are the runs of the stores that were reached.
+/// Whether the ledger and all stores differ from those on record: they were copied or restored together. An opening refuses
+/// this if everything is in files.
+///
+/// `found` are the instances of the stores that were reached.
 pub fn all_moved(known: &Known, ledger: &InstanceId, found: &[(SlotIndex, &InstanceId)]) -> bool {
     let compared = found.iter().filter_map(|(slot, is)| {
         let (_, record) = known.stores.iter().find(|(known, _)| known == slot)?;
@@ -99,7 +101,7 @@ pub fn all_moved(known: &Known, ledger: &InstanceId, found: &[(SlotIndex, &Insta
 }
 
 impl Move {
-    /// Compares looks already taken with the records.
+    /// Compares inspections with the records.
     pub(crate) fn of(known: &Known, ledger: &InstanceId, looks: &Looks) -> Self {
         let records: BTreeMap<SlotIndex, &InstanceId> =
             known.stores.iter().map(|(slot, instance)| (*slot, instance)).collect();
@@ -110,7 +112,7 @@ impl Move {
         Self::among(known, ledger, compared)
     }
 
-    /// The same of shards that were compared already: of each whether it is another than the one on record.
+    /// Compares by flags, one per shard: whether it differs from the record.
     pub(crate) fn among(
         known: &Known,
         ledger: &InstanceId,
@@ -126,11 +128,11 @@ impl Move {
         }
     }
 
-    /// The same, refused where nobody can tell yet: what was accepted then would never be asked again.
+    /// Refuses an undecided comparison: once accepted, it would never be repeated.
     pub(crate) fn told(self) -> Result<Self, SourceError> {
         if self == Self::Unknown {
-            let context = "the ledger is another file than the one on record, and no shard can be reached to tell \
-                 whether the directory was copied";
+            let context = "the ledger is not the file on record, and no shard is reachable to check whether the directory was \
+                 copied";
             return Err(SourceError::new(ErrorKind::NoWitness, context));
         }
         Ok(self)

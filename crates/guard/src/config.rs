@@ -1,4 +1,4 @@
-//! What a guard is told, and what its guard is opened with.
+//! Configuration of the guard, and the parts that it is opened with.
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,18 +10,20 @@ use sequent_core::{
 /// Settings of the guard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GuardConfig {
-    /// For how long numbers go on while the ledger is away, at the rate of the last two minutes. Ceilings are ahead
-    /// by twice as much; what it costs: a store or ledger that fails over skips up to
-    /// twice as much. Default 600 s.
+    /// How long numbers continue while the ledger is away, at the rate of the last two minutes. Default 600 s.
+    ///
+    /// Ceilings are ahead by twice as much. The cost: a store or ledger that fails over skips up to twice as much.
     pub outage: Duration,
     /// The time limit of one ledger call. Default 1 s.
     pub attempt_timeout: Duration,
     /// How often a server sends the ledger a heartbeat. Default 2 s.
     pub heartbeat_every: Duration,
-    /// Whether a ledger that may lose what it acknowledged counts dense numbers: each is marked then. Default: no.
+    /// Whether a ledger that may lose acknowledged writes may count dense numbers. Default: no.
     pub lossy_dense: bool,
-    /// Whether a volatile ledger is trusted where every shard is volatile, too. Default: yes, and it is for whoever opens the
-    /// guard to say no: nothing would tell which numbers were given once all of them forget.
+    /// Whether a volatile ledger is trusted if every shard is volatile too. Default: yes.
+    ///
+    /// A caller that opens the guard should set it to false if needed: once all of them forget, nothing knows which numbers
+    /// were given.
     pub volatile_alone: bool,
 }
 
@@ -38,23 +40,23 @@ impl Default for GuardConfig {
 }
 
 impl GuardConfig {
-    /// How long it may take until a raise that is due has been acknowledged: a heartbeat, and the call.
+    /// The longest time until a raise that is due is acknowledged: a heartbeat interval, and the call.
     pub(crate) fn raise_within(&self) -> Duration {
         self.heartbeat_every + self.attempt_timeout
     }
 }
 
-/// Everything a [`Guard`](crate::Guard) is opened with.
+/// The parts that a [`Guard`](crate::Guard) is opened with.
 pub struct Opening {
-    /// The durable book of record.
+    /// The ledger.
     pub ledger: Arc<dyn Ledger>,
-    /// The store of each slot that has one, ascending by slot; time-limited by whoever hands them in.
+    /// The store of each slot that has one, ascending by slot. The caller has limited the time of their calls.
     pub shards: Vec<(SlotIndex, Arc<dyn Store>)>,
-    /// The layout: written if the ledger has none, compared if it has.
+    /// The layout: written if the ledger has none, otherwise compared with the ledger's.
     pub first: LayoutRecord,
-    /// A place for marks beside the shards: the server's data directory.
+    /// A place for marks in addition to the shards: the server's data directory.
     pub home: Option<Arc<dyn MarkPlace>>,
-    /// Whether ledger and shards lie in one directory, so that all of them changing at once means a copied directory.
+    /// Whether ledger and shards are in one directory. If all of them change at once, the directory was copied.
     pub embedded: bool,
     /// Settings.
     pub config: GuardConfig,

@@ -1,59 +1,61 @@
-//! How far is too far: a value that nothing follows.
+//! Jump limits: how far a counter may leap before nothing follows it.
 
 /// The widest leap ever followed, in raw ids.
 pub(crate) const LEAP_CAP: u64 = 1 << 36;
 
-/// The share of what is left that a ceiling may be ahead, that a lift moves at most, and that an operator may advance a key
-/// without naming it a leap.
+/// The share of the remaining range (1/1000) that bounds three things: how far a ceiling may be ahead, a lift, and an advance
+/// that is not named a leap.
 const SHARE: u64 = 1000;
 
-/// The share of what is left that a leap may cover: twice what all servers together may have in hand of a bounded key
+/// The share of the remaining range (1/50) that a leap may cover: twice what all servers together may hold of a bounded key
 /// that is spread.
 const FOLLOWED_SHARE: u64 = 50;
 
-/// What a leap may cover of a short range, in raw ids: what six of the greatest requests (10,000 numbers) take where one
-/// slot serves them all.
+/// The leap allowed in a short range, in raw ids: what six of the greatest requests (10,000 numbers) take if a single slot
+/// serves them all.
 const FOLLOWED_MIN: u64 = 1 << 16;
 
-/// The leap allowed to a counter at `at` of `raw_max`, when blocks of `block` ids are taken: the least of 2^36 and 1/50 of
-/// what is left, but four blocks and 2^16 ids at least.
+/// The leap allowed to a counter at `at` of `raw_max` that takes blocks of `block` ids. It is the least of 2^36 and 1/50 of the
+/// remaining range, but at least four blocks and 2^16 ids.
 ///
-/// What other servers have taken a moment ago, and not told yet, must not look like a leap to one that takes little: it
-/// would quarantine a sound counter. All of them hold 1 % of a bounded key at most, and a few thousand ids however short
-/// it is; so must what processes that died had taken and never let go. They go past the end of the range when it is used
-/// up, where a counter is exhausted, and has not leapt. What is followed too far in a short range ends that counter alone.
+/// Ids that other servers have just taken and not reported must not look like a leap to a server that takes little: it would
+/// quarantine a sound counter. All servers together hold at most 1 % of a bounded key, or a few thousand ids of a very
+/// short one. Processes that died hold ids too, taken and never released.
+///
+/// Such ids pass the end of an exhausted range, where the counter has not leapt. If a leap in a short range is followed by
+/// mistake, only that counter ends.
 pub(crate) fn leap_max(at: u64, raw_max: u64, block: u64) -> u64 {
     let share = (raw_max.saturating_sub(at) / FOLLOWED_SHARE).min(LEAP_CAP);
     share.max(FOLLOWED_MIN).max(block.saturating_mul(4))
 }
 
-/// How far a counter is moved forward for order's sake, at once: half of the least of 2^36 and 1/1000 of what is left, or of
-/// four blocks. It is far below a leap, so that what is taken from there on does not look like one.
+/// How far a counter is lifted at once, for order's sake: half of 1/1000 of the remaining range (at most 2^36), or two blocks
+/// if that is more. This is far below a leap, so that later takes do not look like one.
 pub(crate) fn lift_max(at: u64, raw_max: u64, block: u64) -> u64 {
     (raw_max.saturating_sub(at) / SHARE).min(LEAP_CAP).max(block.saturating_mul(4)) / 2
 }
 
-/// How far an operator may advance a counter at `at` of `raw_max` without saying that it is a leap: the least of 2^36 and
-/// 1/1000 of what is left, but four ids at least. A mistyped digit is to be told, and no server takes part in it.
+/// How far an operator may advance a counter at `at` of `raw_max` without naming it a leap. It is the least of 2^36 and 1/1000
+/// of the remaining range, but at least four ids. A mistyped digit is thus noticed; no server decides by this.
 pub(crate) fn advance_max(at: u64, raw_max: u64) -> u64 {
     (raw_max.saturating_sub(at) / SHARE).clamp(ADVANCE_MIN, LEAP_CAP)
 }
 
-/// See [`advance_max`].
+/// The lower bound of [`advance_max`].
 const ADVANCE_MIN: u64 = 4;
 
-/// Which of its three bounds decides how far an operator may advance.
+/// The bound that decides how far an operator may advance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeapBound {
-    /// Four raw ids, however little is left.
+    /// Four raw ids, however little of the range remains.
     Blocks,
-    /// A thousandth of what is left.
+    /// A thousandth of the remaining range.
     Share,
-    /// 2^36 raw ids, however much is left.
+    /// 2^36 raw ids, however much of the range remains.
     Cap,
 }
 
-/// Which of them it is for [`advance_max`].
+/// The bound that decides [`advance_max`].
 pub(crate) fn advance_bound(at: u64, raw_max: u64) -> LeapBound {
     match raw_max.saturating_sub(at) / SHARE {
         share if share < ADVANCE_MIN => LeapBound::Blocks,
@@ -62,15 +64,16 @@ pub(crate) fn advance_bound(at: u64, raw_max: u64) -> LeapBound {
     }
 }
 
-/// How far a row's `ceiling` is followed above `at`, the highest that is known of its counter: an epoch that ended by a
-/// crash leaves its ceiling ahead of what was seen, and that is no leap. None was ever asked for further ahead than 2^36;
-/// what is further was set by a hand, or a broken disk.
+/// How far a row's `ceiling` is followed above `at`, the highest id known of its counter. An epoch that ended by a crash leaves
+/// its ceiling ahead of what was seen, and that is no leap.
+///
+/// No ceiling was ever requested more than 2^36 ahead. A higher one was set by hand or by a broken disk.
 pub(crate) fn left_ahead(at: u64, ceiling: u64) -> u64 {
     ceiling.saturating_sub(at).min(LEAP_CAP)
 }
 
-/// The most that a ceiling may be ahead of a counter at `at`: 0.1 % of what is left, one raw id at least. A ceiling is its
-/// row's, and no server's: so much it is of all of them together.
+/// The most that a ceiling may be ahead of a counter at `at`: 0.1 % of the remaining range, but at least one raw id. A ceiling
+/// belongs to the row, so this bounds all servers together.
 pub fn ahead_max(at: u64, raw_max: u64) -> u64 {
     (raw_max.saturating_sub(at) / SHARE).clamp(1, LEAP_CAP)
 }
@@ -92,7 +95,7 @@ mod tests {
     #[test]
     fn what_servers_hold_of_a_bounded_key_is_no_leap_to_one_that_takes_little() {
         for raw_max in [1000, 62_500, 6_250_000, 1 << 40] {
-            // Each of four servers a reserve and a lease, all asked of one slot, under a ceiling that nobody has raised yet.
+            // Each of four servers holds a reserve and a lease, all from one slot, under a ceiling that nobody has raised yet.
             let in_hand = 4 * 2 * (raw_max / 1000);
             assert!(in_hand <= leap_max(raw_max / 2, raw_max, 1), "{raw_max}");
         }

@@ -1,31 +1,30 @@
-//! The guard: how a cluster whose stores forget never repeats a number.
+//! The guard: the protocol that keeps numbers unique although stores forget.
 //!
-//! One counter is one slot and one key; counters share nothing. Three things stand for it: a *cell* in the store
-//! (epoch, open, value), a *row* in the ledger (epoch, instances, base, ceiling, seen), and a *grant* in a server's
-//! memory, its copy of the row. Within an epoch the store alone counts; from one epoch to the next only the ledger's
-//! ceiling counts.
+//! One counter is one key in one slot; counters share no state. A counter has three parts: a *cell* in the store (epoch, open
+//! or closed, value), a *row* in the ledger (epoch, instances, base, ceiling, seen), and a *grant* in a server's memory, its
+//! copy of the row. Within an epoch only the cell counts. From one epoch to the next, only the ledger's ceiling is trusted.
 //!
 //! | step | where |
 //! |---|---|
 //! | join an epoch, or close, open, install | `counter/acquire.rs` |
-//! | where a new counter begins | `counter/first_value.rs` |
-//! | take, and begin again when an epoch or an instance ended | `counter/mod.rs` |
-//! | whether a block may leave: only at or under an acknowledged ceiling | `counter/judge_block.rs` |
-//! | whether a row, a value or a block can be true | `counter/checks/`, `plausibility.rs` |
-//! | how far ahead a ceiling is raised, and what is reported | `counter/ceiling/`, `jump_limit.rs` |
+//! | the first value of a new counter | `counter/first_value.rs` |
+//! | take, and retry after an epoch or an instance ended | `counter/mod.rs` |
+//! | release of a block: only at or below an acknowledged ceiling | `counter/judge_block.rs` |
+//! | plausibility of a row, a value or a block | `counter/checks/`, `plausibility.rs` |
+//! | raising ceilings ahead, and reports | `counter/ceiling/`, `jump_limit.rs` |
 //! | one ledger call for many counters | `guard/batching.rs` |
-//! | the heartbeat, and which counters it has to look at | `guard/heartbeat.rs`, `counter/dirty_sets.rs` |
-//! | nonces, instances of the ledger, its loss noticed once | `ledger_client/` |
+//! | the heartbeat, and the counters with changes to send | `guard/heartbeat.rs`, `counter/dirty_sets.rs` |
+//! | nonces, instances of the ledger, detection of an outage | `ledger_client/` |
 //! | marks on other shards and in the data directory | `marks/`, `old_layout_marks.rs` |
-//! | stamps, layout, a directory that moved | `guard/open.rs`, `admission.rs`, `shard.rs`, `stamps.rs` |
-//! | what an operator says | `recover.rs`, `counter/advance.rs`, `guard/advance.rs` |
+//! | stamps, layout, a copied directory | `guard/open.rs`, `admission.rs`, `shard.rs`, `stamps.rs` |
+//! | commands of operators: recover, advance | `recover.rs`, `counter/advance.rs`, `guard/advance.rs` |
 //! | dense numbers | `guard/dense.rs`, `guard/dense_issued.rs` |
-//! | another layout: plan, fence, write rows, in force | `resize/` |
+//! | change of the layout: plan, fence, write rows, in force | `resize/` |
 //!
-//! `model/guard.py` beside this crate is the same protocol as a program that searches every interleaving. Whoever
-//! changes the protocol changes the model first.
+//! `model/guard.py` beside this crate is the same protocol as a program that searches every interleaving. To change the
+//! protocol, change the model first.
 //!
-//! This crate knows no engine, no ring arithmetic and no template.
+//! This crate contains no store or ledger engine, no ring arithmetic and no templates.
 
 mod admission;
 mod config;
@@ -58,5 +57,5 @@ pub use scan_rows::all_rows;
 pub use stamps::{belongs, misfit};
 pub use status::{CounterStatus, GuardStatus};
 
-/// No leap above a ceiling is ever wider, in raw ids: a value beyond was set by a hand.
+/// The widest leap above a ceiling that is ever followed, in raw ids. A value beyond it was set by hand.
 pub const LEAP_MAX: u64 = jump_limit::LEAP_CAP;

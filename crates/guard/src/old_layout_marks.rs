@@ -1,6 +1,8 @@
-//! Marks of other layouts than the ledger's. Versions alone don't tell there: a resize writes to the ledger, and lifts the
-//! version of one that went back above what a mark says that nobody could read. So the ledger notes its version when it fences a
-//! layout: no mark of that layout can be higher, unless it was left by a ledger that had come further.
+//! Marks left under an earlier layout than the ledger's.
+//!
+//! For these, comparing versions is not enough. A resize writes to the ledger, so a ledger that went back may rise above a mark
+//! that nobody could read. Therefore the ledger notes its version when it fences a layout. A higher mark of that layout proves
+//! that the ledger went back.
 
 use std::time::Duration;
 
@@ -11,8 +13,8 @@ use sequent_core::{
 
 use crate::{LedgerFault, timeouts::patiently};
 
-/// Why a mark says that the ledger went back, where it was left under another layout than the ledger has now. Of one that was
-/// left under this layout its version tells, and nobody else is asked.
+/// Whether a mark proves that the ledger went back, if it was left under another layout than the ledger's. For a mark of the
+/// same layout the result is `None`: the caller compares versions.
 ///
 /// # Errors
 ///
@@ -41,7 +43,7 @@ pub async fn other_era(
     }))
 }
 
-/// Notes that the ledger had this version when the layout before was fenced, unless whoever fenced it has.
+/// Notes the ledger's version when the old layout was fenced, unless it is noted already.
 pub(crate) async fn note_end(
     ledger: &dyn Ledger,
     change: &LayoutChange,
@@ -56,7 +58,7 @@ pub(crate) async fn note_end(
     Ok(())
 }
 
-/// Notes that a loss was named: what marks of layouts before say is covered by it.
+/// Notes that a loss was named, which covers marks of earlier layouts.
 pub(crate) async fn note_loss(ledger: &dyn Ledger, limit: Duration) -> Result<(), SourceError> {
     let Some(page) = patiently(limit, "read of the layout", || ledger.page()).await? else { return Ok(()) };
     if page.generation > 1 {
@@ -69,8 +71,8 @@ pub(crate) async fn note_loss(ledger: &dyn Ledger, limit: Duration) -> Result<()
     Ok(())
 }
 
-/// Why a resize goes no further: a loss was named while it wrote rows, and those may not have it in them. That is noted, so that
-/// the next run stops too.
+/// The error of a resize during which a loss was named: rows that it wrote may lack the loss. A note makes the next run stop
+/// too.
 pub(crate) async fn loss_dropped(ledger: &dyn Ledger, version: u64, limit: Duration) -> SourceError {
     let dropped = LedgerNote { about: NoteSubject::LossDropped, to: version };
     match patiently(limit, "note of a dropped loss", || ledger.note(&dropped)).await {
@@ -79,7 +81,7 @@ pub(crate) async fn loss_dropped(ledger: &dyn Ledger, version: u64, limit: Durat
     }
 }
 
-/// Refuses to go on with a resize that has dropped a loss, until it is named once more.
+/// Refuses to continue a resize that has dropped a loss, until the loss is named again.
 pub(crate) async fn no_loss_dropped(
     ledger: &dyn Ledger,
     page: &LayoutPage,
@@ -95,7 +97,7 @@ pub(crate) async fn no_loss_dropped(
 }
 
 fn name_it_again() -> SourceError {
-    let context = "a loss was named while the counters of the next layout were written, and some of them may begin without it: name \
-         it once more, `sequent recover --bump N`, and then finish the resize, `sequent resize --go`";
+    let context = "a loss was named while the counters of the next layout were written, and some of them may begin without it: \
+         name it again, `sequent recover --bump N`, and then finish the resize, `sequent resize --go`";
     SourceError::new(ErrorKind::Refused, context)
 }

@@ -1,4 +1,5 @@
-//! What lies outside a counter's row and tells where its epoch can have begun: the row itself may be a hand's work.
+//! Plausibility of a counter's row: evidence outside the row of where its epoch can have begun. The row itself may have been
+//! set by hand.
 
 use sequent_core::{
     Epoch, Layout, SourceError,
@@ -7,20 +8,20 @@ use sequent_core::{
 
 use crate::{VERSION_LEAP, jump_limit::LEAP_CAP};
 
-/// How far an epoch can begin above the highest ceiling of all before it: what an opening follows at most, which is what was
-/// permitted and never reported, what it asks for ahead, and a leap.
+/// How far an epoch can begin above the highest ceiling before it. This is the most that an opening follows: ids permitted but
+/// not reported, ids requested ahead, and a leap.
 const OPENED_ABOVE_MAX: u64 = 4 * LEAP_CAP;
 
-/// So long after its epoch was opened a row's ceiling may lie ahead of nothing that was given yet, and says nothing.
+/// Age up to which an epoch's ceiling is no evidence: no id below it may have been given yet.
 const YOUNG_MS: u64 = 10_000;
 
-/// What the rows of a key's other slots say to one of them.
+/// Evidence from the rows of a key's other slots.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct SiblingSlots {
-    /// How far each of them is at least, as it claims; `None` where no other has a row.
+    /// The least of the ids that their rows claim; `None` if no other slot has a row.
     pub(crate) least: Option<u64>,
-    /// How far the furthest may be: a counter of which nothing is known begins no lower. One that claims 2^36 more than
-    /// another is not counted: a hand set it there.
+    /// How far the furthest of them may be; an unknown counter begins no lower. A row is ignored if it claims over 2^36 more
+    /// than another one, since it was set by hand.
     pub(crate) most: u64,
 }
 
@@ -41,19 +42,20 @@ impl SiblingSlots {
     }
 }
 
-/// How far a key's slots are at most beside the one that claims least: a row that says more drags no other along.
+/// The highest claim of a key's slots that counts: one leap above the lowest. A row that claims more has no influence on the
+/// others.
 fn furthest_of<'a>(rows: impl Iterator<Item = &'a Row>) -> u64 {
     let begun = rows.filter(|row| !row.is_unbegun()).map(Row::reached);
     begun.min().map_or(u64::MAX, |least| least.saturating_add(LEAP_CAP))
 }
 
-/// What it is for each of a key's slots.
+/// The evidence for each of a key's slots.
 pub(crate) fn beside_each(rows: &[Option<Row>], clock_ms: u64) -> Vec<SiblingSlots> {
     let furthest = furthest_of(rows.iter().flatten());
     let told = |row: &Option<Row>| {
         row.as_ref().map(|row| SiblingSlots::told_by(row, furthest, clock_ms)).unwrap_or_default()
     };
-    // Of the slots before each, and of those after it: a wide ring has a thousand.
+    // Prefix and suffix sums instead of pairs: a wide ring has a thousand slots.
     let (mut all, mut before, mut after) =
         (Vec::with_capacity(rows.len()), SiblingSlots::default(), SiblingSlots::default());
     for row in rows {
@@ -67,63 +69,64 @@ pub(crate) fn beside_each(rows: &[Option<Row>], clock_ms: u64) -> Vec<SiblingSlo
     all
 }
 
-/// How far a counter may be, as its row says: what nobody has reported yet is below its ceiling. Of an epoch that was opened just now
-/// the ceiling lies ahead of what nobody has been given: a key's slots that begin one after the other begin at the same. A ceiling
-/// that was never asked for by a server says nothing at all.
+/// How far a counter may be, judged by its row: unreported ids are below its ceiling.
+///
+/// For a new epoch the ceiling is no evidence, since nothing up to it was given yet. Otherwise slots of a key that begin one
+/// after the other would climb on each other. A ceiling that no server can have asked for is ignored.
 fn may_be_at(row: &Row, clock_ms: u64) -> u64 {
     let claim = row.reached();
     match row.ceiling.saturating_sub(claim) {
         ahead if ahead > LEAP_CAP => 0,
-        // It has not begun: a claim, or a word, which moved this row as well.
+        // The counter has not begun: a claim, or an advance, which also moved this row.
         _ if row.store.is_nobody() => 0,
         _ if clock_ms.saturating_sub(row.opened_at_ms) < YOUNG_MS => claim,
         ahead => claim + ahead,
     }
 }
 
-/// Where a counter has been, as all but its own row says. What is not known counts for nothing.
+/// Evidence of where a counter has been, from everything except its own row. Unknown parts count as nothing.
 ///
 /// ```
 /// use sequent_guard::Plausibility;
 /// let young = Plausibility::default();
 /// assert!(young.explains(1 << 30) && !young.explains(1 << 62));
 /// let moved = Plausibility { others: Some(1 << 62), ..young };
-/// assert!(moved.explains(1 << 62), "an operator's word moves all of a key's slots");
+/// assert!(moved.explains(1 << 62), "an advance moves all of a key's slots");
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Plausibility {
-    /// The highest ceiling of its epochs that have ended, in the ledger's history.
+    /// The highest ceiling of its ended epochs, from the ledger's history.
     pub ended: u64,
-    /// How far the key is in each of its other slots, by their rows; `None` where no other has one. An operator's word moves all of
-    /// them, and a hand that wrote two rows makes neither the witness of the other.
+    /// The lowest claim of the key's other slots; `None` if none has a row. An advance moves all of them. If two rows were set
+    /// by hand, neither supports the other.
     pub others: Option<u64>,
-    /// How far operators have advanced the key, at most, as a raw id.
+    /// The highest raw id to which operators have advanced the key.
     pub advanced: u64,
-    /// What operators have named as lost, at most, in raw ids.
+    /// The most that operators have named as lost, in raw ids.
     pub lost: u64,
-    /// How far this process knows it to be.
+    /// The highest raw id that this process knows of.
     pub known: u64,
 }
 
 impl Plausibility {
-    /// Reads all of it: `others` are the rows of the key's other slots, `version` the ledger's. One call reads the epochs that have
-    /// ended, and two how far the key was advanced.
+    /// Reads all the evidence. `others` are the rows of the key's other slots, `version` is the ledger's. One call reads the
+    /// ended epochs, and two read how far the key was advanced.
     ///
     /// # Errors
     ///
-    /// Those of the ledger. It sets no time limit.
+    /// Those of the ledger. The caller must limit the time.
     pub async fn read<'a>(
         ledger: &dyn Ledger,
         counter: &Counter,
         layout: Layout,
         (version, others): (u64, impl Iterator<Item = &'a Row>),
     ) -> Result<Self, SourceError> {
-        // One that never began says nothing.
+        // A row that never began is no evidence.
         let claims: Vec<u64> = others.filter(|row| !row.is_unbegun()).map(Row::reached).collect();
         let past = ledger.history(counter).await?;
         let advanced = ledger.noted(&NoteSubject::Advanced(counter.key.clone())).await?;
         let begun = ledger.noted(&NoteSubject::BegunAt(counter.key.clone())).await?;
-        // A number is never below its place.
+        // A number is never below its place, so this bound is not too low.
         let advanced = if advanced == 0 { 0 } else { layout.raw_behind(advanced, 0) };
         Ok(Self {
             ended: past.iter().map(|epoch| epoch.ceiling).max().unwrap_or(0),
@@ -139,8 +142,8 @@ impl Plausibility {
         base <= self.base_max()
     }
 
-    /// The highest that its epoch can have come to by `clock_ms` of the ledger's clock, where at most `per_second` are taken: from
-    /// where it began, or can have begun at most. A clock that was set back says nothing.
+    /// The highest raw id that the row's epoch can have reached by `clock_ms` of the ledger's clock, at `per_second` ids a
+    /// second. It counts from the row's base, or from the highest plausible base. A clock that was set back gives no bound.
     pub fn reach(&self, row: &Row, clock_ms: u64, per_second: u64) -> u64 {
         let Some(age) = clock_ms.checked_sub(row.opened_at_ms) else { return u64::MAX };
         let taken = (age / 1000 + 1).saturating_mul(per_second).saturating_add(self.lost);
@@ -148,26 +151,27 @@ impl Plausibility {
         begun.saturating_add(taken)
     }
 
-    /// Whether the epoch of a row can have begun where it says.
+    /// Whether the row's epoch can have begun at its base.
     pub(crate) fn explains_base(&self, row: &Row) -> bool {
         self.is_unknown_to_others(row) || self.explains(row.base)
     }
 
-    /// A word moved a key whose only slot is away: the next epoch has that in its history.
+    /// Whether an advance moved a key whose only slot is away. The next epoch has that in its history.
     fn is_unknown_to_others(&self, row: &Row) -> bool {
         row.store.is_nobody() && self.others.is_none()
     }
 
-    /// The highest at which an epoch can have begun.
+    /// The highest plausible base of an epoch.
     pub fn base_max(&self) -> u64 {
         let highest = self.ended.max(self.others.unwrap_or(0)).max(self.advanced).max(self.known);
         highest.saturating_add(OPENED_ABOVE_MAX).saturating_add(self.lost)
     }
 }
 
-/// What the epochs of a counter that have ended were permitted at most, in the layout of `generation`: the epochs since that began alone, for
-/// raw ids of another layout are other numbers. No epoch that follows begins lower, since whoever opens one reads the ceiling of the
-/// one before in the same step; so a row that does was set by a hand.
+/// The highest ceiling of a counter's ended epochs in the layout of `generation`. Epochs of earlier layouts are left out, since
+/// raw ids of another layout are other numbers.
+///
+/// No later epoch begins lower, because an opening reads the previous ceiling in the same step. A row below it was set by hand.
 ///
 /// ```
 /// use sequent_core::{Epoch, ledger::PastEpoch};
@@ -181,13 +185,13 @@ pub fn ended_in(generation: u64, past: &[PastEpoch]) -> u64 {
     past.iter().skip(began.unwrap_or(0)).map(|past| past.ceiling).max().unwrap_or(0)
 }
 
-/// The most that operators can have added to a row when they named a loss: each row had as much added to it, and those that came
-/// later begin above it. A ledger whose version is below that of a named loss was never told of one.
+/// The most that operators can have added to a row by naming losses. Each row had the same loss added, and later rows begin
+/// above it. A ledger with a version below that of any named loss was never told of one.
 fn loss_named(version: u64, others: &[u64]) -> u64 {
     if version < VERSION_LEAP {
         return 0;
     }
-    // Of a counter that is alone nobody knows.
+    // A single counter has no other row to compare with.
     others.iter().copied().min().unwrap_or(u64::MAX)
 }
 

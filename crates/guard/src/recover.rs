@@ -1,4 +1,4 @@
-//! The operator's word on a loss that nothing inside can measure.
+//! Recovery: an operator names a loss that the cluster cannot measure.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,23 +15,26 @@ use crate::{
     timeouts::limited,
 };
 
-/// How far above all that was found a named loss lifts the ledger's version. A mark that nobody could read was left by the
-/// history whose loss has been named: however far that had come, it is below. A thousand versions a second for two years.
+/// How far a named loss raises the ledger's version above everything found: room for a thousand versions a second for two
+/// years.
+///
+/// A mark that nobody could read comes from the history whose loss was named. However far that history came, its marks are
+/// below.
 pub const VERSION_LEAP: u64 = 1 << 36;
 
-/// One lost message must not hide the only mark that tells.
+/// One lost message must not hide the only mark that proves a loss.
 const READS_MAX: usize = 2;
 
-/// What the shards say of the ledger's version.
+/// Marks of the shards.
 #[derive(Debug, Default)]
 pub struct MarksRead {
-    /// The highest mark found; 0: none.
+    /// The highest mark found; 0 if there is none.
     pub highest: u64,
-    /// The slots whose marks could not be read, ascending, each with the cause.
+    /// The slots whose marks could not be read, ascending, each with its error.
     pub unread: Vec<(SlotIndex, SourceError)>,
 }
 
-/// Reads the marks of the shards, all at once, each within `limit` and twice at most. Changes nothing.
+/// Reads the marks of all shards at once, each within `limit` and at most twice. Changes nothing.
 pub async fn read_marks(shards: &[(SlotIndex, Arc<dyn Store>)], limit: Duration) -> MarksRead {
     let mut asked = JoinSet::new();
     for (slot, store) in shards {
@@ -62,20 +65,20 @@ async fn read_one(store: &dyn Store, limit: Duration) -> Result<u64, SourceError
     timeout(limit, mark_of(store)).await.unwrap_or_else(late)
 }
 
-/// Takes the ledger at hand as the truth, but for `loss`: every counter opens a new epoch above its ceiling plus the
-/// loss. The version goes above every mark that can be read, so that the marks no longer accuse it.
+/// Accepts the present ledger as the truth, except for `loss`: every counter opens a new epoch above its ceiling plus the loss.
+/// The version rises above every readable mark, so that marks no longer contradict the ledger.
 ///
-/// Where the loss is named by how much it is, the version goes [far](VERSION_LEAP) above them: of what was left in places that
-/// can't be read now, nothing accuses a ledger whose loss has been named already. Where it is said to be none, a mark that
-/// knows better contradicts: one that is read now at once, any other when it is met.
+/// For [`Loss::Bump`] the version rises [further](VERSION_LEAP), so that unread marks do not contradict it either. For
+/// [`Loss::Moved`] a higher mark still does: now if it can be read, otherwise when it is found.
 ///
-/// Running servers notice at their next call: the ledger speaks as a new instance.
+/// Running servers notice at their next call, since the ledger has a new instance id.
 ///
 /// # Errors
 ///
-/// `LedgerBehind` where the shards are another ledger's, and where nothing is said to be lost though a mark proves that the
-/// ledger went back; those of ledger and `home`. A shard that can't be read is none:
-/// whoever must know asks [`read_marks`] before.
+/// `LedgerBehind` if the shards belong to another ledger, or if no loss is named though a mark proves that the ledger went
+/// back. Those of ledger and `home`.
+///
+/// A shard that cannot be read is no error. A caller that must know calls [`read_marks`] first.
 pub async fn recover(
     ledger: &dyn Ledger,
     shards: &[(SlotIndex, Arc<dyn Store>)],
@@ -85,23 +88,23 @@ pub async fn recover(
 ) -> Result<InstanceId, SourceError> {
     let stores: Vec<Arc<dyn Store>> = shards.iter().map(|(_, store)| Arc::clone(store)).collect();
     belongs(ledger, &stores, limit).await?;
-    let told = Told::read(ledger, shards, home, limit).await?;
+    let found = VersionAndMarks::read(ledger, shards, home, limit).await?;
     let floor = match loss {
-        Loss::Moved => match told.against_moved(ledger, limit).await? {
+        Loss::Moved => match found.contradicts_moved(ledger, limit).await? {
             Some(error) => return Err(error),
-            None => told.mark,
+            None => found.mark,
         },
-        Loss::Bump(_) => told.mark.max(told.version).saturating_add(VERSION_LEAP),
+        Loss::Bump(_) => found.mark.max(found.version).saturating_add(VERSION_LEAP),
     };
     let speaks = limited(limit, "recover", ledger.recover(loss, floor)).await?;
     if let Loss::Bump(_) = loss {
-        // After it: where this breaks off, such a mark still accuses, and the command is given once more.
+        // After the recovery: if this fails, marks of earlier layouts still contradict the ledger, and the command is repeated.
         note_loss(ledger, limit).await?;
     }
     Ok(speaks)
 }
 
-/// Why the ledger at hand can't be the newest state, as a mark tells that is read now. Changes nothing.
+/// Whether a readable mark proves that the present ledger is not the newest state: the error that says so. Changes nothing.
 ///
 /// # Errors
 ///
@@ -112,19 +115,19 @@ pub async fn not_newest(
     home: Option<&dyn MarkPlace>,
     limit: Duration,
 ) -> Result<Option<SourceError>, SourceError> {
-    Told::read(ledger, shards, home, limit).await?.against_moved(ledger, limit).await
+    VersionAndMarks::read(ledger, shards, home, limit).await?.contradicts_moved(ledger, limit).await
 }
 
-/// How far the ledger is, and how far it has been.
-struct Told {
+/// The ledger's version, and the marks of how far it has been.
+struct VersionAndMarks {
     version: u64,
-    /// The highest mark that is read.
+    /// The highest readable mark.
     mark: u64,
-    /// What the data directory bears.
+    /// The mark of the data directory.
     home: Mark,
 }
 
-impl Told {
+impl VersionAndMarks {
     async fn read(
         ledger: &dyn Ledger,
         shards: &[(SlotIndex, Arc<dyn Store>)],
@@ -140,7 +143,7 @@ impl Told {
         Ok(Self { version, mark, home })
     }
 
-    async fn against_moved(
+    async fn contradicts_moved(
         &self,
         ledger: &dyn Ledger,
         limit: Duration,

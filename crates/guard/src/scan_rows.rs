@@ -1,4 +1,5 @@
-//! All rows of a ledger, a page at a time: of very many a ledger does not answer one call within its time limit.
+//! Scan of all rows of a ledger, page by page. With very many rows, a ledger does not answer a single call within its time
+//! limit.
 
 use std::time::Duration;
 
@@ -9,14 +10,16 @@ use sequent_core::{
 
 use crate::timeouts::patiently;
 
-/// Rows that one call reads.
+/// Rows read per call.
 const PAGE: usize = 2048;
 
-/// Behind every key.
+/// Text that sorts after every key.
 const BEHIND_ALL: &str = "\u{10ffff}";
 
-/// The rows of all counters, at most `most`, each call within `limit`; `slots` are those of the widest layout that there are rows
-/// of. A ledger that others write to meanwhile may be told of in part as it was before.
+/// The rows of all counters, at most `most`, each call within `limit`. `slots` is the number of slots of the widest layout with
+/// rows.
+///
+/// If others write to the ledger meanwhile, some rows may be out of date.
 ///
 /// # Errors
 ///
@@ -39,7 +42,7 @@ pub async fn all_rows(
             let page = || ledger.keys_between(slot, &from, BEHIND_ALL, PAGE);
             let mut keys = patiently(limit, "list of keys", page).await?;
             let is_last = keys.len() < PAGE;
-            // It begins with the last one of the page before.
+            // A page begins with the last key of the page before.
             keys.retain(|key| key.as_str() != from);
             let counters: Vec<Counter> = keys.into_iter().map(|key| Counter { slot, key }).collect();
             let Some(last) = counters.last() else { break };

@@ -1,4 +1,4 @@
-//! One store in its slot: whose it is, and which instance of it may be touched.
+//! Shard: one store in its slot, with its stamp check and the instance that may be used.
 
 use std::{
     sync::{
@@ -19,7 +19,7 @@ use crate::{
     timeouts::limited,
 };
 
-/// A shard as the guard knows it.
+/// A slot's store and what the guard knows of it.
 pub(crate) struct Shard {
     store: Arc<dyn Store>,
     expected: Stamp,
@@ -28,20 +28,20 @@ pub(crate) struct Shard {
     limit: Duration,
     events: Events,
     known: Mutex<Known>,
-    /// Whether the ledger could not be told of the instance in use.
+    /// Whether the ledger has yet to record the instance in use.
     untold: AtomicBool,
     admission: tokio::sync::Mutex<()>,
 }
 
 #[derive(Default)]
 struct Known {
-    /// The instance admitted, until it is found to be another.
+    /// The admitted instance; `None` once it is found to have ended.
     admitted: Option<InstanceId>,
-    /// The instance on record, or admitted last.
+    /// The instance on record, or last admitted.
     last: Option<InstanceId>,
-    /// The durability class found last.
+    /// The last known durability class.
     class: Option<DurabilityClass>,
-    /// Whether it bore another ledger's stamp when it was looked at last: its marks speak of that ledger.
+    /// Whether it had another ledger's stamp at the last look. Its marks then belong to that ledger.
     foreign: bool,
 }
 
@@ -70,24 +70,24 @@ impl Shard {
         self.known().admitted.is_some()
     }
 
-    /// Whether the store bore another ledger's stamp when it was looked at last.
+    /// Whether the store had another ledger's stamp at the last look.
     pub(crate) fn is_foreign(&self) -> bool {
         self.known().foreign
     }
 
-    /// The instance admitted, if it is not known to have ended.
+    /// The admitted instance, unless it is known to have ended.
     pub(crate) fn instance(&self) -> Option<InstanceId> {
         self.known().admitted.clone()
     }
 
-    /// The durability class found last; volatile before any was.
+    /// The last known durability class; volatile if none is known.
     pub(crate) fn class(&self) -> DurabilityClass {
         self.known().class.unwrap_or(DurabilityClass::Volatile)
     }
 
-    /// Reads the settings of the store admitted again: whoever changes them under a running store tells nobody.
+    /// Re-reads the settings of the admitted store, since nothing reports a change under a running store.
     ///
-    /// Another store in its place, or none that answers, is for takes to judge.
+    /// Another store in its place, or one that does not answer, is left to the takes to detect.
     pub(crate) async fn look_at_the_settings(&self, limit: Duration) {
         if !self.is_admitted() {
             return;
@@ -107,17 +107,17 @@ impl Shard {
         }
     }
 
-    /// Whether it said that it forgets, when it was looked at last.
+    /// Whether the store was volatile at the last look.
     pub(crate) fn forgets(&self) -> bool {
         self.known().class == Some(DurabilityClass::Volatile)
     }
 
-    /// What the ledger has on record, before the first admission.
+    /// Sets the instance that the ledger has on record, before the first admission.
     pub(crate) fn recall(&self, instance: InstanceId) {
         self.known().last = Some(instance);
     }
 
-    /// `gone` no longer speaks: the next touch inspects the store again.
+    /// Drops the instance `gone`. The next use inspects the store again.
     pub(crate) fn forget(&self, gone: &InstanceId) {
         let mut known = self.known();
         if known.admitted.as_ref() == Some(gone) {
@@ -125,8 +125,8 @@ impl Shard {
         }
     }
 
-    /// The instance that may be touched: inspects the store, checks and writes its stamp, where that is not known;
-    /// then also the mark that it bears.
+    /// Returns the instance that may be used. If none is known, inspects the store, checks or writes its stamp, and also
+    /// returns its mark.
     pub(crate) async fn admit(&self, under: &InstanceId) -> Result<(InstanceId, Option<u64>), SourceError> {
         if let Some(instance) = self.instance() {
             return Ok((instance, None));
@@ -142,8 +142,8 @@ impl Shard {
         Ok((self.accept(&inspection, under).await?, Some(mark)))
     }
 
-    /// Leaves the ledger's version on the store admitted. Another one in its place is looked at first: it may have been
-    /// restarted, or be anybody's.
+    /// Marks the ledger's version on the admitted store. If its instance changed, the store's stamp is checked first: it may
+    /// have been restarted, or be a foreign store.
     pub(crate) async fn bear(&self, version: u64) -> Result<u64, SourceError> {
         let Some(under) = self.instance() else {
             let context = format!("slot {}: the store is not admitted", self.slot());
@@ -158,7 +158,7 @@ impl Shard {
         self.store.mark(&found.instance, version).await
     }
 
-    /// The same on a store that is not admitted, if it bears its stamp.
+    /// As [`bear`](Self::bear), on a store that is not admitted but has its stamp.
     pub(crate) async fn bear_stamped(&self, version: u64) -> Result<u64, SourceError> {
         let found = self.store.inspect().await?;
         self.check(&found)?;
@@ -169,8 +169,8 @@ impl Shard {
         self.store.mark(&found.instance, version).await
     }
 
-    /// The mark that the store bears. Where it is no longer the one admitted, whatever is there is asked, unless it is
-    /// another ledger's.
+    /// Reads the store's mark. If the admitted instance has ended, the present one is read, unless it has another ledger's
+    /// stamp.
     pub(crate) async fn borne(&self) -> Result<u64, SourceError> {
         if let Some(under) = self.instance() {
             match self.store.mark(&under, 0).await {
@@ -185,7 +185,7 @@ impl Shard {
         }
     }
 
-    /// Refuses a store that bears another stamp, or cells without one.
+    /// Refuses a store with another stamp, or with cells and no stamp.
     pub(crate) fn check(&self, found: &Inspection) -> Result<(), SourceError> {
         let expected = &self.expected;
         self.known().foreign = found.stamp.as_ref().is_some_and(|stamp| stamp.ledger != expected.ledger);
@@ -193,7 +193,7 @@ impl Shard {
         Err(SourceError::new(ErrorKind::Refused, context))
     }
 
-    /// Refuses a store that bears no stamp, in a database that holds another slot's: that one was put in this slot's place.
+    /// Refuses an unstamped store whose database holds another slot's store: that store was moved to this slot's place.
     pub(crate) async fn check_beside(&self, found: &Inspection) -> Result<(), SourceError> {
         if found.stamp.is_some() {
             return Ok(());
@@ -208,7 +208,7 @@ impl Shard {
         }
     }
 
-    /// Stamps the store if it bears no stamp, and records its instance.
+    /// Stamps the store if it has no stamp, and records its instance.
     pub(crate) async fn accept(
         &self,
         found: &Inspection,
@@ -228,8 +228,8 @@ impl Shard {
             if was.is_some() {
                 self.events.emit(Event::StoreReborn { slot, was, is: is.clone() });
             }
-            // The record serves the check for a copied directory alone; without it the guard is as safe, so a ledger
-            // that is away does not keep a store out.
+            // The record serves only to detect a copied directory. Without it the guard is just as safe, so an unavailable
+            // ledger does not exclude a store.
             self.record(under, &is).await;
         }
         let mut known = self.known();
@@ -242,14 +242,14 @@ impl Shard {
         Ok(is)
     }
 
-    /// Tells the ledger which instance is in use; what it could not be told is told again at a heartbeat.
+    /// Records the instance in the ledger. A failure is repeated at a heartbeat.
     async fn record(&self, under: &InstanceId, is: &InstanceId) {
         let told =
             limited(self.limit, "record", self.ledger.record(under, Some(self.slot()), is)).await.is_ok();
         self.untold.store(!told, Ordering::Relaxed);
     }
 
-    /// Tells the ledger again what it could not be told.
+    /// Repeats a record that failed.
     pub(crate) async fn record_again(&self, under: &InstanceId) {
         if !self.untold.load(Ordering::Relaxed) {
             return;
@@ -259,9 +259,10 @@ impl Shard {
         }
     }
 
-    /// Refuses to stamp for a layout that is over, or for a ledger that is no longer the one in use. A server that slept through a
-    /// resize, or through a recovery onto another ledger, would give an emptied store back to what was before, and those of the
-    /// present would refuse it until a person acts.
+    /// Refuses to stamp for an old layout, or for a ledger that is no longer in use.
+    ///
+    /// A server that was paused during a resize, or a recovery onto another ledger, would stamp an emptied store for the old
+    /// state. Present servers would then refuse the store until an operator acts.
     async fn is_in_force(&self) -> Result<(), SourceError> {
         let expected = &self.expected;
         let why = match self.held().await {
@@ -273,20 +274,20 @@ impl Shard {
             Err(error) => error.to_string(),
         };
         let context = format!(
-            "slot {}: an empty store is stamped for generation {} only where the ledger says so: {why}",
+            "slot {}: an empty store is stamped for generation {} only if the ledger has that generation: {why}",
             expected.slot, expected.generation
         );
         Err(SourceError::new(ErrorKind::NoWitness, context))
     }
 
-    /// Which ledger is in use, and the layout in force.
+    /// The id of the ledger in use, and the layout in force.
     async fn held(&self) -> Result<(LedgerId, Option<LayoutRecord>), SourceError> {
         let layout = limited(self.limit, "read of the layout", self.ledger.layout()).await?;
         let found = limited(self.limit, "inspect", self.ledger.inspect()).await?;
         Ok((found.id, layout))
     }
 
-    /// Writes the stamp. Another server may have found none either, and been faster.
+    /// Writes the stamp. Another server may have done so in the meantime.
     async fn stamp(&self, under: &InstanceId) -> Result<(), SourceError> {
         let Err(error) = self.store.stamp(under, None, &self.expected).await else { return Ok(()) };
         if error.kind() != ErrorKind::Refused {
@@ -298,7 +299,7 @@ impl Shard {
             Some(_) if again.instance == *under => Ok(()),
             _ => {
                 let context =
-                    format!("slot {}: the store is another one than was to be stamped", self.slot());
+                    format!("slot {}: the store's instance changed before it was stamped", self.slot());
                 Err(SourceError::new(ErrorKind::Reborn, context))
             }
         }

@@ -1,4 +1,4 @@
-//! Whose store it is: which field of the stamp is another than expected, and what a person can do about it.
+//! Stamp checks: which field of a store's stamp differs from the expected one, and advice for the operator.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,11 +7,11 @@ use tokio::task::JoinSet;
 
 use crate::{LedgerFault, timeouts::limited};
 
-/// What helps whatever was found: an empty store is stamped, and goes on above the ceilings.
-const INSTEAD: &str = "or give the slot an empty one, which goes on above its ceilings";
+/// Advice that always applies: an empty store is stamped and continues above the ceilings.
+const INSTEAD: &str = "or give the slot an empty one, which continues above its ceilings";
 
-/// Why a store can't be the one that bears `expected`, naming each field that differs and what to do; `None` where it
-/// is that store, or an empty one that may become it.
+/// Why a store cannot be the one with the stamp `expected`: each field that differs, and what to do. `None` for that store, or
+/// for an empty one that may become it.
 pub fn misfit(found: &Inspection, expected: &Stamp) -> Option<String> {
     let Stamp { slot, cluster, .. } = expected;
     match &found.stamp {
@@ -19,32 +19,32 @@ pub fn misfit(found: &Inspection, expected: &Stamp) -> Option<String> {
         Some(stamp) => Some(differs(stamp, expected)),
         None if !found.has_cells => None,
         None => Some(format!(
-            "the store bears stamp none, and holds counters, expected slot={slot} of cluster={cluster}: it is somebody \
-             else's, or was tampered with: put this slot's own store back, {INSTEAD}{}",
-            then(*slot),
+            "the store bears stamp none, and holds counters, expected slot={slot} of cluster={cluster}: it belongs to somebody \
+             else, or was modified: put this slot's own store back, {INSTEAD}{}",
+            rescue_advice(*slot),
         )),
     }
 }
 
-/// Whether the ledger is the one that the stores are stamped with. They are looked at all at once, and each within `limit`:
-/// one that is slow is not at hand, and no reason to take the ledger for one that is away.
+/// Checks that the stores' stamps name this ledger. All stores are inspected at once, each within `limit`. A store that is too
+/// slow is ignored; it does not make the ledger unavailable.
 ///
 /// # Errors
 ///
-/// `LedgerBehind`, naming both, where every store at hand bears the stamp of one other ledger; those of the ledger's
-/// own inspection.
+/// `LedgerBehind`, naming both, if every reachable store has the stamp of one other ledger. Those of the ledger's own
+/// inspection.
 pub async fn belongs(
     ledger: &dyn Ledger,
     stores: &[Arc<dyn Store>],
     limit: Duration,
 ) -> Result<(), SourceError> {
-    let found = looks(stores, limit).await;
+    let found = inspect_all(stores, limit).await;
     let id = limited(limit, "inspect", ledger.inspect()).await?.id;
     another(found.iter(), id).map_or(Ok(()), |another| Err(another.error()))
 }
 
-/// Looks at these stores all at once, each within `limit`: those that answered.
-async fn looks(stores: &[Arc<dyn Store>], limit: Duration) -> Vec<Inspection> {
+/// Inspects all stores at once, each within `limit`, and returns the answers of those in time.
+async fn inspect_all(stores: &[Arc<dyn Store>], limit: Duration) -> Vec<Inspection> {
     let mut looks = JoinSet::new();
     for store in stores {
         let store = Arc::clone(store);
@@ -53,14 +53,15 @@ async fn looks(stores: &[Arc<dyn Store>], limit: Duration) -> Vec<Inspection> {
     looks.join_all().await.into_iter().flatten().collect()
 }
 
-/// Which ledger `found` is that speaks where `expected` did: one that took up the cluster, where every store at hand bears its stamp.
+/// The fault if `found` has replaced the ledger `expected`: the cluster was recovered onto `found` if every reachable store has
+/// its stamp.
 pub(crate) async fn instead(
     stores: &[Arc<dyn Store>],
     found: LedgerId,
     expected: LedgerId,
     limit: Duration,
 ) -> LedgerFault {
-    let seen = looks(stores, limit).await;
+    let seen = inspect_all(stores, limit).await;
     let mut stamps = seen.iter().filter_map(|seen| seen.stamp.as_ref()).peekable();
     if stamps.peek().is_some() && stamps.all(|stamp| stamp.ledger == found) {
         return LedgerFault::TakenUp { found, expected };
@@ -68,26 +69,28 @@ pub(crate) async fn instead(
     LedgerFault::Another { found, expected }
 }
 
-/// The ledger is another cluster's, or another one of this cluster: every stamp at hand names one that is not it.
+/// The fault if every reachable stamp names one other ledger. This one is then another cluster's, or another ledger of this
+/// cluster.
 pub(crate) fn another<'a>(found: impl Iterator<Item = &'a Inspection>, id: LedgerId) -> Option<LedgerFault> {
     let mut named = found.filter_map(|found| Some(found.stamp.as_ref()?.ledger));
     let expected = named.next().filter(|ledger| *ledger != id)?;
     named.all(|ledger| ledger == expected).then_some(LedgerFault::Another { found: id, expected })
 }
 
-/// Why a store that keeps each slot under names of its own is not taken up empty where the slot `found` lies beside it.
+/// Why an empty store is not used for a slot if its database holds the slot `found`. Applies to stores that keep each slot
+/// under its own names.
 pub(crate) fn displaced(found: SlotIndex, expected: SlotIndex) -> String {
     format!(
         "the database holds the store of slot {found}, and nothing of slot {expected}: put each slot's own store back in its \
          place; a store that is to serve slot {expected} from now on is moved by `sequent resize --leaving FILE`, FILE the \
          configuration that names it in slot {found}; and a new slot {expected} is given a database of its own{}",
-        then(expected)
+        rescue_advice(expected)
     )
 }
 
-/// Processes that run have put the slot out, and leave it out until a person says that it is in order.
-fn then(slot: SlotIndex) -> String {
-    format!("; then, for processes that run: `sequent rescue {slot} --why TEXT`")
+/// Advice for running processes: they have evicted the slot, and wait for an operator's command.
+fn rescue_advice(slot: SlotIndex) -> String {
+    format!("; then, for running processes: `sequent rescue {slot} --why TEXT`")
 }
 
 fn differs(found: &Stamp, expected: &Stamp) -> String {
@@ -109,7 +112,7 @@ fn differs(found: &Stamp, expected: &Stamp) -> String {
     format!(
         "the store bears stamp {is}, expected {should}: {}{}",
         advice(found, expected),
-        then(expected.slot)
+        rescue_advice(expected.slot)
     )
 }
 
@@ -117,7 +120,8 @@ fn advice(found: &Stamp, expected: &Stamp) -> String {
     let Stamp { slot, cluster, .. } = found;
     if found.ledger != expected.ledger && *cluster == expected.cluster {
         return format!(
-            "its ceilings are in another ledger: where the cluster was recovered meanwhile, restart this process; otherwise put back the ledger or the store that belongs here, {INSTEAD}"
+            "its ceilings are in another ledger: if the cluster was recovered meanwhile, restart this process; otherwise put \
+             back the ledger or the store that belongs here, {INSTEAD}"
         );
     }
     if found.ledger != expected.ledger {
@@ -125,9 +129,9 @@ fn advice(found: &Stamp, expected: &Stamp) -> String {
     }
     if found.generation > expected.generation {
         return format!(
-            "it has gone through a resize (generation {}) that the ledger knows nothing of, so the ledger is a copy from before: put \
-             the newest one back, or stop every process, and `sequent recover --bump N` with the configuration of that layout, \
-             {INSTEAD}",
+            "it has gone through a resize (generation {}) that the ledger knows nothing of, so the ledger is a copy from \
+             before: put the newest one back, or stop every process, and `sequent recover --bump N` with the configuration of \
+             that layout, {INSTEAD}",
             found.generation
         );
     }

@@ -1,4 +1,4 @@
-//! What the guard knows, for people.
+//! Status of the guard, for people.
 
 use std::time::Duration;
 
@@ -6,41 +6,41 @@ use sequent_core::{DurabilityClass, Epoch, InstanceId, Key, SlotIndex, ledger::C
 
 use crate::{LedgerFault, counter::Guarded};
 
-/// The guard at a glance.
+/// Status of the guard.
 #[derive(Debug, Clone)]
 pub struct GuardStatus {
-    /// The ledger's instance in force.
+    /// The ledger's instance in use.
     pub ledger: InstanceId,
-    /// The ledger's version acknowledged last.
+    /// The last acknowledged version of the ledger.
     pub version: u64,
-    /// For how long the ledger has been away; `None` while it is in reach.
+    /// How long the ledger has been away; `None` if it is available.
     pub away: Option<Duration>,
-    /// Why nothing may be opened or raised, if so.
+    /// Why nothing may be opened or raised; `None` if all is well.
     pub trouble: Option<LedgerFault>,
-    /// How often a version could be left on no other shard.
+    /// How many versions could be marked on no other shard.
     pub unmarked: u64,
-    /// Dense counters that are behind what this process has given: key, how many were given, how many the ledger says.
+    /// Dense counters below what this process has given: the key, how many were given, how many the ledger says.
     pub dense_behind: Vec<(Key, u64, u64)>,
-    /// Each slot's store: its instance while it is admitted, and the durability class found last.
+    /// Each slot's store: its instance while it is admitted, and the last known durability class.
     pub stores: Vec<(SlotIndex, Option<InstanceId>, DurabilityClass)>,
-    /// Counters with something to report, which the next heartbeat asks.
+    /// Counters with changes for the next heartbeat.
     pub unsaid: usize,
-    /// How many counters heartbeats and raises have looked at so far: what has changed, and not what is alive.
+    /// How many counters heartbeats and raises have visited so far. They visit counters with changes, not all live ones.
     pub looks: u64,
     /// The live counters, at most a thousand.
     pub counters: Vec<CounterStatus>,
 }
 
-/// A counter at a glance.
+/// Status of a counter.
 #[derive(Debug, Clone)]
 pub struct CounterStatus {
     /// The counter.
     pub counter: Counter,
-    /// Its epoch and ceiling, while a grant is held.
+    /// Its epoch and ceiling, while there is a grant.
     pub grant: Option<(Epoch, u64)>,
     /// The highest raw id seen.
     pub seen: u64,
-    /// How many raw ids the ceiling should be ahead, as it is consumed now; 0 where nobody needs it.
+    /// How many raw ids the ceiling should be ahead at the present rate; 0 if it need not be.
     pub ahead: u64,
 }
 

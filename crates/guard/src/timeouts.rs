@@ -1,18 +1,18 @@
-//! The time limit of a ledger call, and patience with a ledger that others keep busy.
+//! Time limits of ledger calls, and retries while other clients lock the ledger.
 
 use std::time::Duration;
 
 use sequent_core::{ErrorKind, SourceError};
 
-/// How often an opening makes a call that finds the ledger locked by others. Each time the ledger has waited for them as
-/// long as it bears to, and has done nothing.
+/// How many times an opening makes a call while others lock the ledger. Each call has waited for the lock as long as the ledger
+/// waits, and has changed nothing.
 const CONTENDED_TRIES: usize = 4;
 
-/// How many attempts' limits such a call may take. Some ledgers can't wait for a lock for less than a second, which is an
-/// attempt's limit by default: within that, nobody would hear that they waited for others, and not in vain.
+/// How many attempt limits such a call may take. Some ledgers cannot wait less than a second for a lock, which is also the
+/// default attempt limit. Within one attempt limit, the call would time out instead of reporting the lock.
 const OPENING_FACTOR: u32 = 2;
 
-/// One call; a ledger that does not answer within `limit`, or that others keep busy, is away.
+/// One call. A ledger that does not answer within `limit`, or that others lock, counts as away.
 pub(crate) async fn limited<T>(
     limit: Duration,
     step: &str,
@@ -21,8 +21,9 @@ pub(crate) async fn limited<T>(
     within(limit, step, call).await.map_err(away)
 }
 
-/// The same for an opening, which is in no hurry: many processes may open one cluster at once, and only one of them
-/// writes at a time. At most [`CONTENDED_TRIES`] calls of at most [`OPENING_FACTOR`] times `limit` each.
+/// As [`limited`], with retries for an opening. Many processes may open one cluster at once, and only one writes at a time.
+///
+/// At most [`CONTENDED_TRIES`] calls, each of at most [`OPENING_FACTOR`] times `limit`.
 pub(crate) async fn patiently<T, F>(
     limit: Duration,
     step: &str,
@@ -34,7 +35,7 @@ where
     bearing(limit * OPENING_FACTOR, step, call).await.map_err(away)
 }
 
-/// At most [`CONTENDED_TRIES`] calls of at most `limit` each; says of the last one why it was in vain.
+/// At most [`CONTENDED_TRIES`] calls of at most `limit` each. Returns the error of the last one.
 pub(crate) async fn bearing<T, F>(
     limit: Duration,
     step: &str,
@@ -63,7 +64,7 @@ async fn within<T>(
     })
 }
 
-/// The same of a ledger that does not answer, or that others keep busy: it is away.
+/// Turns the error of a ledger that does not answer, or that others lock, into `NoWitness`.
 pub(crate) fn away(error: SourceError) -> SourceError {
     match error.kind() {
         ErrorKind::Timeout | ErrorKind::Unavailable | ErrorKind::Contended => {
@@ -81,7 +82,7 @@ mod tests {
 
     const LIMIT: Duration = Duration::from_secs(1);
 
-    /// A ledger whose lock others hold for so many calls, each of which waits for a little more than an attempt's limit.
+    /// A ledger that others lock for the first `busy` calls. Each of these waits slightly longer than an attempt's limit.
     async fn opened(busy: usize) -> Result<(), SourceError> {
         let calls = Cell::new(0);
         patiently(LIMIT, "enlist", async || {

@@ -1,71 +1,71 @@
-//! Definitions of sequences, versioned and immutable; and what the ledger notes beside them.
+//! Catalog: versioned, immutable definitions of sequences, and the ledger's notes.
 
 use super::{LedgerNote, NoteSubject};
 use crate::{BoxFuture, ErrorKind, SequenceName, SourceError};
 
-/// A version of a sequence's definition, as canonical text: what it says is the engine's business.
+/// One version of a sequence's definition as canonical text. The engine gives the text its meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Definition {
     /// The sequence.
     pub name: SequenceName,
     /// From 1; a higher one replaces a lower one.
     pub version: u32,
-    /// The content, in one canonical form, so that equal definitions have equal text.
+    /// The content in canonical form: equal definitions have equal text.
     pub body: String,
 }
 
-/// What became of a definition.
+/// Result of [`Catalog::define`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Defined {
-    /// It is the one in force now.
+    /// It was written and is now in force.
     Created,
-    /// The ledger held the same already.
+    /// The ledger already held the same definition.
     Same,
     /// Ignored: a higher version is in force.
     Older {
         /// The version in force.
         held: Definition,
     },
-    /// Refused: the same version with another content.
+    /// Refused: the ledger holds the same version with other content.
     Conflict {
-        /// What the ledger holds.
+        /// The definition that the ledger holds.
         held: Definition,
     },
-    /// Nothing was written: another definition is in force than the one that the caller has judged.
+    /// Nothing was written: the definition in force is not the one that the caller compared with.
     Moved {
-        /// What the ledger holds.
+        /// The definition that the ledger holds.
         held: Option<Definition>,
     },
 }
 
-/// The definitions in force, and the ledger's notes.
+/// Definitions in force, and the ledger's notes.
 pub trait Catalog: Send + Sync {
     /// The catalog's version, and the highest version of each definition, ascending by name.
     fn definitions(&self) -> BoxFuture<'_, Result<(u64, Vec<Definition>), SourceError>>;
 
-    /// Adds a definition, or says why not.
+    /// Adds a definition, or returns why it was not added.
     ///
-    /// `judged` is the version in force that the caller compared it with, `None` where it found none. What would
-    /// replace another version is not written: whether it may follow that one, nobody has asked.
+    /// `judged` is the version in force that the caller compared with, or `None` if it found none. If another version is in
+    /// force by now, nothing is written, since nobody has checked whether the new one may follow it.
     fn define<'a>(
         &'a self,
         definition: &'a Definition,
         judged: Option<u32>,
     ) -> BoxFuture<'a, Result<Defined, SourceError>>;
 
-    /// Every note, ascending by its subject.
+    /// All notes, ascending by subject.
     fn notes(&self) -> BoxFuture<'_, Result<Vec<LedgerNote>, SourceError>> {
         Box::pin(std::future::ready(Ok(Vec::new())))
     }
 
-    /// What is held about a subject; 0 where nothing was noted.
+    /// The number noted about a subject; 0 if there is none.
     fn noted<'a>(&'a self, about: &'a NoteSubject) -> BoxFuture<'a, Result<u64, SourceError>> {
         let _ = about;
         Box::pin(std::future::ready(Err(no_notes())))
     }
 
-    /// Notes a number, greatest-of; returns what is held afterwards. The catalog's version goes up by one where that moved it, so
-    /// that every server hears of it.
+    /// Writes a note and returns the number held afterwards: the greater of old and new. If it rises, the catalog's version
+    /// goes up by one, so that every server reads the note.
     fn note<'a>(&'a self, note: &'a LedgerNote) -> BoxFuture<'a, Result<u64, SourceError>> {
         let _ = note;
         Box::pin(std::future::ready(Err(no_notes())))

@@ -1,44 +1,44 @@
-//! Dense counters: one row each, in the ledger alone; they count in order, without gaps.
+//! Dense counters: gapless counters, one row each, kept in the ledger alone.
 
 use super::{Answer, Pass};
 use crate::{Block, BoxFuture, Key, SourceError};
 
-/// An ask of a dense counter: all of it, or nothing.
+/// Request to a dense counter. It gets all its numbers or none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DenseAsk {
     /// The key.
     pub key: Key,
-    /// How many; none takes nothing, and is told how far the counter is.
+    /// How many numbers. 0 takes none and returns the counter's value.
     pub count: u64,
-    /// The highest that the key may give.
+    /// The highest number that the key may give.
     pub limit: u64,
-    /// The highest that the caller was given, 0 where it does not say: a counter below that gives nothing.
+    /// The highest number that the caller was given; 0 if it does not say. A counter below it gives nothing.
     pub above: u64,
 }
 
-/// What became of a [`DenseAsk`].
+/// Result of a [`DenseAsk`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DenseTaken {
-    /// As many as were asked for, this one the last of them; the first of a key is 1.
+    /// The numbers were given, and this is the last of them. The first number of a key is 1.
     Last(u64),
-    /// Nothing: there are fewer left below the limit, or none was asked for.
+    /// Nothing was given: too few numbers are left below the limit, or none was requested.
     Spent {
-        /// What the counter has given.
+        /// The counter's value.
         at: u64,
     },
-    /// Nothing: the caller was given more than the counter has given.
+    /// Nothing was given: the caller's `above` exceeds the counter's value.
     Behind {
-        /// What the counter has given.
+        /// The counter's value.
         at: u64,
     },
-    /// Nothing: the counter's period is over for good, and it has no row, or none any more.
+    /// Nothing was given: the counter's period is over for good, and it has no row (any more).
     Over,
-    /// Nothing: somebody else holds the counter's row. Other counters of the call have not waited for it.
+    /// Nothing was given: another transaction locks the counter's row. The call's other counters did not wait for it.
     Locked,
 }
 
 impl DenseAsk {
-    /// What it gets of a counter that has given `value`: the same for every engine.
+    /// The result on a counter whose value is `value`; the same for every engine.
     ///
     /// ```
     /// use sequent_core::{Key, ledger::{DenseAsk, DenseTaken}};
@@ -59,34 +59,36 @@ impl DenseAsk {
     }
 }
 
-/// A dense counter as the ledger holds it.
+/// Row of a dense counter in the ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DenseRow {
     /// The key.
     pub key: Key,
-    /// What it has given: everything from 1 to this, but for answers that were lost and for losses that an operator named.
+    /// The value: all numbers from 1 to it were given. Exceptions are lost replies and losses that an operator named.
     pub value: u64,
-    /// When it gave its first, by the ledger's clock, in milliseconds since 1970.
+    /// When the first number was given, by the ledger's clock, in milliseconds since 1970.
     pub begun_at_ms: u64,
 }
 
 /// Dense counters.
 pub trait Dense: Send + Sync {
-    /// Answers asks in their order, in one transaction: two of one key follow each other. A counter without a row has
-    /// given the floor that a recovery left, 0 by default; behind its [fence](super::Fence) it begins no more, which
-    /// is looked at in that transaction, so that one that was [forgotten](super::Retention::forget_dense) gives nothing
-    /// again, whoever asks. What it answers is durable.
+    /// Answers the requests in their order, in one durable transaction; two of one key follow each other. At most 4096
+    /// requests; an empty list only checks that the ledger accepts the caller.
     ///
-    /// The version goes up by one where anything was given, so that it can be left on a store before the numbers leave. At
-    /// most 4096 asks; none are a look whether the ledger knows the caller.
+    /// A counter without a row starts at the floor that a recovery left, 0 by default. Behind its [fence](super::Fence) it does
+    /// not start. The fence is read in the same transaction, so a [forgotten](super::Retention::forget_dense) counter never
+    /// gives numbers again.
+    ///
+    /// The version goes up by one if any number was given, so that the version can be marked on a store before the numbers
+    /// leave.
     fn count<'a>(
         &'a self,
         pass: Pass<'a>,
         asks: &'a [DenseAsk],
     ) -> BoxFuture<'a, Result<Answer<Vec<DenseTaken>>, SourceError>>;
 
-    /// The counters whose key is `under`, or `under` and more parts: of a sequence's name, those of its keys; of a whole key, that
-    /// key's first of all. Those of all sequences where it is `None`; at most `most`, ascending by key.
+    /// The counters whose key is `under` or starts with it, at most `most`, ascending by key. A sequence's name selects all its
+    /// keys. A whole key selects that key first, then its extensions. `None` selects all sequences.
     fn dense<'a>(
         &'a self,
         under: Option<&'a str>,

@@ -1,37 +1,39 @@
-//! What becomes of an opening and of a raise: the guard's two rules of the ledger, the same for every engine.
+//! Rules for openings and raises: how a call changes a row. They are the same for every ledger engine.
 
 use super::{Counter, Opened, Opening, Over, PastEpoch, Raise, Raised, Row};
 use crate::{Block, Epoch, InstanceId};
 
-/// What the row of a counter that was claimed names in place of a store.
+/// Store placeholder in the row of a claim.
 const CLAIMED: &str = "claimed";
 
-/// The same of one that was announced with its key.
+/// Store placeholder in the row of an announcement.
 const ANNOUNCED: &str = "announced";
 
 impl Row {
-    /// Whether somebody is about to begin this counter, and has not yet: nothing was ever given under it.
+    /// Whether this row is a claim: a server is about to begin the counter. Nothing was ever given under it.
     pub fn is_claim(&self) -> bool {
         is_claimed(&self.store)
     }
 
-    /// Whether its key began in another slot, and nobody was about to begin it here: nothing was ever given under it. A counter
-    /// *without* a row beside others of its key has lost it.
+    /// Whether this row is an announcement: its key began in another slot, and nobody has claimed it here. Nothing was ever
+    /// given under it.
+    ///
+    /// A counter *without* a row, beside other rows of its key, has therefore lost its row.
     pub fn is_announced(&self) -> bool {
         is_announced(&self.store)
     }
 
-    /// Whether nothing was ever given by this row, nor can have been.
+    /// Whether nothing can ever have been given under this row.
     pub fn is_unbegun(&self) -> bool {
         self.is_claim() || self.is_announced()
     }
 
-    /// How far its counter has come, as it says: where its epoch began, or what was reported of it.
+    /// The highest id that the row knows of: the epoch's base, or a higher id that was reported.
     pub fn reached(&self) -> u64 {
         self.base.max(self.seen)
     }
 
-    /// What it leaves in the history. What never began leaves nothing.
+    /// The epoch's entry in the history; `None` if it never began.
     pub fn ended(&self) -> Option<PastEpoch> {
         let Self { epoch, base, ceiling, .. } = *self;
         (!self.is_unbegun()).then_some(PastEpoch { epoch, base, ceiling })
@@ -47,8 +49,10 @@ fn is_announced(store: &InstanceId) -> bool {
 }
 
 impl Opening {
-    /// A claim on a counter that has no row, or was announced alone: of many servers that meet at it one shall begin it. No cell is
-    /// closed for it, and it permits nothing: it tells the others that somebody is about to open an epoch that does.
+    /// A claim on a counter that has no row or only an announcement. It makes one server of many begin the counter.
+    ///
+    /// No cell is closed for a claim, and it permits nothing. It tells the other servers that one of them is about to open an
+    /// epoch.
     ///
     /// ```
     /// use sequent_core::{InstanceId, Key, Epoch, ledger::{Counter, Opened, Opening}};
@@ -71,13 +75,12 @@ impl Opening {
         }
     }
 
-    /// Whether it is one.
+    /// Whether this is a claim.
     pub fn is_claim(&self) -> bool {
         is_claimed(&self.store)
     }
 
-    /// The word that a key has begun in another slot, and not in this one yet. It permits nothing, and whoever claims the counter goes
-    /// over it.
+    /// An announcement: the key began in another slot and not yet in this one. It permits nothing, and a claim replaces it.
     ///
     /// ```
     /// use sequent_core::{InstanceId, Key, Epoch, ledger::{Counter, Opened, Opening}};
@@ -93,18 +96,19 @@ impl Opening {
         Self { store: InstanceId::nobody(ANNOUNCED), ..Self::claim(counter, epoch) }
     }
 
-    /// Whether it permits nothing, so that no id rests on it.
+    /// Whether it is a claim or an announcement. It permits nothing, so no id depends on it.
     pub fn is_word(&self) -> bool {
         self.is_claim() || is_announced(&self.store)
     }
 
-    /// Whether it writes nothing where a counter has this row.
+    /// Whether it leaves this row unchanged.
     pub fn yields_to(&self, row: &Row) -> bool {
         is_announced(&self.store) || self.is_claim() && !row.is_announced()
     }
 
-    /// What it makes of a counter whose row is `old`; without one, whose ceiling is `floor`, as a recovery left it. The row
-    /// is to be written in the statement's own transaction, and `old` goes into the history.
+    /// The result for a counter whose row is `old`. Without a row, the counter's ceiling is `floor`, as a recovery left it.
+    ///
+    /// The engine writes the new row in the same transaction and adds `old` to the history.
     ///
     /// ```
     /// use sequent_core::{InstanceId, Key, Epoch, ledger::{Counter, Opened, Opening, Over}};
@@ -116,7 +120,7 @@ impl Opening {
     /// assert_eq!(opening.of(Some(&row), 0, &row.ledger, 0), Opened::Row(sequent_core::ledger::Row { base: 50, ceiling: 60, seen: 50, ..row.clone() }));
     /// let beside = |beside, old| Opening { beside, ..opening.clone() }.abreast(50, 40, old);
     /// assert_eq!([45, 70, 140, 1 << 62].map(|far| beside(far, Some(&row))), [50, 70, 140, 50], "the last is more than a leap");
-    /// assert_eq!([45, 70, 140, 1 << 62].map(|far| beside(far, None)), [50, 70, 90, 90], "nobody knows: half of a leap");
+    /// assert_eq!([45, 70, 140, 1 << 62].map(|far| beside(far, None)), [50, 70, 90, 90], "without a row: half of a leap");
     /// let overtaken = |over, old| Opening { over, ..opening.clone() }.of(old, 0, &row.ledger, 0) == Opened::Overtaken;
     /// assert!(overtaken(Over::Epoch(Epoch::from_stored(6)), Some(&row)) && !overtaken(Over::Epoch(epoch), Some(&row)));
     /// assert!(overtaken(Over::Nothing, Some(&row)) && overtaken(Over::Epoch(epoch), None) && !overtaken(Over::Nothing, None));
@@ -132,7 +136,7 @@ impl Opening {
         }
         let known = old.map_or(floor, Row::reached);
         let found = old.map_or(floor, |row| row.ceiling).max(self.value);
-        let bound = within(known.saturating_add(self.ahead), self.leap_max);
+        let bound = capped_sum(known.saturating_add(self.ahead), self.leap_max);
         if found > bound {
             return Opened::Leapt { found, bound };
         }
@@ -142,19 +146,20 @@ impl Opening {
             store: self.store.clone(),
             ledger: ledger.clone(),
             base,
-            ceiling: within(base, self.ahead),
+            ceiling: capped_sum(base, self.ahead),
             seen: base,
             opened_at_ms: clock_ms,
         })
     }
 
-    /// Not behind the key's other slots, of a counter whose row is `old`. A row of theirs that says more than a leap above `known` is not
-    /// followed at all, since as much would be added each time that the store forgets. Where there is no row, nobody knows:
-    /// such a one is followed by half of a leap, once.
+    /// Raises `found` to the level of the key's other slots. `old` is the counter's row.
+    ///
+    /// With a row, a level more than `leap_max` above `known` is ignored: otherwise the counter would climb that far each time
+    /// its store forgets. Without a row nothing is known of the counter, so it follows by at most half of `leap_max`, once.
     pub fn abreast(&self, found: u64, known: u64, old: Option<&Row>) -> u64 {
         let beside = match old {
-            None => self.beside.min(within(known, self.leap_max / 2)),
-            Some(_) if self.beside > within(known, self.leap_max) => 0,
+            None => self.beside.min(capped_sum(known, self.leap_max / 2)),
+            Some(_) if self.beside > capped_sum(known, self.leap_max) => 0,
             Some(_) => self.beside,
         };
         found.max(beside)
@@ -162,8 +167,8 @@ impl Opening {
 }
 
 impl Raise {
-    /// What it makes of its counter's row. `Held` says what the row is to hold from now on; where that is what it holds,
-    /// nothing has moved.
+    /// The result for the counter's row. `Held` contains the new content of the row. If it equals the old content, nothing has
+    /// moved.
     ///
     /// ```
     /// # use sequent_core::{InstanceId, Key, Epoch, ledger::{Counter, Raise, Raised, Row}};
@@ -179,19 +184,19 @@ impl Raise {
     /// ```
     pub fn of(&self, row: &Row) -> Raised {
         if row.epoch != self.epoch {
-            // By one that never began nothing is given.
+            // An epoch that never began has given nothing.
             return Raised::Ended { begun_at: (!row.is_unbegun()).then_some(row.base) };
         }
-        if self.seen > within(row.ceiling, self.leap_max) {
+        if self.seen > capped_sum(row.ceiling, self.leap_max) {
             return Raised::Leapt { ceiling: row.ceiling };
         }
         let seen = row.seen.max(self.seen);
-        // What was given is below the ceiling, also where the ledger has lost the raise that permitted it.
-        Raised::Held { ceiling: row.ceiling.max(within(self.ceiling, 0)).max(seen), seen }
+        // Ids already given stay below the ceiling, even if the ledger lost the raise that permitted them.
+        Raised::Held { ceiling: row.ceiling.max(capped_sum(self.ceiling, 0)).max(seen), seen }
     }
 }
 
-/// A sum that stays within what a counter can hold.
-fn within(value: u64, more: u64) -> u64 {
+/// The sum, capped at the highest number of a counter.
+fn capped_sum(value: u64, more: u64) -> u64 {
     value.saturating_add(more).min(Block::NUMBER_MAX)
 }

@@ -1,4 +1,4 @@
-//! Who speaks, who calls, and whether the ledger went back in between.
+//! Identity of a ledger and of its callers, and detection of a ledger that went back.
 
 use std::{
     fmt,
@@ -9,24 +9,24 @@ use crate::{
     BoxFuture, Durability, Entropy, ErrorKind, ExamineLedger, InstanceId, LedgerId, SlotIndex, SourceError,
 };
 
-/// How far apart, at least, the versions of two runs of one ledger's data begin: more calls than either makes before its
-/// servers look at a mark.
+/// The least distance between the first versions of two instances of the same ledger data. It exceeds the number of calls that
+/// either makes before its servers read a mark.
 pub const RUNS_APART: u64 = 1 << 20;
 
-/// By how much a ledger's version goes up where `run` is recorded in the place of another run. A copy that is started beside
-/// the original would otherwise count up to the same versions, and no mark could tell the two apart.
+/// The jump of a ledger's version when `run` replaces another instance on record. Without it, a copy started beside the
+/// original would count up to the same versions, and no mark could distinguish the two.
 pub fn apart(run: &InstanceId) -> u64 {
     let mut hasher = DefaultHasher::new();
     run.as_str().hash(&mut hasher);
     RUNS_APART + hasher.finish() % RUNS_APART
 }
 
-/// A server's name towards the ledger: random, one a process.
+/// Id of a server process in the ledger; random.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ServerId(pub u64);
 
 impl ServerId {
-    /// A name that no server has had.
+    /// A new id.
     pub fn random(entropy: &dyn Entropy) -> Self {
         Self(entropy.bits())
     }
@@ -38,81 +38,83 @@ impl fmt::Debug for ServerId {
     }
 }
 
-/// What a caller shows with each call that writes; see the [module](super).
+/// Credentials that a caller sends with each call that writes; see the [module](super).
 #[derive(Debug, Clone, Copy)]
 pub struct Pass<'a> {
-    /// The instance of the ledger under which the caller's permits were granted.
+    /// The instance of the ledger under which the caller's grants were given.
     pub under: &'a InstanceId,
-    /// The run of the ledger that the caller has seen on record; `None` while there is none.
+    /// The instance on record in the ledger, as the caller last saw it; `None` if there was none.
     pub record: Option<&'a InstanceId>,
-    /// Who calls.
+    /// The calling server.
     pub server: ServerId,
-    /// The nonces that the caller's row may hold: the last acknowledged, and those of calls whose outcome is unknown.
+    /// The nonces that the caller's row may hold: the last acknowledged one, and those of calls whose outcome is unknown.
     pub nonces: &'a [u64],
-    /// The nonce that this call leaves.
+    /// The nonce that this call writes.
     pub next: u64,
     /// The layout's generation, as the caller knows it.
     pub generation: u64,
 }
 
 impl Pass<'_> {
-    /// Compares the run on record with the one that the caller has seen there.
+    /// Compares the instance on record with the one that the caller saw there.
     ///
     /// # Errors
     ///
-    /// `Refused` where they differ: another server has met another run of this ledger.
+    /// `Refused` if they differ: another server has met another instance of this ledger.
     pub fn check_record(&self, found: Option<&str>) -> Result<(), SourceError> {
         let expected = self.record.map(InstanceId::as_str);
         if found == expected {
             return Ok(());
         }
         let said = |run: Option<&str>| run.unwrap_or("none").to_owned();
-        let context = format!("run on record: found {}, expected {}", said(found), said(expected));
+        let context = format!("instance on record: found {}, expected {}", said(found), said(expected));
         Err(SourceError::new(ErrorKind::Refused, context))
     }
 }
 
-/// What a ledger says of itself on a fresh look.
+/// The ledger's description of itself at a fresh look.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LedgerInspection {
-    /// Which run of which data is speaking.
+    /// Which instance of which data answered.
     pub instance: InstanceId,
-    /// The identity it made for itself once.
+    /// The identity that it created once.
     pub id: LedgerId,
-    /// One more with each call that opens an epoch, moves a ceiling or a `seen`, or gives dense numbers: two states of the rows
-    /// never share a version, so a copy from before any of these is behind the marks.
+    /// The version: one more with each call that opens an epoch, moves a ceiling or a `seen`, or gives dense numbers.
+    ///
+    /// Two states of the rows never share a version. A backup from before such a call is therefore behind the marks.
     pub version: u64,
-    /// How much outlives a crash.
+    /// How much survives a crash.
     pub durability: Durability,
     /// Its wall clock, in milliseconds since 1970.
     pub clock_ms: u64,
     /// The engine's name and version, for people.
     pub engine: String,
-    /// What tells that it takes writes from another master, too, which makes it no ledger; `None` also where it can't be seen.
+    /// Evidence that it also accepts writes from another master, which makes it unfit as a ledger. `None` if there is none, or
+    /// if it cannot be seen.
     pub other_master: Option<String>,
 }
 
-/// The instances that the ledger has on record: its own, and each slot's store.
+/// Instances on record: the ledger's own, and each slot's store.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Known {
-    /// Its own instance when it was last accepted; `None` for a new ledger.
+    /// The ledger's own instance when it was last accepted; `None` for a new ledger.
     pub ledger: Option<InstanceId>,
-    /// Each slot's store when it was last admitted, ascending by slot.
+    /// Each slot's store instance when it was last admitted, ascending by slot.
     pub stores: Vec<(SlotIndex, InstanceId)>,
 }
 
-/// The identity of a ledger and of those who call it.
+/// Identity of a ledger and of its callers.
 pub trait Identity: Send + Sync {
-    /// Whoever can look into it without changing anything; by default nobody can.
+    /// The examiner, which reads without changing anything; `None` by default.
     fn examiner(&self) -> Option<&dyn ExamineLedger> {
         None
     }
 
-    /// Opens a connection if need be, and reads what the ledger says of itself. Makes id and schema at first use.
+    /// Opens a connection if needed, and reads the ledger's description of itself. The first use creates id and schema.
     fn inspect(&self) -> BoxFuture<'_, Result<LedgerInspection, SourceError>>;
 
-    /// Writes the caller's row with its first nonce, before its first [`Pass`]. Of many, rows of servers not
-    /// seen for a day may go.
+    /// Writes the caller's row with its first nonce; required before its first [`Pass`]. If there are many rows, those of
+    /// servers not seen for a day may be deleted.
     fn enlist<'a>(
         &'a self,
         under: &'a InstanceId,
@@ -120,15 +122,15 @@ pub trait Identity: Send + Sync {
         nonce: u64,
     ) -> BoxFuture<'a, Result<(), SourceError>>;
 
-    /// Makes the ledger speak as a new instance, if it still speaks as `was`: by whoever found that it went back.
-    /// Returns the instance in force afterwards.
+    /// Gives the ledger a new instance id if it still has `was`. Called by a server that found that the ledger went back.
+    /// Returns the id in force afterwards.
     fn rebear<'a>(&'a self, was: &'a InstanceId) -> BoxFuture<'a, Result<InstanceId, SourceError>>;
 
     /// The instances on record.
     fn known(&self) -> BoxFuture<'_, Result<Known, SourceError>>;
 
-    /// Records the ledger's own instance (`slot` is `None`) or a store's as accepted. Where another run of the ledger was on
-    /// record, its version goes up by [`apart`] in the same step.
+    /// Records the instance of the ledger (`slot` is `None`) or of a store as accepted. If another instance of the ledger was
+    /// on record, the version goes up by [`apart`] in the same step.
     fn record<'a>(
         &'a self,
         under: &'a InstanceId,

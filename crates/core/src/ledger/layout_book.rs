@@ -1,4 +1,4 @@
-//! The layout belongs to the ledger, and so does its change.
+//! Layout book: the ledger's record of the layout, and its change by a resize.
 
 use crate::{BoxFuture, Era, ErrorKind, InstanceId, Key, Layout, SequenceName, SlotIndex, SourceError};
 
@@ -7,9 +7,9 @@ use crate::{BoxFuture, Era, ErrorKind, InstanceId, Key, Layout, SequenceName, Sl
 pub struct LayoutRecord {
     /// The cluster's name.
     pub cluster: SequenceName,
-    /// n and m.
+    /// The shard bits n and the memory bits m.
     pub layout: Layout,
-    /// One more with each resize, from 1.
+    /// The layout's generation: 1 at first, one more with each resize.
     pub generation: u64,
 }
 
@@ -20,10 +20,10 @@ impl LayoutRecord {
     }
 }
 
-/// The page on which a ledger keeps the layout and, while it is being changed, the next one.
+/// Record of the layout and, during a resize, of the next layout.
 ///
-/// A change is `planned` (nothing is different yet), then `fenced` (whoever counts by the layout before is refused: no
-/// [`Pass`](super::Pass) of its generation is good any more), then in force. Each step replaces the page that was read.
+/// A change is first `planned` (nothing differs yet), then `fenced`, then in force. Once it is fenced, servers of the old
+/// layout are refused: no [`Pass`](super::Pass) of that generation is valid. Each step replaces the page that was read.
 ///
 /// ```
 /// use sequent_core::{Layout, ledger::{LayoutPage, LayoutRecord}};
@@ -41,13 +41,13 @@ impl LayoutRecord {
 pub struct LayoutPage {
     /// The cluster's name.
     pub cluster: SequenceName,
-    /// The layout in force; while a change is fenced, the one before.
+    /// The layout in force; while a change is fenced, the old layout.
     pub layout: Layout,
     /// The generation that a pass must name; while a change is fenced, the next layout's.
     pub generation: u64,
-    /// The layout to come, while there is a change.
+    /// The next layout, during a change.
     pub next: Option<Layout>,
-    /// Whether the layout before is refused already.
+    /// Whether the old layout is already refused.
     pub is_fenced: bool,
 }
 
@@ -58,11 +58,11 @@ impl LayoutPage {
         Self { cluster, layout, generation, next: None, is_fenced: false }
     }
 
-    /// The layout in force. While a change is fenced there is none: `Refused`, saying what to do.
+    /// The layout in force. While a change is fenced there is none: the result is `Refused`, with advice.
     pub fn record(&self) -> Result<LayoutRecord, SourceError> {
         if let (Some(next), true) = (self.next, self.is_fenced) {
             let context = format!(
-                "the ring is being changed from {} to {next}, and gives no numbers before that is done: finish it by \
+                "the ring is being changed from {} to {next} and gives no numbers until that is finished: run \
                  `sequent resize --go`",
                 self.layout
             );
@@ -72,7 +72,7 @@ impl LayoutPage {
         Ok(LayoutRecord { cluster, layout, generation })
     }
 
-    /// The change under way: the layout before, and the one to come.
+    /// The change under way: the old and the next layout.
     pub fn change(&self) -> Option<LayoutChange> {
         let (cluster, next) = (self.cluster.clone(), self.next?);
         let before = self.generation - u64::from(self.is_fenced);
@@ -80,74 +80,74 @@ impl LayoutPage {
         Some(LayoutChange { from: record(self.layout, before), next: record(next, before + 1) })
     }
 
-    /// With this next layout; a plan that was there is another one now.
+    /// This page with `next` planned. It replaces any earlier plan.
     #[must_use]
     pub fn planned(&self, next: Layout) -> Self {
         Self { next: Some(next), ..self.clone() }
     }
 
-    /// With the layout before refused; `None` unless a change is planned.
+    /// This page with the old layout refused; `None` unless a change is planned.
     #[must_use]
     pub fn fenced(&self) -> Option<Self> {
         let is_planned = self.next.is_some() && !self.is_fenced;
         is_planned.then(|| Self { generation: self.generation + 1, is_fenced: true, ..self.clone() })
     }
 
-    /// With the next layout in force; `None` unless its change is fenced.
+    /// This page with the next layout in force; `None` unless its change is fenced.
     #[must_use]
     pub fn settled(&self) -> Option<Self> {
         let layout = self.next.filter(|_| self.is_fenced)?;
         Some(Self { layout, next: None, is_fenced: false, ..self.clone() })
     }
 
-    /// Whether `new` in the place of this page puts the next layout in force: which change that ends.
+    /// The change that is completed if `new` replaces this page; `None` if it completes none.
     pub fn settles(&self, new: &Self) -> Option<LayoutChange> {
         self.change().filter(|_| self.settled().as_ref() == Some(new))
     }
 }
 
-/// From one layout to the next.
+/// Change from one layout to the next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LayoutChange {
-    /// The layout before.
+    /// The old layout.
     pub from: LayoutRecord,
-    /// The one to come, its generation one higher.
+    /// The next layout. Its generation is one higher.
     pub next: LayoutRecord,
 }
 
 impl LayoutChange {
-    /// The raw id that every counter of the next layout must be past, where those before gave raw ids up to `raw`.
+    /// The raw id that every counter of the next layout must exceed if counters of the old one gave raw ids up to `raw`.
     pub fn turned(&self, raw: u64) -> u64 {
         let last = self.from.layout.slots() - 1;
         let place = self.from.layout.place_of(raw, last);
         place.map_or(0, |place| self.next.layout.raw_behind(place, 0))
     }
 
-    /// What a row names as its store while nobody has opened an epoch in the next layout: no store says that of itself.
+    /// The store placeholder of rows in the next layout, until an epoch is opened there. No real store has this id.
     pub fn marker(&self) -> InstanceId {
         InstanceId::nobody(&format!("the layout of generation {} begins here", self.next.generation))
     }
 }
 
-/// Where the counters of a key begin in the next layout.
+/// Bases of a key's counters in the next layout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rebased {
     /// The key.
     pub key: Key,
-    /// For each slot of the next layout the raw id that its counter must be past, ascending by slot.
+    /// For each slot of the next layout, the raw id that its counter must exceed; ascending by slot.
     pub bases: Vec<(SlotIndex, u64)>,
 }
 
-/// The one page that says how raw ids become numbers.
+/// Layout book: the one page that says how raw ids become numbers.
 pub trait LayoutBook: Send + Sync {
     /// The layout in force, or `None` for a new ledger. `Refused` while a change is fenced ([`LayoutPage::record`]).
     fn layout(&self) -> BoxFuture<'_, Result<Option<LayoutRecord>, SourceError>>;
 
-    /// Writes the first layout if there is none; returns what is held afterwards. `Refused` while a change is fenced.
+    /// Writes the first layout if there is none, and returns the layout held afterwards. `Refused` while a change is fenced.
     fn found<'a>(&'a self, first: &'a LayoutRecord) -> BoxFuture<'a, Result<LayoutRecord, SourceError>>;
 
-    /// The same, and whether it was this call that wrote it: of several first servers at once one is told so. By default
-    /// that is guessed from a look before, and each of them may be.
+    /// As [`found`](Self::found), and whether this call wrote the layout. Of several servers that start at once, exactly one is
+    /// told so. The default implementation only guesses from a read before, so several may be told so.
     fn found_anew<'a>(
         &'a self,
         first: &'a LayoutRecord,
@@ -158,16 +158,17 @@ pub trait LayoutBook: Send + Sync {
         })
     }
 
-    /// The page as it is, or `None` for a new ledger.
+    /// The current page, or `None` for a new ledger.
     fn page(&self) -> BoxFuture<'_, Result<Option<LayoutPage>, SourceError>> {
         Box::pin(async move { Ok(self.layout().await?.as_ref().map(LayoutPage::of)) })
     }
 
-    /// Replaces the page if it is `held` now, otherwise `Refused`, naming what was found. The ledger's version goes up by
-    /// one, and is returned.
+    /// Replaces the page if it is `held` now; otherwise `Refused`, naming what was found. The ledger's version goes up by one
+    /// and is returned.
     ///
-    /// Where that [settles](LayoutPage::settles) a change, in the same step the floor of counters without a row becomes
-    /// at least what it is [turned](LayoutChange::turned) into, and every store's record is forgotten.
+    /// If this [completes](LayoutPage::settles) a change, two things happen in the same step. The floor of counters without a
+    /// row is [converted](LayoutChange::turned) to the next layout and rises to at least that, and every store's record is
+    /// deleted.
     fn turn<'a>(
         &'a self,
         held: &'a LayoutPage,
@@ -177,12 +178,15 @@ pub trait LayoutBook: Send + Sync {
         Box::pin(std::future::ready(Err(unchangeable())))
     }
 
-    /// While the page is `held`, and its change fenced (otherwise `Refused`): replaces the rows of each key by one for each
-    /// slot named, in one step a key, or in several where a transaction holds too few rows: whoever finds a key half done
-    /// does it once more; each of several replaces the rows of its own slots alone, so that one that comes late takes none of
-    /// the others away. The epoch of such a row is [`Epoch::of_generation`](crate::Epoch::of_generation), its store
-    /// [`LayoutChange::marker`], its ceiling and `seen` the base; the rows before go into the history. The ledger's version
-    /// goes up by one at least, and is returned.
+    /// Replaces the rows of each key by one row for each slot named. Requires that the page is `held` and its change fenced;
+    /// otherwise `Refused`.
+    ///
+    /// A new row has the epoch [`Epoch::of_generation`](crate::Epoch::of_generation), the store [`LayoutChange::marker`], and
+    /// the base as its ceiling and `seen`. The old rows go into the history. The ledger's version goes up by at least one and
+    /// is returned.
+    ///
+    /// Each key takes one step, or several if a transaction holds too few rows. A key found half done is done again. Each of
+    /// several steps replaces only the rows of its own slots, so that a late step removes none of the others' rows.
     fn rebase<'a>(
         &'a self,
         held: &'a LayoutPage,
@@ -197,7 +201,7 @@ fn unchangeable() -> SourceError {
     SourceError::new(ErrorKind::Refused, "this ledger can't change its layout")
 }
 
-/// What keeps a page from being replaced: another one was found.
+/// The error when a page cannot be replaced because another one was found.
 pub fn other_page(found: Option<&LayoutPage>, held: &LayoutPage) -> SourceError {
     let shown = |page: &LayoutPage| {
         let next = page.next.map_or(String::new(), |next| {

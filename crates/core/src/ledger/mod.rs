@@ -1,17 +1,18 @@
-//! The durable book of record, as small traits: an engine implements them a page at a time.
+//! Ledger: the durable record of ceilings, layout, definitions and slot commands, as small traits that an engine implements.
 //!
-//! Reading order: [`Identity`] (who speaks), [`Rows`] (ceilings), [`Heartbeat`] (the periodic call), [`LayoutBook`],
-//! [`Catalog`] (definitions, notes), [`Words`] (what operators said), [`Dense`] (counters of the ledger's own), [`Recovery`],
+//! Reading order: [`Identity`] (instances and callers), [`Rows`] (ceilings), [`Heartbeat`] (the periodic call), [`LayoutBook`],
+//! [`Catalog`] (definitions, notes), [`Words`] (slot commands), [`Dense`] (counters kept in the ledger), [`Recovery`],
 //! [`Retention`] (periods that are over).
 //!
-//! Every call that writes carries a [`Pass`]; an engine checks it in the same transaction:
+//! Every call that writes carries a [`Pass`]. The engine checks it in the same transaction:
 //!
-//! 1. the connection speaks as `pass.under`, or the call fails with `Reborn` and has written nothing;
-//! 2. the caller's row holds one of `pass.nonces`, which becomes `pass.next`; or `Reborn`: the ledger went back while it ran;
-//! 3. the layout's generation is `pass.generation`, or `Refused`;
-//! 4. the run on record is `pass.record`, or `Refused`: another server has met another run of this ledger.
+//! 1. The connection's instance is `pass.under`. Otherwise the call fails with `Reborn` and has written nothing.
+//! 2. The caller's row holds one of `pass.nonces`, which becomes `pass.next`. Otherwise `Reborn`: the ledger went back while it
+//!    ran.
+//! 3. The layout's generation is `pass.generation`. Otherwise `Refused`.
+//! 4. The instance on record is `pass.record`. Otherwise `Refused`: another server has met another instance of this ledger.
 //!
-//! A ledger that is away fails with `Unavailable`, `Timeout` or `Contended`; its callers make `NoWitness` of that.
+//! An unavailable ledger fails with `Unavailable`, `Timeout` or `Contended`. Its callers turn these into `NoWitness`.
 
 mod catalog;
 mod dense;
@@ -37,7 +38,7 @@ pub use rows::{
 };
 pub use words::{Word, WordVerb, Words};
 
-/// A whole ledger: every book in one.
+/// Complete ledger: all of its traits in one.
 pub trait Ledger:
     Identity + Rows + Heartbeat + LayoutBook + Catalog + Words + Dense + Recovery + Retention
 {

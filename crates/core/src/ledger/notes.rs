@@ -1,4 +1,5 @@
-//! What a ledger notes beside definitions and rows, and how its storage names that. No other file knows these texts.
+//! Ledger notes: numbers kept beside definitions and rows, and the texts by which storage names them. No other file knows these
+//! texts.
 
 #[cfg(test)]
 mod tests;
@@ -6,19 +7,19 @@ mod tests;
 use super::{PeriodUnit, Periods};
 use crate::Key;
 
-/// What stands behind a sequence's name where a text is no counter's key.
+/// Separator after a sequence's name in a text that is not a counter's key.
 const MARK: &str = "|~";
 
-/// A number that the ledger holds about something. It only rises, and every server hears of it with the definitions.
+/// Number that the ledger holds about a subject. It only rises, and every server reads it with the definitions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LedgerNote {
-    /// What the number is about, and so what it means.
+    /// The subject, which gives the number its meaning.
     pub about: NoteSubject,
     /// The number.
     pub to: u64,
 }
 
-/// What a note is about.
+/// Subject of a note.
 ///
 /// ```
 /// use sequent_core::{Key, ledger::NoteSubject};
@@ -29,40 +30,40 @@ pub struct LedgerNote {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NoteSubject {
-    /// The number of a key to which an operator advanced it: none up to there is given any more.
+    /// The number to which an operator advanced a key. The key gives none up to it any more.
     Advanced(Key),
-    /// The period up to which those of a sequence are over for good, as digits: see [`Fence`](super::Fence).
+    /// The last period of a sequence that is over for good, as digits: see [`Fence`](super::Fence).
     PeriodsOver(Periods),
-    /// The raw id up to which a server gave numbers of a key under an epoch that had ended. They lie above where the next epoch
-    /// began, and may have been given twice.
+    /// The highest raw id that a server gave of a key under an ended epoch. It is above the next epoch's base, so ids up to it
+    /// may have been given twice.
     GivenAbove(Key),
-    /// The raw id up to which epochs of a key begin at an operator's word. The note is there before any of them, and tells that no
-    /// hand wrote them.
+    /// Epochs of a key with a base up to this raw id were requested by an operator, and are not treated as corruption. The note
+    /// is written before any of them.
     BegunAt(Key),
-    /// The ledger's version when the layout of a generation was fenced: servers of that layout left no higher mark.
+    /// The ledger's version when the layout of a generation was fenced. Servers of that layout left no higher mark.
     LayoutEnded {
         /// The generation.
         generation: u64,
     },
-    /// The raw id of a generation's layout above which counters without a row begin, at least. A resize counts it anew.
+    /// The raw id, in a generation's layout, above which counters without a row begin. A resize recomputes it.
     Floor {
         /// The generation.
         generation: u64,
     },
-    /// The generation under whose layout a loss was named: marks of layouts before it accuse nobody any more.
+    /// The generation in which a loss was named. Marks of earlier layouts are no longer evidence of a ledger that went back.
     LossNamed,
-    /// The ledger's version when a loss was named last, amid a resize or after one.
+    /// The ledger's version when a loss was last named, during a resize or after one.
     LossNamedAt,
-    /// The ledger's version at which a resize found that it had written rows without a loss that was named meanwhile.
+    /// The ledger's version when a resize found that it had written rows without a loss named meanwhile.
     LossDropped,
-    /// 1 where dense counters were forgotten: where there is none now, there were some.
+    /// 1 if dense counters were forgotten. A ledger without dense counters may then have had some.
     DenseForgotten,
-    /// What this version knows nothing of, as it is stored. It is kept, and means nothing.
+    /// A subject unknown to this version, as stored. It is kept and ignored.
     Unknown(String),
 }
 
 impl NoteSubject {
-    /// As storage names it: a counter's key for how far that was advanced, and no key for all else.
+    /// The text in storage. Only [`Advanced`](Self::Advanced) is stored as a counter's key.
     pub fn to_stored(&self) -> String {
         match self {
             Self::Advanced(key) => key.to_string(),
@@ -79,7 +80,7 @@ impl NoteSubject {
         }
     }
 
-    /// What storage names so: `Unknown` where [`to_stored`](Self::to_stored) writes no such text.
+    /// The subject of a text in storage; `Unknown` if [`to_stored`](Self::to_stored) never writes that text.
     pub fn from_stored(text: &str) -> Self {
         let read = Self::read(text).filter(|subject| subject.to_stored() == text);
         read.unwrap_or_else(|| Self::Unknown(text.to_owned()))
@@ -104,7 +105,7 @@ impl NoteSubject {
         }
     }
 
-    /// No sequence is without a name: what has none is about the ledger.
+    /// Every sequence has a name, so a text without one is about the ledger.
     fn of_ledger(marked: &str) -> Option<Self> {
         match marked {
             "named" => Some(Self::LossNamed),
@@ -120,7 +121,7 @@ impl NoteSubject {
     }
 }
 
-/// A key with a word behind its sequence's name: no counter's key has the mark there.
+/// A key with `word` after its sequence's name. No counter's key has the separator there.
 fn marked(key: &Key, word: &str) -> String {
     let (sequence, rest) = key.as_str().split_at(key.sequence().len());
     format!("{sequence}{MARK}{word}{rest}")

@@ -1,22 +1,24 @@
-//! Periods that are over for good: their counters may go, since the ledger never lets another begin in their place.
+//! Retention: deletion of counters whose periods are over for good. The ledger never lets such a counter start again.
 //!
-//! A *fence* of a sequence says up to which period of one unit (years, days, …) that is. The ledger notes it, so it only rises, and
-//! every server hears of it with the definitions. Whoever begins a counter reads its fence once its epoch is in the ledger, and
-//! before its cell counts: `guard.md` says why that is enough. A dense counter begins in the ledger, which looks at the fence itself.
+//! The *fence* of a sequence is the last period of one unit (years, days, …) that is over. It is a ledger note: it only rises,
+//! and every server reads it with the definitions.
+//!
+//! A server that begins a counter reads the fence after its epoch is in the ledger and before its cell counts.
+//! `crates/guard/guard.md` explains why that suffices. A dense counter begins in the ledger, which checks the fence itself.
 
 use super::{Counter, LedgerNote, NoteSubject};
 use crate::{BoxFuture, ErrorKind, Key, SlotIndex, SourceError};
 
-/// The periods of one unit of a sequence.
+/// All periods of one unit of a sequence.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Periods {
     /// The sequence's name.
     pub sequence: String,
-    /// How long each of them is.
+    /// The unit.
     pub unit: PeriodUnit,
 }
 
-/// How long a period is.
+/// Unit of a period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PeriodUnit {
     /// `2017`.
@@ -36,12 +38,12 @@ pub enum PeriodUnit {
 }
 
 impl PeriodUnit {
-    /// The unit of a period, and its number; `None` of what is no period.
+    /// The unit of a period, and the period as a number; `None` if the text is no period.
     fn read(period: &str) -> Option<(Self, u64)> {
         if !period.is_ascii() {
             return None;
         }
-        // Two letters before the digits of a fiscal year, one amid those of a quarter or a week.
+        // A fiscal year has two letters before its digits; a quarter or week has one among them.
         let (unit, letters) = match (period.len(), period.as_bytes()) {
             (4, _) => (Self::Year, 0),
             (6, [b'F', b'Y', ..]) => (Self::FiscalYear, 2),
@@ -59,18 +61,18 @@ impl PeriodUnit {
     }
 }
 
-/// Up to which period those of one unit of a sequence are over for good.
+/// Fence of a sequence: the last period of one unit that is over for good.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fence {
     /// Which periods.
     pub periods: Periods,
-    /// The last that is over, by its digits: 20170304 of a day, 20171 of the quarter `2017Q1`.
+    /// The last period that is over, by its digits: 20170304 for a day, 20171 for the quarter `2017Q1`.
     pub to: u64,
 }
 
 impl Fence {
-    /// The fence right behind a key's period: the key is over where the ledger holds as much, or more, for it. `None` for a
-    /// key without a period.
+    /// The fence directly after a key's period. The key is over if the ledger holds this fence or a later one. `None` for a key
+    /// without a period.
     ///
     /// ```
     /// use sequent_core::{Key, ledger::{Fence, PeriodUnit}};
@@ -84,7 +86,7 @@ impl Fence {
         Some(Self { periods: Periods { sequence: key.sequence().to_owned(), unit }, to })
     }
 
-    /// Whether a key's period is over where the ledger holds this fence.
+    /// Whether a key's period is over when the ledger holds this fence.
     ///
     /// ```
     /// use sequent_core::{Key, ledger::Fence};
@@ -97,25 +99,28 @@ impl Fence {
         Self::of(key).is_some_and(|own| own.periods == self.periods && own.to <= self.to)
     }
 
-    /// What the ledger's note of it is about.
+    /// The subject of its ledger note.
     pub fn about(&self) -> NoteSubject {
         NoteSubject::PeriodsOver(self.periods.clone())
     }
 
-    /// The ledger's note of it.
+    /// Its ledger note.
     pub fn note(&self) -> LedgerNote {
         LedgerNote { about: self.about(), to: self.to }
     }
 }
 
-/// Where the ledger has no such page.
-fn kept<T>() -> Result<T, SourceError> {
-    Err(SourceError::new(ErrorKind::Refused, "this ledger keeps the counters of periods that are over"))
+/// The error of a ledger that does not support retention.
+fn unsupported<T>() -> Result<T, SourceError> {
+    Err(SourceError::new(
+        ErrorKind::Refused,
+        "this ledger can't delete the counters of periods that are over",
+    ))
 }
 
-/// The counters of periods that are over.
+/// Deletion of counters whose periods are over.
 pub trait Retention: Send + Sync {
-    /// The keys of a slot's counters from `from` on and before `below`, at most `most`, ascending.
+    /// The keys of a slot's counters in `from .. below`, at most `most`, ascending.
     fn keys_between<'a>(
         &'a self,
         slot: SlotIndex,
@@ -124,21 +129,23 @@ pub trait Retention: Send + Sync {
         most: usize,
     ) -> BoxFuture<'a, Result<Vec<Key>, SourceError>> {
         let _ = (slot, from, below, most);
-        Box::pin(std::future::ready(kept()))
+        Box::pin(std::future::ready(unsupported()))
     }
 
-    /// Notes a fence as [`Catalog::note`](super::Catalog::note) does, and in the same step forgets counters that are
-    /// behind it, with all that is held of them. At most 4096; the version goes up by one where any was there.
+    /// Notes a fence as [`Catalog::note`](super::Catalog::note) does. In the same step it deletes these counters, which are
+    /// behind it, with everything held about them.
+    ///
+    /// At most 4096 counters. The version goes up by one if any of them existed.
     fn forget<'a>(
         &'a self,
         fence: &'a Fence,
         counters: &'a [Counter],
     ) -> BoxFuture<'a, Result<u64, SourceError>> {
         let _ = (fence, counters);
-        Box::pin(std::future::ready(kept()))
+        Box::pin(std::future::ready(unsupported()))
     }
 
-    /// The keys of dense counters from `from` on and before `below`, at most `most`, ascending.
+    /// The keys of dense counters in `from .. below`, at most `most`, ascending.
     fn dense_between<'a>(
         &'a self,
         from: &'a str,
@@ -146,16 +153,16 @@ pub trait Retention: Send + Sync {
         most: usize,
     ) -> BoxFuture<'a, Result<Vec<Key>, SourceError>> {
         let _ = (from, below, most);
-        Box::pin(std::future::ready(kept()))
+        Box::pin(std::future::ready(unsupported()))
     }
 
-    /// As [`forget`](Self::forget), of dense counters.
+    /// As [`forget`](Self::forget), for dense counters.
     fn forget_dense<'a>(
         &'a self,
         fence: &'a Fence,
         keys: &'a [Key],
     ) -> BoxFuture<'a, Result<u64, SourceError>> {
         let _ = (fence, keys);
-        Box::pin(std::future::ready(kept()))
+        Box::pin(std::future::ready(unsupported()))
     }
 }

@@ -1,9 +1,9 @@
-//! Rows: for each counter its epoch, its base and its ceiling.
+//! Rows: epoch, base and ceiling of each counter.
 
 use super::{Pass, Word};
 use crate::{BoxFuture, Epoch, InstanceId, Key, SlotIndex, SourceError};
 
-/// One counter: a key in a slot. Counters share nothing.
+/// Counter: a key in a slot. Counters share no state.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Counter {
     /// The slot.
@@ -12,81 +12,85 @@ pub struct Counter {
     pub key: Key,
 }
 
-/// What the ledger holds for a counter. A server that joined has a copy: its permit.
+/// Row of a counter in the ledger. A server that joined holds a copy of it: its grant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// The stretch of history in force.
+    /// The epoch in force.
     pub epoch: Epoch,
     /// The instance of the store under which it was opened.
     pub store: InstanceId,
     /// The instance of the ledger under which it was opened.
     pub ledger: InstanceId,
-    /// Where the epoch began: its ids are above this.
+    /// The epoch's base: its ids are above this.
     pub base: u64,
-    /// No id above it may leave a server before the ledger has a higher one.
+    /// The ceiling: no id above it may leave a server before the ledger has a higher one.
     pub ceiling: u64,
-    /// The highest id that a server has reported as taken: up to two seconds old after a crash, exact after a clean stop.
+    /// The highest id that a server has reported as taken. It is up to two seconds old after a crash, and exact after a clean
+    /// stop.
     pub seen: u64,
     /// When the epoch was opened, by the ledger's clock, in milliseconds since 1970.
     pub opened_at_ms: u64,
 }
 
-/// An epoch that has ended.
+/// Entry of the history: an epoch that has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PastEpoch {
     /// The epoch.
     pub epoch: Epoch,
-    /// Its ids are above this …
+    /// The base: its ids are above this.
     pub base: u64,
-    /// … and at most this, as far as the ledger has witnessed.
+    /// The ceiling: its ids are at most this, as far as the ledger knows.
     pub ceiling: u64,
 }
 
-/// Rows as they were read, in the order of the asks, and the ledger's clock.
+/// Rows in the order requested, and the ledger's clock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
-    /// A row or nothing for each counter asked for.
+    /// The row of each counter requested, if it has one.
     pub rows: Vec<Option<Row>>,
-    /// The ledger's wall clock at the reading, in milliseconds since 1970.
+    /// The ledger's wall clock at the time of reading, in milliseconds since 1970.
     pub clock_ms: u64,
 }
 
-/// What a writing call returned, and the ledger's version after it, to be marked before an id leaves on its strength.
+/// Answer of a call that writes, with the ledger's version after it. The version must be marked before an id leaves because of
+/// the answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer<T> {
-    /// What was asked for, in the order of the asks.
+    /// The results, in the order of the requests.
     pub value: T,
     /// The ledger's version after the call.
     pub version: u64,
 }
 
-/// A new epoch for a counter whose cell was closed for it; or a claim on one that has no row.
+/// Request for a new epoch of a counter whose cell was closed for it, or a claim on a counter without a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opening {
     /// The counter.
     pub counter: Counter,
     /// The epoch that the cell was closed for.
     pub epoch: Epoch,
-    /// The row that it replaces: the one that was read before the cell was closed.
+    /// The row that it replaces: the one read before the cell was closed.
     pub over: Over,
-    /// The instance of the store that closed it.
+    /// The store's instance that closed the cell.
     pub store: InstanceId,
     /// The value found at the close.
     pub value: u64,
-    /// How far the key's other slots are, where the cell says nothing: the base is not below that, as far as half of
-    /// `leap_max` goes.
+    /// The level of the key's other slots, if the cell is missing or 0; otherwise 0. The base is not below it, except for the
+    /// bounds of [`abreast`](Opening::abreast).
     pub beside: u64,
-    /// How far above the base the first ceiling shall be.
+    /// The distance from the base to the first ceiling.
     pub ahead: u64,
-    /// How far `max(value, ceiling)` may exceed the row's `max(base, seen)`, beyond `ahead`.
+    /// How far `max(value, ceiling)` may exceed the row's `max(base, seen)`, in addition to `ahead`.
     pub leap_max: u64,
 }
 
-/// What an [`Opening`] may replace. An epoch that goes over one that was begun since the row was read would end it in the ledger, and
-/// not in the cell, which that one has been installed in.
+/// Row that an [`Opening`] may replace.
+///
+/// If it replaced an epoch that began after the row was read, it would end that epoch in the ledger but not in the cell where
+/// the epoch is installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Over {
-    /// Whatever is there.
+    /// Any row, or none.
     Any,
     /// No row.
     Nothing,
@@ -95,64 +99,63 @@ pub enum Over {
 }
 
 impl Over {
-    /// What may be replaced where this was read.
+    /// The row that was read, as the only one that may be replaced.
     pub fn read(row: Option<&Row>) -> Self {
         row.map_or(Self::Nothing, |row| Self::Epoch(row.epoch))
     }
 
-    /// Whether it is what is there.
+    /// Whether `row` may be replaced.
     pub fn is(self, row: Option<&Row>) -> bool {
         self == Self::Any || self == Self::read(row)
     }
 }
 
-/// What became of an [`Opening`].
+/// Result of an [`Opening`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Opened {
-    /// The row as it is now: base = max(old ceiling, value, beside), ceiling = base + ahead, seen = base.
+    /// The new row: base = max(old ceiling, value, beside), ceiling = base + ahead, seen = base.
     Row(Row),
-    /// There was a row to which it [yields](Opening::yields_to). Nothing was written.
+    /// The existing row, to which the opening [yields](Opening::yields_to). Nothing was written.
     Known(Row),
-    /// The row is not the one that was to be [replaced](Over): others were faster. Nothing was written.
+    /// The row is not the one that [may be replaced](Over): another server was faster. Nothing was written.
     Overtaken,
-    /// Refused: the value, or the ceiling, is a leap. Nothing was written.
+    /// Refused: the value or the ceiling is a leap. Nothing was written.
     Leapt {
         /// `max(value, ceiling)`.
         found: u64,
-        /// The highest that would have been followed.
+        /// The highest that would have been accepted.
         bound: u64,
     },
 }
 
-/// A higher ceiling for an epoch, and the highest id taken in it. Also the report of a heartbeat.
+/// Request for a higher ceiling of an epoch, with the highest id taken in it. Heartbeats report with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Raise {
     /// The counter.
     pub counter: Counter,
-    /// The permit's epoch: the row must still hold it.
+    /// The grant's epoch, which the row must still hold.
     pub epoch: Epoch,
-    /// The ceiling asked for (greatest-of); 0 asks for none.
+    /// The ceiling requested; the row keeps the greater one. 0 requests none.
     pub ceiling: u64,
-    /// The highest id taken (greatest-of).
+    /// The highest id taken; the row keeps the greater one.
     pub seen: u64,
-    /// The ids that must be permitted now: `seen` may exceed the row's own ceiling by at most this.
+    /// The most by which `seen` may exceed the row's own ceiling: the number of ids that must be permitted now.
     pub leap_max: u64,
 }
 
-/// What became of a [`Raise`].
+/// Result of a [`Raise`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Raised {
-    /// The row still holds the epoch; what it holds now.
+    /// The row still holds the epoch.
     Held {
         /// The ceiling now.
         ceiling: u64,
         /// The highest id that any server has reported.
         seen: u64,
     },
-    /// The row holds another epoch, or there is none: the permit and its blocks are gone.
+    /// The row holds another epoch, or there is no row. The grant and its blocks are invalid.
     Ended {
-        /// Where the epoch of the row began: what was given above that by the one that has ended may come again. `None`
-        /// without a row.
+        /// The base of the row's epoch; `None` without a row. Ids above it that the ended epoch gave may be given again.
         begun_at: Option<u64>,
     },
     /// Refused: `seen` is a leap above the row's own ceiling. Nothing was written for this counter.
@@ -162,7 +165,7 @@ pub enum Raised {
     },
 }
 
-/// A row that a call moved: opened, raised, or reported in.
+/// Row moved by a call: opened, raised or reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moved {
     /// The counter.
@@ -171,46 +174,49 @@ pub struct Moved {
     pub epoch: Epoch,
     /// The highest id that any server has reported.
     pub seen: u64,
-    /// The ledger's version since that call.
+    /// The ledger's version after that call.
     pub version: u64,
 }
 
-/// Ceilings.
+/// Rows of the ledger: epochs and ceilings.
 pub trait Rows: Send + Sync {
-    /// How many counters a caller names in one call, 1 to 4096: of an engine that needs many steps for so many, fewer, so
-    /// that a call stays well within its time limit. More are taken all the same.
+    /// The number of counters that a caller should name in one call, 1 to 4096. An engine that needs many steps returns fewer,
+    /// so that a call stays within its time limit. Longer calls are still accepted.
     fn batch_max(&self) -> usize {
         4096
     }
 
-    /// Reads the rows of some counters in one call. Fails with `Reborn` on a connection of another instance.
+    /// Reads rows in one call. Fails with `Reborn` on a connection of another instance.
     fn read<'a>(
         &'a self,
         under: &'a InstanceId,
         counters: &'a [Counter],
     ) -> BoxFuture<'a, Result<Reading, SourceError>>;
 
-    /// Opens new epochs, each over the row that it names: for each counter one atomic step that reads the old ceiling (without a
-    /// row: the floor that a recovery left, 0 by default) as base and switches the epoch.
-    /// The ended `(epoch, base, ceiling)` goes into the history.
+    /// Opens new epochs, each over the row that it names. For each counter, one atomic step reads the old ceiling as base and
+    /// switches the epoch.
+    ///
+    /// Without a row, the old ceiling is the floor that a recovery left, 0 by default. The ended `(epoch, base, ceiling)` goes
+    /// into the history.
     fn open<'a>(
         &'a self,
         pass: Pass<'a>,
         openings: &'a [Opening],
     ) -> BoxFuture<'a, Result<Answer<Vec<Opened>>, SourceError>>;
 
-    /// Raises ceilings and reports what was taken, each only where the row still holds the epoch.
+    /// Raises ceilings and reports ids taken, each only if the row still holds the epoch.
     ///
-    /// The version goes up by one if that moved any row's ceiling or `seen`, and not otherwise.
+    /// The version goes up by one only if the call moved a row's ceiling or `seen`.
     fn raise<'a>(
         &'a self,
         pass: Pass<'a>,
         raises: &'a [Raise],
     ) -> BoxFuture<'a, Result<Answer<Vec<Raised>>, SourceError>>;
 
-    /// The rows that calls have moved since the version `since`, by version, at most `most`. Fails with `Reborn` on a
-    /// connection of another instance. One call moves at most 4096 rows: with a greater `most` there is no version of
-    /// which only a part comes but the last.
+    /// The rows that calls moved after the version `since`, ordered by version, at most `most`. Fails with `Reborn` on a
+    /// connection of another instance.
+    ///
+    /// One call moves at most 4096 rows. If `most` is greater, only the last version may be incomplete.
     fn moved<'a>(
         &'a self,
         under: &'a InstanceId,
@@ -218,7 +224,7 @@ pub trait Rows: Send + Sync {
         most: usize,
     ) -> BoxFuture<'a, Result<Vec<Moved>, SourceError>>;
 
-    /// The rows of a sequence's keys with their counters, at most `most`, ascending; of all sequences where `sequence` is `None`.
+    /// The rows of a sequence's keys, or of all sequences for `None`, with their counters; at most `most`, ascending.
     fn list<'a>(
         &'a self,
         sequence: Option<&'a str>,
@@ -229,23 +235,23 @@ pub trait Rows: Send + Sync {
     fn history<'a>(&'a self, counter: &'a Counter) -> BoxFuture<'a, Result<Vec<PastEpoch>, SourceError>>;
 }
 
-/// What a server gets in return for a heartbeat.
+/// Reply to a heartbeat.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Presence {
-    /// What became of each raise.
+    /// The result of each raise.
     pub raised: Vec<Raised>,
-    /// The operators' words in force.
+    /// The slot commands in force.
     pub words: Vec<Word>,
-    /// One more with each change of a definition.
+    /// The catalog's version: one more with each change of a definition.
     pub catalog_version: u64,
     /// The ledger's wall clock, in milliseconds since 1970.
     pub clock_ms: u64,
 }
 
-/// The periodic call: one a server and two seconds, for all its permits.
+/// Heartbeat: the periodic call of each server, every two seconds, for all its grants.
 pub trait Heartbeat: Send + Sync {
-    /// Raises and reports in one transaction, as [`Rows::raise`] does; returns what others said meanwhile. At most 4096
-    /// raises. Where it moves nothing, as that of an idle server, the version stays.
+    /// Raises and reports in one transaction, as [`Rows::raise`] does, and returns what other servers reported. At most 4096
+    /// raises. If nothing moves, as for an idle server, the version stays.
     fn heartbeat<'a>(
         &'a self,
         pass: Pass<'a>,

@@ -1,20 +1,20 @@
-//! What operators said: obeyed by every server within two seconds, undone by nobody but them.
+//! Slot commands of operators: evict, rescue, drain. Every server carries one out within two seconds; only an operator revokes it.
 
 use crate::{BoxFuture, SlotIndex, SourceError};
 
-/// What shall be done with a slot.
+/// Kind of slot command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum WordVerb {
-    /// Out of the rotation, until said otherwise.
+    /// Removes the slot from the rotation until another command.
     Evict,
-    /// Back: ends an eviction or a quarantine, by a probe at once.
+    /// Ends an eviction or quarantine with an immediate probe.
     Rescue,
-    /// Asked no more, and out once all that it was asked for has come.
+    /// Sends the slot no more requests, and removes it once all pending ones are answered.
     Drain,
 }
 
 impl WordVerb {
-    /// The word for ledgers, logs and JSON.
+    /// The name in ledgers, logs and JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Evict => "evict",
@@ -23,34 +23,34 @@ impl WordVerb {
         }
     }
 
-    /// The verb of this word, if there is one.
+    /// The kind with this name, if there is one.
     pub fn from_word(word: &str) -> Option<Self> {
         [Self::Evict, Self::Rescue, Self::Drain].into_iter().find(|verb| verb.as_str() == word)
     }
 }
 
-/// An operator's word about a slot; the latest one counts.
+/// Slot command of an operator. The latest one of a slot counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word {
     /// The slot.
     pub slot: SlotIndex,
-    /// What shall be done.
+    /// The kind of command.
     pub verb: WordVerb,
-    /// Who said it.
+    /// Who gave it.
     pub who: String,
-    /// Why.
+    /// The reason given.
     pub why: String,
-    /// When, by the ledger's clock, in milliseconds since 1970. Set by the ledger.
+    /// When it was given, by the ledger's clock, in milliseconds since 1970. Set by the ledger.
     pub at_ms: u64,
-    /// Until when it counts, in milliseconds since 1970; `None`: until another word.
+    /// When it expires, in milliseconds since 1970; `None` if it holds until another command.
     pub until_ms: Option<u64>,
 }
 
-/// The operators' words.
+/// Slot commands in the ledger.
 pub trait Words: Send + Sync {
-    /// The latest word about each slot, ascending by slot, expired ones left out.
+    /// The latest command of each slot, ascending by slot, without expired ones.
     fn words(&self) -> BoxFuture<'_, Result<Vec<Word>, SourceError>>;
 
-    /// Replaces the word about a slot; returns it as written.
+    /// Replaces the slot's command, and returns it as written.
     fn say<'a>(&'a self, word: &'a Word) -> BoxFuture<'a, Result<Word, SourceError>>;
 }

@@ -1,4 +1,4 @@
-//! First touch, and whenever a grant is lost: join the row's epoch; or close, open, install.
+//! Acquiring a grant, at first touch or after one was lost: join the row's epoch; or close, open, install.
 
 use std::time::{Duration, Instant};
 
@@ -10,25 +10,23 @@ use sequent_core::{
 use super::{Guarded, ceiling::report::Adds, first_value::Begins, grant::Grant};
 use crate::{guard::Ask, jump_limit};
 
-/// A first touch begins again at most so often, when others open, restore or restart meanwhile.
-/// More often than it waits for a claim.
+/// The most attempts of a first touch, if others open, restore or restart meanwhile. More than it waits for a claim.
 pub(super) const TOUCHES_MAX: usize = 12;
 
-/// A row is read at most so often, when others move it meanwhile.
+/// The most reads of a row, if others move it meanwhile.
 const READS_MAX: usize = 4;
 
-/// A row read when the key came alive is good for so long: at a first touch hours later it says little about how far the
-/// counter is.
+/// How long a row read at the creation of its key may be used. Hours later it says little about how far the counter is.
 pub(super) const PREREAD_MAX: Duration = Duration::from_secs(5);
 
-/// How it is said that a counter far on has no row, or one that was never given from: a ledger that was lost, or a hand that set
-/// the cell.
+/// Text for a counter that is far ahead without a row, or with one that never gave. The ledger was lost, or the cell was set by
+/// hand.
 pub const UNKNOWN_COUNTER: &str = "the ledger knows of no number of this counter";
 
-/// How it is said that the ledger's row permits far more than its counter can have come to.
+/// Text for a row whose ceiling is far more than its counter can have reached.
 pub const FAR_CEILING: &str = "the ledger's row has a ceiling of";
 
-/// The row of a counter as it was read with the others of its key.
+/// The row of a counter, read together with the others of its key.
 pub(super) struct PrefetchedRow {
     pub(super) row: Row,
     /// The ledger's clock.
@@ -64,7 +62,7 @@ impl Guarded {
             {
                 continue;
             }
-            // What the ledger has permitted above all that was reported.
+            // The ids permitted above those reported.
             let permitted = row.as_ref().map_or(0, |row| jump_limit::left_ahead(row.reached(), row.ceiling));
             let (is_known, given) = (
                 row.as_ref().is_some_and(|row| !row.is_unbegun()),
@@ -73,7 +71,7 @@ impl Guarded {
             if let Some(row) = row.filter(|row| self.names(row, &store, &ledger)) {
                 let refused = self.state().refused == Some(row.epoch);
                 if !refused {
-                    // Under the instances in force: equal to the row's own, unless a mutation has waived that.
+                    // With the instances in force. They equal the row's own, unless a mutation switches that rule off.
                     return Ok(self.take_up(Row { store, ledger, ..row }));
                 }
                 if self.waits_for_another(&row, clock_ms).await {
@@ -91,15 +89,16 @@ impl Guarded {
                 Err(error) => return Err(error),
             }
         }
-        Err(last
-            .unwrap_or_else(|| SourceError::new(ErrorKind::Contended, "a first touch began again too often")))
+        Err(last.unwrap_or_else(|| {
+            SourceError::new(ErrorKind::Contended, "acquiring a grant was repeated too often")
+        }))
     }
 
-    /// A leap of a counter without a row: where the ledger was lost, it is the cell that is right.
+    /// The error of a leap without a row. If the ledger was lost, the cell is right.
     fn unknown(&self, error: &SourceError) -> SourceError {
         let Counter { slot, key } = &self.counter;
         let context = format!(
-            "{}; {UNKNOWN_COUNTER}: where the ledger was lost, the value is right, and its cell must stay: `sequent advance {} \
+            "{}; {UNKNOWN_COUNTER}: if the ledger was lost, the value is right, and its cell must stay: `sequent advance {} \
              TO --leap`, TO at least the highest number of it that was given, then `sequent rescue {slot} --why TEXT`",
             error.context(),
             key.sequence(),
@@ -107,7 +106,7 @@ impl Guarded {
         SourceError::new(ErrorKind::Leapt, context).with(Condition::FarWithoutRow)
     }
 
-    /// The counter's row, the instance of the ledger that holds it, and the ledger's clock.
+    /// Reads the counter's row, the ledger's instance, and its clock.
     pub(super) async fn row(&self) -> Result<(InstanceId, Option<Row>, u64), SourceError> {
         let (preread, now) = (self.state().preread.take(), self.shared.env.clock.now());
         let fresh = |preread: &PrefetchedRow| now.saturating_duration_since(preread.at) <= PREREAD_MAX;
@@ -130,7 +129,7 @@ impl Guarded {
                 return Ok((ledger, row, clock_ms));
             }
         }
-        Err(SourceError::new(ErrorKind::Contended, "the row was moved again and again while it was read"))
+        Err(SourceError::new(ErrorKind::Contended, "the row changed at each attempt to read it"))
     }
 
     fn names(&self, row: &Row, store: &InstanceId, ledger: &InstanceId) -> bool {
@@ -140,7 +139,8 @@ impl Guarded {
             && (row.ledger == *ledger || !rules.keep(Rule::RowNamesLedger))
     }
 
-    /// Close, open, install; of a counter that has permitted so much above what was reported, and given so many.
+    /// Closes, opens and installs. `permitted` is the number of ids permitted above those reported, `given` the highest id
+    /// known to be given.
     async fn open(
         &self,
         (store, over): (&InstanceId, Over),
@@ -151,20 +151,22 @@ impl Guarded {
         let (shared, rules) = (&self.shared, self.shared.rules);
         let epoch = Epoch::random(&*shared.env.entropy);
         let cell = Cell { key: &self.cell, under: store };
-        // A close that no open can follow would only take the counter from servers that still hold grants.
+        // Without the ledger no open can follow. A close would only take the counter from servers that still hold grants.
         shared.client.in_reach()?;
         self.drop_permit();
         let value = self.shard.store().close(cell, epoch).await.map_err(|error| self.reborn(store, error))?;
         self.compare_with_taken(value);
         // R9
         let counts = if rules.keep(Rule::OpenCountsValue) { value } else { 0 };
-        // Of a cell that says nothing, the key's other slots say how far it may have been; of a counter that never began, its claim has.
+        // If the cell says nothing, the key's other slots say how far it may have been. A counter that never began has asked
+        // them at its claim.
         let beside = if value == 0 && is_known { self.beside().await? } else { 0 };
         let opening = Opening { beside, over, ..self.opening(epoch, store, counts, want, permitted) };
         self.begin(store, opening, (value, given)).await
     }
 
-    /// Open and install, of a cell that was closed for this epoch and found at `value`; its counter has `given` so many.
+    /// Opens and installs, after the cell was closed for this epoch and found at `value`. `given` is the highest id known to be
+    /// given.
     pub(super) async fn begin(
         &self,
         store: &InstanceId,
@@ -175,19 +177,19 @@ impl Guarded {
         let (cell, known) = (Cell { key: &self.cell, under: store }, opening.value.max(value));
         let row = match shared.ask(Ask::Open(opening)).await?.opened()? {
             Opened::Row(row) => row,
-            // Nothing is installed: the cell may be of the epoch that is there by now, and that is joined.
+            // Nothing is installed: the cell may have the epoch that is in the row by now, and that one is joined.
             Opened::Known(_) | Opened::Overtaken => {
-                let context = "the counter was begun by another";
+                let context = "another server began the counter";
                 return Err(SourceError::new(ErrorKind::Reborn, context));
             }
             Opened::Leapt { found, bound } if found > known => return Err(self.far_ceiling(found, bound)),
             Opened::Leapt { found, bound } => return Err(self.leapt(found, bound)),
         };
-        // Who opened an epoch knows best when it is dead; the others wait for this server as long as it is young.
+        // The server that opened an epoch knows first that it failed; others wait for it while the epoch is young.
         self.waits_no_more(epoch);
         let installed = self.shard.store().install(cell, epoch, row.base).await;
         if installed.as_ref().is_err_and(|error| error.kind() == ErrorKind::Regressed) {
-            // Somebody closed the cell after us, and can't open over this epoch, which it has not read.
+            // Another server closed the cell after us. It cannot open over this epoch, which it has not read.
             self.state().refused = Some(epoch);
         }
         installed.map_err(|error| self.reborn(store, error))?;
@@ -195,7 +197,7 @@ impl Guarded {
         Ok(self.take_up(row))
     }
 
-    /// A value below what was taken means that the store forgot: the ceiling makes up for it, and a person should know.
+    /// Reports a value below what was taken: the store forgot. The ceiling prevents repeats, but the operator should know.
     pub(super) fn compare_with_taken(&self, value: u64) {
         let (taken, refused) = {
             let state = self.state();
@@ -213,7 +215,7 @@ impl Guarded {
         let ahead = state.pace.wanted_room(config.outage, config.raise_within()).full;
         let cap = jump_limit::ahead_max(value, self.raw_max());
         let ahead = ahead.min(cap).max(want.min(self.raw_max().saturating_sub(value)));
-        // An epoch that ended by a crash leaves its ceiling ahead of what was seen: that much is no leap.
+        // An epoch that ended by a crash leaves its ceiling ahead of what was seen. That difference is no leap.
         let permitted = permitted.max(jump_limit::ahead_max(0, self.raw_max()));
         let leap_max = jump_limit::leap_max(value, self.raw_max(), want).saturating_add(permitted);
         let (counter, store) = (self.counter.clone(), store.clone());
@@ -224,7 +226,7 @@ impl Guarded {
         self.state().lay_down();
     }
 
-    /// A store that is reborn is inspected before it is touched again.
+    /// Drops a store whose instance changed, so that it is inspected before it is used again.
     pub(super) fn reborn(&self, store: &InstanceId, error: SourceError) -> SourceError {
         if error.kind() == ErrorKind::Reborn {
             self.shard.forget(store);
@@ -232,21 +234,21 @@ impl Guarded {
         error
     }
 
-    /// A leap that the cell knows nothing of: it stands in the ledger's row.
+    /// The error of a leap in the ledger's row that the cell does not show.
     fn far_ceiling(&self, found: u64, bound: u64) -> SourceError {
         let Counter { slot, key } = &self.counter;
         let context =
-            format!("slot {slot} key {key}: {FAR_CEILING} {found}, a leap: at most {bound} is followed");
+            format!("slot {slot} key {key}: {FAR_CEILING} {found}, a leap: at most {bound} is accepted");
         SourceError::new(ErrorKind::Leapt, context).with(Condition::FarCeiling)
     }
 
     pub(super) fn leapt(&self, found: u64, bound: u64) -> SourceError {
         let Counter { slot, key } = &self.counter;
-        let context = format!("slot {slot} key {key}: raw id {found} is a leap: at most {bound} is followed");
+        let context = format!("slot {slot} key {key}: raw id {found} is a leap: at most {bound} is accepted");
         SourceError::new(ErrorKind::Leapt, context)
     }
 
-    /// Moves the store's counter forward, for order's sake: under the grant, and never by a leap.
+    /// Raises the store's counter for order's sake, under the grant and never by a leap.
     pub(super) async fn lift_to(&self, floor: u64) -> Result<(), SourceError> {
         let grant = self.grant(1).await?;
         let seen = self.state().seen;
@@ -257,7 +259,7 @@ impl Guarded {
             return Ok(());
         }
         if floor >= grant.ceiling {
-            // It would burn what is left under the ceiling, and nothing could leave from above it.
+            // This would burn what is left under the ceiling, and no id above it could leave.
             self.shared.client.in_reach()?;
         }
         match self.lift_cell(&grant, floor).await {
@@ -267,7 +269,7 @@ impl Guarded {
     }
 }
 
-/// Others were faster, again and again: nobody is at fault, and the counter is not to be blamed.
+/// Turns a regression into `Reborn`: other servers were faster each time, and the counter is not at fault.
 pub(super) fn overtaken(error: &SourceError) -> SourceError {
     match error.kind() {
         ErrorKind::Regressed => SourceError::new(ErrorKind::Reborn, error.context().to_owned()),

@@ -1,4 +1,4 @@
-//! Waits of a server for another that is about to begin a counter, or has just begun it.
+//! Backoff of a server while another is about to begin a counter, or has just begun it.
 
 use std::{cmp::Ordering, time::Duration};
 
@@ -6,18 +6,18 @@ use sequent_core::{Epoch, ledger::Row};
 
 use super::Guarded;
 
-/// The longest of the first random waits before a refused join of a young epoch is tried again; four times as long with
-/// each further try, so that many servers that meet at one counter part.
+/// The upper bound of the first random wait before a refused join of a young epoch is retried. It grows fourfold with each
+/// retry, so that servers that meet at one counter disperse.
 const DUEL_WAIT: Duration = Duration::from_millis(50);
 
-/// So often a refused join is tried again while its epoch is young; then once more when it no longer is.
+/// How often a refused join is retried while its epoch is young. One more follows when it no longer is.
 const DUELS_MAX: u32 = 3;
 
-/// So often it is looked, while a claim is young, whether its epoch is there.
+/// How often the row is re-read while a claim is young.
 const CLAIM_LOOKS_MAX: u32 = 10;
 
 impl Guarded {
-    /// Waits for who has opened, or claimed, if that was just now; false when it is time to close the cell.
+    /// Waits for the server that has just opened or claimed. Returns false when it is time to close the cell.
     pub(super) async fn waits_for_another(&self, row: &Row, clock_ms: u64) -> bool {
         let Some(rest) = self.youth(row, clock_ms) else { return false };
         let waited = self.state().duel.map_or(0, |(epoch, often)| if epoch == row.epoch { often } else { 0 });
@@ -31,15 +31,15 @@ impl Guarded {
         true
     }
 
-    /// For how long the epoch's opener may still be about to install it, and who claimed about to open one: whoever asks has a deadline
-    /// of its own, and a dead claimer's counter is one of several slots that it may have claimed.
+    /// How long the opener may still need to install the epoch, or the claimer to open one. The wait is short, because callers
+    /// have deadlines of their own and a dead claimer may have claimed several slots.
     fn youth(&self, row: &Row, clock_ms: u64) -> Option<Duration> {
         let age = Duration::from_millis(clock_ms.saturating_sub(row.opened_at_ms));
         let rest = self.shared.config.attempt_timeout.saturating_sub(age);
         (!rest.is_zero()).then_some(rest)
     }
 
-    /// After how long the join is tried again with a real take; `None` when it has been tried often enough.
+    /// The wait before the join is retried with a real take; `None` after enough retries.
     fn join_again(&self, waited: u32, rest: Duration) -> Option<Duration> {
         let jitter = self.longest(waited).mul_f64(self.shared.env.entropy.fraction());
         let jitter = jitter.max(Duration::from_millis(1));
@@ -50,19 +50,20 @@ impl Guarded {
         }
     }
 
-    /// After how long the row is read again, which is a claim as yet: soon, then seldom, and at last when it is no longer young.
+    /// The wait before a row with a claim is read again: short at first, longer later, and at last until the claim is no longer
+    /// young.
     fn look_again(&self, waited: u32, rest: Duration) -> Option<Duration> {
         let half = self.longest(waited) / 2;
         let pause = half + half.mul_f64(self.shared.env.entropy.fraction());
         (waited < CLAIM_LOOKS_MAX).then(|| pause.min(rest))
     }
 
-    /// The longest that a wait lasts which follows so many others.
+    /// The upper bound of a wait after `waited` others.
     fn longest(&self, waited: u32) -> Duration {
         (DUEL_WAIT * 4_u32.pow(waited.min(DUELS_MAX))).min(self.shared.config.attempt_timeout / 2)
     }
 
-    /// Nobody else opens this epoch.
+    /// Ends the waiting for this epoch: no other server opens it.
     pub(super) fn waits_no_more(&self, epoch: Epoch) {
         self.state().duel = Some((epoch, DUELS_MAX.max(CLAIM_LOOKS_MAX) + 1));
     }

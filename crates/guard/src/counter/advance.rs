@@ -1,4 +1,4 @@
-//! An operator moves a counter forward: a new epoch, above what it may give no more.
+//! Advance of a counter by an operator: a new epoch above the numbers that it must not give.
 
 use sequent_core::{
     Block, Cell, Epoch, ErrorKind, InstanceId, SourceError,
@@ -12,11 +12,11 @@ use super::{
 use crate::jump_limit;
 
 impl Guarded {
-    /// Begins an epoch above `floor`, unless the counter is there already. An epoch of before is dead, for every server: what
-    /// it has taken and not released stays.
+    /// Begins an epoch above `floor`, unless the counter is above it already. The epoch before ends for every server, and ids
+    /// taken but not released are dropped.
     ///
-    /// How far `floor` is does not matter here, since a person has named it; the value found at the close, and the row's
-    /// ceiling, must be no leap.
+    /// `floor` may be arbitrarily far, since an operator named it. The value found at the close, and the row's ceiling, must be
+    /// no leap.
     pub(crate) async fn advance_to(&self, floor: u64) -> Result<(), SourceError> {
         let _one_at_a_time = self.touch.lock().await;
         let mut last = None;
@@ -30,7 +30,7 @@ impl Guarded {
             let (_, row, clock_ms) = self.row().await?;
             if let Some(row) = row.as_ref().filter(|row| is_past(row, floor)) {
                 let is_believed = self.believe(row, &store, clock_ms).await;
-                // What nobody believes becomes true where a person names as much; otherwise it gives nothing anyway.
+                // An implausible row is replaced if the operator's floor is as far. Otherwise its counter gives nothing anyway.
                 if !is_believed.is_err_and(|error| error.kind() == ErrorKind::Leapt) || far_below(row, floor)
                 {
                     return Ok(());
@@ -44,7 +44,7 @@ impl Guarded {
             }
         }
         Err(last
-            .unwrap_or_else(|| SourceError::new(ErrorKind::Contended, "others were faster, again and again")))
+            .unwrap_or_else(|| SourceError::new(ErrorKind::Contended, "other servers were faster each time")))
     }
 
     async fn begin_above(&self, store: &InstanceId, row: Option<Row>, floor: u64) -> Result<(), SourceError> {
@@ -74,12 +74,12 @@ pub(crate) fn is_past(row: &Row, floor: u64) -> bool {
     row.reached() >= floor
 }
 
-/// Whether a row claims far more than `floor`: who names that has not named the row's.
+/// Whether a row claims far more than `floor`: the operator has not confirmed its claim.
 fn far_below(row: &Row, floor: u64) -> bool {
     row.reached() > floor.saturating_add(jump_limit::LEAP_CAP)
 }
 
-/// An epoch that begins at `base` because a person says so, whatever the ledger has seen.
+/// An epoch at `base`, as an operator requested, whatever the ledger has seen.
 pub(crate) fn decreed(
     counter: sequent_core::ledger::Counter,
     epoch: Epoch,

@@ -1,9 +1,8 @@
-//! Which counters a heartbeat has to look at: those that have something to say, and not the others, of which there may be a
-//! million.
+//! Dirty sets: the counters with changes to send in the next heartbeat, among perhaps a million.
 //!
-//! A counter stands in a list exactly while its state says so: whoever holds the state changes it through [`StateGuard`], which looks
-//! at the end what has become of it. Nobody has to think of a mark, and nothing is taken out before it is said: a heartbeat that
-//! fails, or ends half way, leaves the lists as they are.
+//! A counter is listed exactly while its state requires it. State is changed only through [`StateGuard`], which updates the
+//! lists when it is dropped. Nothing is removed before it is reported: a heartbeat that fails, or stops half way, leaves the
+//! lists unchanged.
 
 use std::{
     collections::BTreeMap,
@@ -16,29 +15,29 @@ use std::{
 
 use super::{Guarded, State};
 
-/// Counters that are looked at before others get their turn.
+/// Counters visited before other tasks get a turn.
 pub(crate) const PAGE: usize = 512;
 
-/// The lists of one guard. None is longer than there are counters alive.
+/// The lists of one guard. None is longer than the number of live counters.
 #[derive(Default)]
 pub(crate) struct DirtySets {
-    /// Something is to be reported or raised.
+    /// Counters with something to report or raise.
     pub(crate) unsaid: List,
-    /// What left them is to be stepped over.
+    /// Counters that gave ids above their next epoch's base, which must be stepped over.
     pub(crate) above: List,
-    /// No key holds them: to be forgotten once they have nothing to say.
+    /// Counters without a key: forgotten once they have nothing to report.
     pub(crate) let_go: List,
-    /// How many counters were looked at for their place in a list.
+    /// The number of counters visited.
     looks: AtomicU64,
 }
 
 impl DirtySets {
-    /// How many counters heartbeats and raises have looked at.
+    /// The number of counters visited by heartbeats and raises.
     pub(crate) fn looks(&self) -> u64 {
         self.looks.load(Ordering::Relaxed)
     }
 
-    /// The next counters of a walk, `most` of them and a page at the most; `None` when it is over. Others run between two pages.
+    /// The next counters of a walk, at most `most` and at most a page; `None` at the end. Other tasks run between two pages.
     pub(crate) async fn next(&self, walk: &mut Walk<'_>, most: usize) -> Option<Vec<Arc<Guarded>>> {
         if walk.is_over() {
             return None;
@@ -62,7 +61,7 @@ struct Held {
     counters: BTreeMap<u64, Weak<Guarded>>,
 }
 
-/// Where a counter stands in each list; 0 where it is in none.
+/// A counter's position in each list; 0 if it is not listed.
 #[derive(Default)]
 pub(super) struct Places {
     unsaid: u64,
@@ -75,7 +74,7 @@ impl List {
         self.held().counters.len()
     }
 
-    /// Goes through what is listed now; what is listed meanwhile is for the next walk.
+    /// Walks over the counters listed now. Those listed later are left to the next walk.
     pub(crate) fn walk(&self) -> Walk<'_> {
         Walk { list: self, after: 0, upto: self.held().last, has_begun: false }
     }
@@ -122,7 +121,7 @@ impl Walk<'_> {
     }
 }
 
-/// A counter's state, held. Where it may have been changed, the counter's places are put right before others see it.
+/// Lock of a counter's state. If the state may have changed, the lists are updated before the lock is released.
 pub(crate) struct StateGuard<'a> {
     of: &'a Guarded,
     state: MutexGuard<'a, State>,
@@ -147,7 +146,7 @@ impl DerefMut for StateGuard<'_> {
 impl Drop for StateGuard<'_> {
     fn drop(&mut self) {
         if self.is_changed {
-            self.of.put_right(&mut self.state);
+            self.of.update_lists(&mut self.state);
         }
     }
 }
@@ -158,12 +157,12 @@ impl Guarded {
         StateGuard { of: self, state, is_changed: false }
     }
 
-    /// Lists a counter that has just been made, and that nobody holds yet.
+    /// Lists a new counter, which has no handle yet.
     pub(super) fn list(&self) {
         self.state().is_changed = true;
     }
 
-    fn put_right(&self, state: &mut State) {
+    fn update_lists(&self, state: &mut State) {
         let (unsaid, above, let_go) = (self.has_to_say(state), state.above.is_some(), state.handles == 0);
         let (lists, places) = (&self.shared.lists, &mut state.places);
         lists.unsaid.place(&mut places.unsaid, unsaid, &self.me);

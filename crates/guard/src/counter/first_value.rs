@@ -1,4 +1,4 @@
-//! A counter that nobody knows, or of which neither row nor cell says how far it was.
+//! First value of a counter that is unknown, or whose row and cell do not say how far it was.
 
 use std::{
     sync::{
@@ -16,8 +16,8 @@ use sequent_core::{
 use super::{Guarded, acquire::PREREAD_MAX};
 use crate::{guard::Ask, jump_limit, plausibility::SiblingSlots};
 
-/// A key that has no row in any slot: whoever begins it in one announces it in the others, so that a row that is missing later was
-/// lost.
+/// A key without a row in any slot. The server that begins it in one slot announces it in the others, so that a row missing
+/// later must have been lost.
 #[derive(Debug)]
 pub(crate) struct FirstValue {
     counters: Vec<Counter>,
@@ -29,8 +29,8 @@ impl FirstValue {
         Self { counters: counters.to_vec(), is_announced: AtomicBool::new(false) }
     }
 
-    /// The words that are still to be said beside a claim on one of them.
-    fn words(&self, claimed: &Counter, epoch: Epoch) -> Vec<Opening> {
+    /// The announcements to send with a claim on one of the counters, if they were not sent yet.
+    fn announcements(&self, claimed: &Counter, epoch: Epoch) -> Vec<Opening> {
         if self.is_announced.swap(true, Ordering::Relaxed) {
             return Vec::new();
         }
@@ -39,29 +39,29 @@ impl FirstValue {
     }
 }
 
-/// What was read with the rows of its key, when that came alive.
+/// Data read with the rows of the key, when the key was created.
 #[derive(Debug, Clone)]
 pub(super) struct ReadAhead {
-    /// There was no row of it.
+    /// Whether the counter had no row.
     pub(super) is_absent: bool,
     /// How far the key's other slots were at most.
     pub(super) beside: u64,
-    /// None of its slots had a row.
+    /// The key, if none of its slots had a row.
     pub(super) newborn: Option<Arc<FirstValue>>,
     pub(super) at: Instant,
 }
 
-/// Who begins a counter without a row.
+/// The server that begins a counter without a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Begins {
     /// This server: its claim is in the ledger, under this epoch.
     Own(Epoch),
-    /// Another one, which may be about to install its epoch.
+    /// Another server, which may be about to install its epoch.
     Other,
 }
 
 impl Guarded {
-    /// Whether the rows of its key were read just now, and there was none of it: a claim will tell if there is one since.
+    /// Whether the key's rows were read just now, and none was this counter's. A claim finds out if there is one since.
     pub(super) fn is_absent(&self) -> bool {
         let fresh = self.fresh_read_ahead().is_some_and(|read| read.is_absent);
         let mut state = self.state();
@@ -76,20 +76,21 @@ impl Guarded {
         self.state().read_ahead.clone().filter(|read| now.saturating_duration_since(read.at) <= PREREAD_MAX)
     }
 
-    /// Servers that meet at a counter without a row ask the ledger who begins it, before any of them closes the cell: each close
-    /// ends the epoch that another has begun, and what that had ahead is left out.
+    /// Claims a counter without a row, so that servers that meet at it agree on who begins it before any of them closes the
+    /// cell. Each close ends an epoch that another server has begun, and skips what that had ahead.
     ///
-    /// The claim permits nothing, and no cell is ever of its epoch: whoever has it closes, opens and installs as ever, and so does
-    /// whoever has waited for that in vain.
+    /// The claim permits nothing, and no cell ever has its epoch. The claimer closes, opens and installs as usual, and so does
+    /// a server that has waited for the claimer in vain.
     pub(super) async fn claim(&self, is_announced: bool) -> Result<Begins, SourceError> {
         let epoch = Epoch::random(&*self.shared.env.entropy);
-        // Of a counter that was announced it is known that it never began.
+        // An announced counter is known never to have begun.
         let beside = if is_announced { 0 } else { self.beside().await? };
         let leap_max = jump_limit::leap_max(0, self.raw_max(), 1);
         let claim = Opening { beside, leap_max, ..Opening::claim(self.counter.clone(), epoch) };
         let newborn = self.fresh_read_ahead().and_then(|read| read.newborn);
-        let words = newborn.as_ref().map(|newborn| newborn.words(&self.counter, epoch)).unwrap_or_default();
-        let claimed = self.shared.ask(Ask::Claim(claim, words)).await;
+        let announcements =
+            newborn.as_ref().map(|newborn| newborn.announcements(&self.counter, epoch)).unwrap_or_default();
+        let claimed = self.shared.ask(Ask::Claim(claim, announcements)).await;
         if let (Err(_), Some(newborn)) = (&claimed, newborn) {
             newborn.is_announced.store(false, Ordering::Relaxed);
         }
@@ -103,8 +104,8 @@ impl Guarded {
         }
     }
 
-    /// How far the key's other slots may be: a counter whose cell says nothing begins no lower. Where a hand has deleted its row as
-    /// well, or lowered it, that is all that tells; and the ring would lift it as far anyway.
+    /// How far the key's other slots may be. A counter whose cell says nothing begins no lower. If its row was also deleted or
+    /// lowered by hand, this is the only evidence; the ring would lift it as far anyway.
     pub(super) async fn beside(&self) -> Result<u64, SourceError> {
         let last = self.raw_max().saturating_sub(1);
         if let Some(read) = self.fresh_read_ahead() {

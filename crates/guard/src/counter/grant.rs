@@ -1,17 +1,17 @@
-//! A grant: a server's copy of a row. It may release ids of that epoch up to that ceiling.
+//! Grant: a server's copy of a row. It permits the release of ids of that epoch up to that ceiling.
 
 use sequent_core::{Rule, SourceError, ledger::Row};
 
 use super::Guarded;
 
-/// What a counter may release, and under whom.
+/// The grant of a counter.
 #[derive(Debug, Clone)]
 pub(crate) struct Grant {
     /// The row that was joined or opened.
     pub(crate) row: Row,
-    /// The highest ceiling acknowledged for it.
+    /// The highest acknowledged ceiling of the row.
     pub(crate) ceiling: u64,
-    /// The highest id that the store gave under it, whether it left or not.
+    /// The highest id that the store gave under it, whether or not it left.
     pub(super) drawn: u64,
     /// Whether the last raise failed, so that its block was dropped.
     pub(super) barred: bool,
@@ -25,7 +25,7 @@ impl Grant {
 }
 
 impl Guarded {
-    /// The grant held, if it is still good; else by first touch, once for all callers.
+    /// The present grant if it is valid; otherwise one first touch for all callers.
     pub(super) async fn grant(&self, want: u64) -> Result<Grant, SourceError> {
         if let Some(grant) = self.good_permit() {
             return Ok(grant);
@@ -37,7 +37,7 @@ impl Guarded {
         }
     }
 
-    /// A grant counts under the instances of store and ledger that it names, and while the ledger is trusted.
+    /// The grant, if its instances of store and ledger are still the present ones.
     pub(super) fn good_permit(&self) -> Option<Grant> {
         let (rules, client) = (self.shared.rules, &self.shared.client);
         let grant = self.state().grant.clone()?;
@@ -47,7 +47,7 @@ impl Guarded {
         (same_store && same_ledger).then_some(grant)
     }
 
-    /// Takes up a row, joined or opened: what was seen under it counts as seen.
+    /// Takes a joined or opened row as the grant. The row's `seen` counts as seen here.
     pub(super) fn take_up(&self, row: Row) -> Grant {
         let grant = Grant::of(row);
         let mut state = self.state();

@@ -1,4 +1,4 @@
-//! A take in flight: its place in the order is judged once, at the latest when its block leaves.
+//! Take in flight: its order is checked once, at the latest when its block leaves.
 
 use sequent_core::Block;
 
@@ -8,7 +8,7 @@ use super::{
     grant::Grant,
 };
 
-/// A take in flight; a caller that goes away leaves nothing behind.
+/// A take in flight. Dropping it removes its ticket, so a caller that goes away leaves nothing behind.
 pub(super) struct InFlight<'a> {
     of: &'a Guarded,
     ticket: Ticket,
@@ -16,14 +16,14 @@ pub(super) struct InFlight<'a> {
 }
 
 impl<'a> InFlight<'a> {
-    /// A take begins: what has been seen by now is what its block must exceed.
+    /// Begins a take. Its block must exceed everything seen until now.
     pub(super) fn begin(of: &'a Guarded) -> Self {
         let ticket = of.state().order.begin();
         Self { of, ticket, placed: false }
     }
 
-    /// Judges the order, and counts the block as seen by takes that begin later. A leap is seen by nobody, so that
-    /// nothing follows it: its place is judged when it leaves, if the ledger has followed it by then.
+    /// Checks the order, and counts the block as seen for takes that begin later. A leap is not counted, so that nothing
+    /// follows it. Its order is checked when it leaves, if the ledger has accepted it by then.
     pub(super) fn arrive(&mut self, block: Block, grant: &Grant) -> Result<(), Backwards> {
         let mut state = self.of.state();
         if self.of.beyond_leap(&state, grant, block).is_some() {
@@ -32,7 +32,7 @@ impl<'a> InFlight<'a> {
         self.place(&mut state, block)
     }
 
-    /// The same, without the doubt; once judged, it is not judged again.
+    /// Checks the order, also of a leap. Only the first check counts.
     pub(super) fn place(&mut self, state: &mut State, block: Block) -> Result<(), Backwards> {
         if self.placed {
             return Ok(());

@@ -1,4 +1,4 @@
-//! May a block leave? Only in its epoch, above all that was seen, and witnessed.
+//! Release of a block: only in its epoch, above everything seen, and at or below an acknowledged ceiling.
 
 use sequent_core::{
     Block, ErrorKind, Event, Rule, SourceError,
@@ -8,30 +8,30 @@ use sequent_core::{
 use super::{Guarded, checks::monotonicity::Backwards, grant::Grant, in_flight::InFlight};
 use crate::{guard::Ask, jump_limit};
 
-/// Why a block stays: another epoch is in force.
+/// Reason to drop a block: another epoch is in force.
 pub(super) const EPOCH_ENDED: &str = "its epoch ended before it could leave";
 
-/// Why a block stays: a hand has set its counter.
+/// Reason to drop a block: its counter was set by hand.
 pub(super) const NOTHING_FOLLOWS: &str = "a leap that nothing follows";
 
-/// Why a block stays: the guard has sent its last heartbeat.
+/// Reason to drop a block: the guard has sent its last heartbeat.
 const SHUT: &str = "the guard was closed before it could leave";
 
-/// What becomes of a block.
+/// Decision about a block.
 pub(super) enum Verdict {
-    /// It leaves, as far as it is within the range.
+    /// It leaves, cut at the end of the range.
     Leaves(Block),
-    /// It was dropped; the take begins again.
+    /// It was dropped, and the take begins again.
     Again(SourceError),
 }
 
-/// What a look at the grant says about a block.
+/// State of a block under the grant.
 enum Standing {
     Witnessed,
     AboveCeiling(Grant),
-    /// It stays, for this reason.
+    /// It is dropped, for this reason.
     Stays(ErrorKind, &'static str),
-    /// It stays: the counter went back.
+    /// It is dropped: the counter went backwards.
     Backwards(Backwards),
 }
 
@@ -64,7 +64,7 @@ impl Guarded {
         self.again(block, "taken from a counter that went backwards", ErrorKind::Regressed)
     }
 
-    /// Lets the block go if the grant covers it now.
+    /// Releases the block if the grant covers it now.
     fn release(&self, taken_under: &Grant, flight: &mut InFlight<'_>, block: Block) -> Standing {
         let mut state = self.state();
         let rules = self.shared.rules;
@@ -76,7 +76,7 @@ impl Guarded {
             None if !rules.keep(Rule::BlockKeepsEpoch) => taken_under,
             _ => return Standing::Stays(ErrorKind::Reborn, EPOCH_ENDED),
         };
-        // Judged under the lock that the last report takes, so that the report has all that left.
+        // Checked under the lock that the last report takes, so that the report includes everything that left.
         if self.is_shut() {
             return Standing::Stays(ErrorKind::NoWitness, SHUT);
         }
@@ -142,15 +142,15 @@ impl Guarded {
         Raise { counter: self.counter.clone(), epoch: held.row.epoch, ceiling, seen: block.last(), leap_max }
     }
 
-    /// How far a value may be before it counts as a leap, where it is one: against what was seen, and the copy of
-    /// the ceiling. With the ledger in reach, its own ceiling has the last word.
+    /// The highest first id of a block that is no leap, if the block exceeds it. It is judged by what was seen, and by the
+    /// grant's ceiling. If the ledger is available, its own ceiling decides in the end.
     pub(super) fn beyond_leap(&self, state: &super::State, held: &Grant, block: Block) -> Option<u64> {
         let at = state.seen.saturating_add(jump_limit::left_ahead(state.seen, held.ceiling));
         let bound = at.saturating_add(jump_limit::leap_max(at, self.raw_max(), state.pace.block()));
         (block.first() > bound).then_some(bound)
     }
 
-    /// Ids above the range are nobody's; a block wholly above it means that the counter is at its end.
+    /// Cuts the block at the end of the range. A block wholly above it means that the counter is exhausted.
     fn within_range(&self, block: Block) -> Result<Verdict, SourceError> {
         if let Some(block) = block.up_to(self.raw_max()) {
             return Ok(Verdict::Leaves(block));

@@ -1,4 +1,4 @@
-//! One counter: a key in a slot, guarded. Takes from the store, and lets go only what the ledger has witnessed.
+//! Guarded counter: a key in a slot. It takes ids from the store, and releases only those at or below an acknowledged ceiling.
 
 mod acquire;
 mod acquire_backoff;
@@ -39,22 +39,22 @@ use grant::Grant;
 use in_flight::InFlight;
 use judge_block::Verdict;
 
-/// A take begins again at most so often: after a lost epoch, a reborn store, a block of an epoch that ended meanwhile.
+/// The most rounds of a take, after a lost epoch, a changed store instance, or a block of an ended epoch.
 const ROUNDS_MAX: usize = 12;
 
-/// What a process knows of one counter. Kept as long as its key, and until its `seen` is reported.
+/// A process's state of one counter. Kept as long as its key, and until its `seen` is reported.
 pub(crate) struct Guarded {
-    /// What lists hold of it.
+    /// The reference that the lists hold.
     me: Weak<Self>,
     pub(crate) counter: Counter,
-    /// What its cells are called, under the layout in force.
+    /// The key of its cells, in the layout in force.
     cell: Key,
     pub(crate) shared: Arc<Shared>,
     pub(crate) shard: Arc<Shard>,
-    /// The end of the range, as the newest definition has it.
+    /// The end of the range in the newest definition.
     raw_max: AtomicU64,
     state: Mutex<State>,
-    /// First touch goes once for all callers.
+    /// Serializes first touches, so that one serves all callers.
     touch: tokio::sync::Mutex<()>,
     closed: AtomicBool,
 }
@@ -62,40 +62,40 @@ pub(crate) struct Guarded {
 #[derive(Default)]
 pub(crate) struct State {
     pub(crate) grant: Option<Grant>,
-    /// The row read when the key came alive, good for one first touch soon after.
+    /// The row read when the key was created, for one first touch soon after.
     preread: Option<PrefetchedRow>,
-    /// What was read with it, for as long.
+    /// Further data of that read, valid as long.
     read_ahead: Option<ReadAhead>,
-    /// How far each of the key's other slots was at least when its rows were read.
+    /// How far each of the key's other slots was at least, when its rows were read.
     beside: Option<u64>,
-    /// What was heard of the row while there was neither grant nor row: one that is being read may not have it yet.
+    /// A report about the row, heard while there was neither grant nor row. A row being read may lack it.
     told: Option<Told>,
-    /// The epoch whose setback this process told last.
+    /// The epoch whose regression this process reported last.
     setback: Option<Epoch>,
-    /// The epoch that the store refused last, and how often its opener has been waited for.
+    /// The epoch that the store last refused; `duel` counts the waits for its opener.
     refused: Option<Epoch>,
     duel: Option<(Epoch, u32)>,
     order: Monotonicity,
     pace: Rate,
-    /// How far the counter is known to have come, by whoever took from it: what is beyond is consumption.
+    /// How far the counter is known to have come, whichever server took. Progress beyond it is consumption.
     position: u64,
-    /// The highest id that left this process, or that the row or another server has seen: what is reported.
+    /// The highest id that left this process, or that the row or another server has seen. This is what is reported.
     pub(crate) seen: u64,
-    /// The same, but for what is seen only because an epoch begins there: really taken by somebody.
+    /// As `seen`, without ids that count as seen only because an epoch begins there: really taken by a server.
     taken: u64,
-    /// What was reported last.
+    /// The `seen` of the last report.
     reported: u64,
-    /// The epoch last held, until a report has told what left in it: whoever takes up its row must know.
+    /// The epoch held last, until a report has told what left in it: servers that join its row must know.
     former: Option<FormerEpoch>,
-    /// What this server gave above where the next epoch began, until that has been noted and stepped over.
+    /// Ids that this server gave above the next epoch's base, until they are noted and stepped over.
     pub(crate) above: Option<GivenAbove>,
-    /// How many keys hold it.
+    /// How many keys use it.
     handles: usize,
     places: Places,
 }
 
 impl State {
-    /// An id of an epoch that began at `base` has been seen; at the base itself nobody has taken anything yet.
+    /// Notes an id of an epoch with this base. At the base itself nothing has been taken yet.
     fn saw(&mut self, id: u64, base: u64) {
         self.seen = self.seen.max(id);
         if id > base {
@@ -103,8 +103,8 @@ impl State {
         }
     }
 
-    /// A row of an instance of the ledger that has ended says so. An operator may have added a loss to what it calls
-    /// seen: that is to be left out, but nobody needs to have taken it. Where its epoch began the counter has been.
+    /// Notes a row of an ended instance of the ledger. A recovery may have added a loss to its `seen`: that is skipped, but
+    /// need not have been taken. The base of its epoch was reached for certain.
     fn was_told(&mut self, row: &Row) {
         self.seen = self.seen.max(row.seen);
         if row.seen > row.base {
@@ -114,8 +114,8 @@ impl State {
 }
 
 impl Guarded {
-    /// Nobody holds it yet, and so it is listed to be forgotten.
-    #[allow(clippy::similar_names, reason = "`shared` and `shard` are the words of this crate")]
+    /// Creates a counter without a handle, which is listed to be forgotten.
+    #[allow(clippy::similar_names, reason = "`shared` and `shard` are this crate's names")]
     pub(crate) fn new(counter: Counter, shared: Arc<Shared>, shard: Arc<Shard>, raw_max: u64) -> Arc<Self> {
         let cell = counter.key.in_generation(shared.client.generation());
         let guarded = Arc::new_cyclic(|me| Self {
@@ -137,12 +137,12 @@ impl Guarded {
         self.raw_max.load(Ordering::Relaxed)
     }
 
-    /// The definition has another end now; the counter goes on where it is.
+    /// Sets the end of the range of a changed definition. The counter continues where it is.
     pub(crate) fn reach_to(&self, raw_max: u64) {
         self.raw_max.store(raw_max, Ordering::Relaxed);
     }
 
-    /// The row as it was read with the others of its key, each of which is so far.
+    /// Takes in the row and the evidence of the key's other slots, which were read together.
     pub(crate) fn preread(
         &self,
         row: Option<Row>,
@@ -158,7 +158,7 @@ impl Guarded {
             if told.is_some_and(|told| told.adds_to(&mut row) == Adds::Doubt) {
                 return;
             }
-            // What is far beyond what is known here is looked into before it is believed, at the first touch.
+            // A claim far above what is known here is checked at the first touch.
             if !state.doubts(row.reached()) {
                 if self.shared.client.speaks_as(&row.ledger) {
                     state.saw(row.seen, row.base);
@@ -171,7 +171,7 @@ impl Guarded {
         }
     }
 
-    /// No take leaves any more.
+    /// Stops the counter: no take leaves any more.
     pub(crate) fn shut(&self) {
         self.closed.store(true, Ordering::Relaxed);
     }
@@ -204,7 +204,7 @@ impl Guarded {
         Err(last.unwrap_or_else(|| SourceError::new(ErrorKind::Contended, "a take began again too often")))
     }
 
-    /// At most what is left of the range; `Exhausted` where nothing is.
+    /// `want`, cut to what is left of the range; `Exhausted` if nothing is.
     fn affordable(&self, want: u64) -> Result<u64, SourceError> {
         let left = self.raw_max().saturating_sub(self.state().seen);
         if left == 0 {
@@ -215,7 +215,7 @@ impl Guarded {
         Ok(want.clamp(1, left))
     }
 
-    /// A take that the store refused: what to do before the next round, or the error that the caller gets.
+    /// Handles a take that the store refused: what the next round must know, or the error for the caller.
     fn refused(&self, grant: &Grant, error: SourceError) -> Result<SourceError, SourceError> {
         match error.kind() {
             ErrorKind::Reborn => {
@@ -232,7 +232,7 @@ impl Guarded {
         }
     }
 
-    /// The grant of this epoch is gone, if it is still held; `refused`: the store knows no such epoch any more.
+    /// Drops the grant of this epoch, if it is still held. `refused`: the store no longer knows the epoch.
     fn give_up(&self, epoch: Epoch, refused: bool) {
         let mut state = self.state();
         if state.grant.as_ref().is_some_and(|grant| grant.row.epoch == epoch) {
@@ -243,15 +243,15 @@ impl Guarded {
         }
     }
 
-    /// Another server's new epoch is refused just so, and is nobody's fault: only a store that tells a hand's work, or
-    /// that a part of the counter is gone, has more to say.
+    /// Reports a refusal that shows a value set by hand, or a lost part of the counter. A new epoch of another server is
+    /// refused in the same way, and is no fault.
     fn tell_tampered(&self, epoch: Epoch, error: &SourceError) {
         if matches!(error.why(), Some(Why::SetByHand | Why::LostInPart)) {
             self.regressed(Some(epoch), error.context().to_owned());
         }
     }
 
-    /// A setback of an epoch is told once, whoever of this process finds it.
+    /// Reports a regression, once per epoch.
     fn regressed(&self, epoch: Option<Epoch>, detail: String) {
         if epoch.is_some() && std::mem::replace(&mut self.state().setback, epoch) == epoch {
             return;
@@ -261,12 +261,12 @@ impl Guarded {
     }
 }
 
-/// The guarded counter as a source of raw ids. Dropping the last handle lets the guard forget it once it is reported.
+/// Source of raw ids from a guarded counter. After the last handle is dropped and its counter reported, the guard forgets it.
 pub(crate) struct Handle(Arc<Guarded>);
 
 impl Handle {
     pub(crate) fn of(guarded: Arc<Guarded>) -> Self {
-        // With this its places are put right, also where the definition reaches further now.
+        // This also updates the lists, in case the definition's end was raised.
         guarded.state().handles += 1;
         Self(guarded)
     }

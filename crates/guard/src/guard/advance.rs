@@ -1,4 +1,4 @@
-//! Moving a key forward on an operator's word, in every slot of the ring.
+//! Advance of a key by an operator, in every slot of the ring.
 
 use std::sync::Arc;
 
@@ -14,28 +14,28 @@ use crate::{
     jump_limit::{self, LeapBound},
 };
 
-/// Why an epoch that begins here is no store's.
+/// Store placeholder of an epoch that was advanced without its store.
 const ADVANCED: &str = "advanced by an operator";
 
-/// How far a counter is, and may be moved without a leap.
+/// How far a counter is, and how far it may be advanced without a leap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Headroom {
     /// The slot.
     pub slot: SlotIndex,
-    /// It gives nothing at or below this raw id any more.
+    /// The counter gives nothing at or below this raw id any more.
     pub at: u64,
-    /// The highest raw id that is no leap for it.
+    /// The highest raw id that is no leap.
     pub bound: u64,
-    /// What decides that.
+    /// The limit that determines `bound`.
     pub decided_by: LeapBound,
 }
 
 impl Guard {
-    /// How far a key's counters are, by slot, those of empty slots among them: one ledger call.
+    /// How far a key's counters are in every slot, including slots without a store, in one ledger call.
     ///
     /// # Errors
     ///
-    /// `NoWitness` where the ledger is away; `LedgerBehind`.
+    /// `NoWitness` if the ledger is away; `LedgerBehind` if it is not trusted.
     pub async fn headroom(&self, key: &Key, raw_max: u64) -> Result<Vec<Headroom>, SourceError> {
         self.shared.client.trusted()?;
         let counters: Vec<Counter> = self.every_slot(key).collect();
@@ -50,21 +50,21 @@ impl Guard {
         Ok(counters.iter().zip(&reading.rows).map(headroom).collect())
     }
 
-    /// Ends the epoch of each of the key's counters that is not past its floor (by slot, one for each slot of the ring),
-    /// and begins the next above it. Nothing is lowered, and whoever does it again changes nothing.
+    /// Ends the epoch of each of the key's counters that is not above its floor, and begins the next one above it. `floors` has
+    /// one entry for each slot of the ring. Nothing is lowered, and repeating the call changes nothing.
     ///
-    /// A store that can't be reached is left to its row: it is told when it is back. Its ids of before may leave until the
-    /// servers that hold a grant have heard of it, which takes two seconds.
+    /// For an unreachable store only the row is changed, and the store follows when it is back. Its earlier ids may leave until
+    /// the servers with a grant have read the row, which takes two seconds.
     ///
     /// # Errors
     ///
-    /// Those of the ledger; `Leapt` where a store was found far above its ceiling.
+    /// Those of the ledger; `Leapt` if a store's value is far above its ceiling.
     pub async fn advance(&self, key: &Key, raw_max: u64, floors: &[u64]) -> Result<(), SourceError> {
-        // Alive for as long as they are worked on, and forgotten after that.
+        // Keeps the counters alive until all of them are advanced.
         let _sources = self.counters(key, raw_max).await?;
         let highest = floors.iter().copied().max().unwrap_or(0);
         if highest > 0 {
-            // Whoever meets such an epoch at once must know it from a hand's.
+            // Noted first, so that a server that meets such an epoch does not take it for one set by hand.
             self.shared.client.note_begun(key, highest).await?;
         }
         let mut works = JoinSet::new();
@@ -108,9 +108,9 @@ async fn advance_one(
     let opening = decreed(counter, epoch, InstanceId::nobody(ADVANCED), floor);
     match shared.ask(Ask::Open(opening)).await?.opened()? {
         Opened::Row(_) | Opened::Known(_) => Ok(()),
-        Opened::Overtaken => Err(SourceError::new(ErrorKind::Contended, "others were faster")),
+        Opened::Overtaken => Err(SourceError::new(ErrorKind::Contended, "another server was faster")),
         Opened::Leapt { found, bound } => {
-            let context = format!("raw id {found} is a leap: at most {bound} is followed");
+            let context = format!("raw id {found} is a leap: at most {bound} is accepted");
             Err(SourceError::new(ErrorKind::Leapt, context))
         }
     }

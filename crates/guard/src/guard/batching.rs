@@ -1,4 +1,4 @@
-//! What counters ask of the ledger, and how many asks become few calls.
+//! Batching of ledger requests: many requests of counters become few calls.
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -14,18 +14,18 @@ use crate::{
     ledger_client::LedgerClient,
 };
 
-/// What a counter asks of the ledger.
+/// Request of a counter to the ledger.
 pub(crate) enum Ask {
     /// A new epoch.
     Open(Opening),
-    /// A claim, with the words that are said beside it as far as there is room in the call: what is not announced begins no lower than
-    /// the key's other slots, and that is all. Their outcome is nobody's.
+    /// A claim, with the announcements that go with it as far as the call has space. Their results are ignored: a slot that is
+    /// not announced begins no lower than the key's other slots.
     Claim(Opening, Vec<Opening>),
-    /// A higher ceiling, under the instance of the ledger that granted the grant.
+    /// A higher ceiling, under the ledger's instance of the grant.
     Raise(InstanceId, Raise),
 }
 
-/// What the ledger answered.
+/// The ledger's answer.
 pub(crate) enum Answered {
     Opened(Opened),
     Raised(Raised),
@@ -48,10 +48,10 @@ impl Answered {
 }
 
 fn mixed_up() -> SourceError {
-    SourceError::new(ErrorKind::Unavailable, "the ledger answered another ask")
+    SourceError::new(ErrorKind::Unavailable, "the ledger's answer belongs to another request")
 }
 
-/// What counters share.
+/// State shared by all counters.
 pub(crate) struct Shared {
     pub(crate) client: Arc<LedgerClient>,
     pub(crate) config: GuardConfig,
@@ -74,37 +74,37 @@ pub(super) fn slots_of<'a>(counters: impl Iterator<Item = &'a Counter>) -> BTree
     counters.map(|counter| counter.slot).collect()
 }
 
-/// Answers a batch of asks: one call for its openings, one for its raises.
+/// Answers a batch of requests: one call for its openings, one for its raises.
 pub(super) async fn answer(
     client: &LedgerClient,
     rules: Rules,
     asks: Vec<Ask>,
 ) -> Vec<Result<Answered, SourceError>> {
     let mut answers: Vec<Option<Result<Answered, SourceError>>> = asks.iter().map(|_| None).collect();
-    let (mut openings, mut claims, mut words) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut openings, mut raises, mut announcements) = (Vec::new(), Vec::new(), Vec::new());
     for (at, ask) in asks.into_iter().enumerate() {
         match ask {
             Ask::Open(opening) => openings.push((at, opening)),
             Ask::Claim(claim, beside) => {
                 openings.push((at, claim));
-                words.extend(beside);
+                announcements.extend(beside);
             }
-            Ask::Raise(under, raise) => claims.push((at, under, raise)),
+            Ask::Raise(under, raise) => raises.push((at, under, raise)),
         }
     }
     if !openings.is_empty() {
         let (places, mut openings): (Vec<usize>, Vec<Opening>) = openings.into_iter().unzip();
         let room = client.batch_max().saturating_sub(openings.len());
-        openings.extend(words.into_iter().take(room));
+        openings.extend(announcements.into_iter().take(room));
         let opened = open(client, &openings).await.map(|all| all.into_iter().map(Answered::Opened).collect());
-        deal(&mut answers, &places, opened);
+        distribute(&mut answers, &places, opened);
         // R24
         if rules.keep(Rule::OverStaysOver) {
             bar_what_is_over(client, &openings, &places, &mut answers).await;
         }
     }
     let in_force = client.instance();
-    claims.retain(|(at, under, _)| {
+    raises.retain(|(at, under, _)| {
         // R4
         let current = in_force == *under || !rules.keep(Rule::SameLedger);
         if !current {
@@ -112,16 +112,16 @@ pub(super) async fn answer(
         }
         current
     });
-    if !claims.is_empty() {
-        let places: Vec<usize> = claims.iter().map(|(at, ..)| *at).collect();
-        let claims: Vec<Raise> = claims.into_iter().map(|(.., raise)| raise).collect();
-        let outcome = raise(client, (&in_force, rules), &claims).await;
-        deal(&mut answers, &places, outcome.map(|all| all.into_iter().map(Answered::Raised).collect()));
+    if !raises.is_empty() {
+        let places: Vec<usize> = raises.iter().map(|(at, ..)| *at).collect();
+        let raises: Vec<Raise> = raises.into_iter().map(|(.., raise)| raise).collect();
+        let outcome = raise(client, (&in_force, rules), &raises).await;
+        distribute(&mut answers, &places, outcome.map(|all| all.into_iter().map(Answered::Raised).collect()));
     }
     answers.into_iter().map(|answer| answer.unwrap_or_else(|| Err(mixed_up()))).collect()
 }
 
-fn deal(
+fn distribute(
     answers: &mut [Option<Result<Answered, SourceError>>],
     places: &[usize],
     outcome: Result<Vec<Answered>, SourceError>,
@@ -136,7 +136,7 @@ async fn open(client: &LedgerClient, openings: &[Opening]) -> Result<Vec<Opened>
     let under = client.instance();
     client.in_reach()?;
     let slots = slots_of(openings.iter().map(|opening| &opening.counter));
-    // No id rests on a claim.
+    // No id depends on a claim, so it needs no mark.
     let mark = openings.iter().any(|opening| !opening.is_word());
     client.write("open", &under, (&slots, mark), openings, |ledger, pass, asks| ledger.open(pass, asks)).await
 }
@@ -153,11 +153,11 @@ async fn raise(
     client.write("raise", under, (&slots, mark), raises, |ledger, pass, asks| ledger.raise(pass, asks)).await
 }
 
-/// A counter, and what it has to report.
+/// A counter, and its report.
 pub(super) type Report = (Arc<Guarded>, Raise);
 
-/// What the next counters of a walk have to report, at most `most`: in the order in which every server
-/// asks, so that no two wait for each other's rows.
+/// The reports of the next counters of a walk, at most `most`. They are in the order that every server uses, so that no two
+/// servers deadlock on rows.
 pub(super) async fn gather(
     lists: &DirtySets,
     walk: &mut Walk<'_>,

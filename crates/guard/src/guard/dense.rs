@@ -1,8 +1,8 @@
-//! Dense counters: the asks of many callers in one write, which another store witnesses before its numbers leave.
+//! Dense counters: many callers' requests share one write, which is marked on another store before its numbers leave.
 //!
-//! Such numbers are in the ledger alone. Each write of them makes its version one higher, and that is left on a shard: a ledger that is
-//! restored from an older copy is behind it, and gives none before `recover`. What whoever gave them remembers (`given.rs`), each ask
-//! demands besides.
+//! Dense numbers are kept in the ledger alone. Each write of them raises the ledger's version, and that is marked on a shard. A
+//! ledger restored from an older backup is below the mark, and gives no number before `recover`. In addition each request
+//! demands at least the numbers that this process remembers giving (`dense_issued.rs`).
 
 use std::{
     collections::BTreeSet,
@@ -18,33 +18,33 @@ use sequent_core::{
 use super::{Guard, dense_issued::Back, expire::begins_no_more};
 use crate::ledger_client::{Call, LedgerClient};
 
-/// Callers waiting for the next write; further ones wait to get in.
+/// The most callers that wait for the next write. Further ones wait to get in.
 const CALLERS_QUEUED_MAX: usize = 8192;
 
-/// Callers whom one write answers.
+/// The most callers answered by one write.
 const CALLERS_MAX: usize = 4096;
 
-/// A write is tried so often where the ledger turns out to be another instance, which has written nothing.
+/// The most attempts of a write if the ledger's instance changed, in which case nothing was written.
 const TRIES_MAX: u32 = 3;
 
-/// A row that somebody else holds is asked for so often, with a pause after each: another server's hold lasts for milliseconds, and a
-/// person's for as long as it pleases.
+/// The most attempts at a locked row, with a pause after each. Another server holds a lock for milliseconds, an operator's
+/// session for any time.
 const LOCKED_TRIES: u32 = 20;
 const LOCKED_PAUSE: Duration = Duration::from_millis(25);
 
-/// An ask, and whether its caller still waits: what nobody waits for is not taken, and leaves no gap.
+/// A request, and whether its caller still waits. If not, nothing is taken, which leaves no gap.
 pub(super) struct Caller {
     ask: DenseAsk,
     waits: Weak<()>,
 }
 
-/// The queue of the callers.
+/// Queue of callers.
 pub(super) struct Dense {
     callers: Merge<Caller, Result<DenseTaken, SourceError>>,
 }
 
 impl Dense {
-    /// The queue, and what drives it.
+    /// The queue, and its driver.
     pub(super) fn new(client: Arc<LedgerClient>) -> (Self, BoxFuture<'static, ()>) {
         let (callers, driver) = Merge::new(CALLERS_QUEUED_MAX, CALLERS_MAX, move |callers: Vec<Caller>| {
             let client = Arc::clone(&client);
@@ -55,13 +55,13 @@ impl Dense {
 }
 
 impl Guard {
-    /// Takes of a dense counter: strictly in order, and one write for all who ask meanwhile. A caller that goes away before
-    /// its ask has left takes nothing.
+    /// Takes from a dense counter, strictly in order, in one write for all concurrent callers. A caller that goes away before
+    /// its request is sent takes nothing.
     ///
     /// # Errors
     ///
-    /// `NoWitness` where the ledger is away: what was under way may be burnt. `LedgerBehind` where it went back, or has
-    /// given less than this process knows of, or may lose what it acknowledges and nobody allowed that.
+    /// `NoWitness` if the ledger is away: numbers under way may be burnt. `LedgerBehind` if it went back, has given less than
+    /// this process knows of, or may lose acknowledged writes without being allowed to.
     pub async fn count(&self, ask: DenseAsk) -> Result<DenseTaken, SourceError> {
         let shut = || SourceError::new(ErrorKind::NoWitness, "the guard is closed");
         if self.closed.load(Ordering::Relaxed) {
@@ -82,18 +82,18 @@ impl Guard {
         }
     }
 
-    /// Whether dense numbers are given at all.
+    /// Checks whether dense numbers can be given at all.
     ///
     /// # Errors
     ///
-    /// `LedgerBehind` where the ledger may lose what it acknowledges, and nobody allowed that.
+    /// `LedgerBehind` if the ledger may lose acknowledged writes, and the config does not allow it.
     pub async fn may_count(&self) -> Result<(), SourceError> {
         self.shared.client.look_at_the_settings().await;
         self.shared.client.may_count()
     }
 }
 
-/// What one write of many callers needs.
+/// The state of a write for many callers.
 struct Counting {
     client: Arc<LedgerClient>,
 }
@@ -130,7 +130,7 @@ impl Counting {
                 Err(error) if error.kind() == ErrorKind::Reborn && tries < TRIES_MAX => {}
                 Err(error) if error.kind() == ErrorKind::Reborn => {
                     return Err(
-                        SourceError::new(ErrorKind::NoWitness, "the ledger is restarted").because(error)
+                        SourceError::new(ErrorKind::NoWitness, "the ledger was restarted").because(error)
                     );
                 }
                 Err(error) => return Err(error),
@@ -138,7 +138,7 @@ impl Counting {
         }
     }
 
-    /// Whatever refuses a number here uses up none.
+    /// Checks before the write. A refusal here uses up no number.
     async fn may_give(&self) -> Result<(), SourceError> {
         self.client.look_at_the_settings().await;
         self.client.in_reach()?;
@@ -147,8 +147,8 @@ impl Counting {
         self.client.has_a_witness().await
     }
 
-    /// Holds what the ledger answered against what was given. A row that a hand set back stops its counter; a ledger that
-    /// went back is not to be trusted with anything, by anybody.
+    /// Compares the ledger's answers with what was given. A row set back by hand stops its counter. A ledger that went back is
+    /// accused, so that no server uses it.
     async fn judge(
         &self,
         asks: &[DenseAsk],
@@ -174,7 +174,7 @@ impl Counting {
     }
 }
 
-/// One write, and the version that it left.
+/// Makes one write, and returns its version.
 async fn write(
     client: &LedgerClient,
     under: &InstanceId,

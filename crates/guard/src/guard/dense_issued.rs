@@ -1,8 +1,8 @@
-//! What this process has given of dense counters: a ledger that knows of less went back, whatever marks say.
+//! Dense numbers issued by this process: a ledger that knows of fewer went back, whatever marks show.
 //!
-//! Each write is marked on a store, which may be out of reach when the ledger is judged; and a hand may set a row back, which moves no
-//! version. So whoever has given numbers remembers them, and each ask demands a counter at or above that, in the statement that counts:
-//! what is behind gives nothing, and no number of it is used up.
+//! A write's mark may be on a store that is unreachable when the ledger is judged, and a row set back by hand does not change
+//! the version. So the process remembers what it gave. Each request demands a counter at or above that, in the statement that
+//! counts: a counter below gives nothing, and uses up no number.
 
 use std::{
     collections::BTreeMap,
@@ -15,11 +15,11 @@ use sequent_core::{
     ledger::{DenseAsk, DenseTaken},
 };
 
-/// Keys in each of two generations: where the young one is full, the old one is forgotten. Of what is forgotten the marks tell,
-/// and callers (`above`).
+/// The most keys in each of two generations. If the young one is full, the old one is forgotten. Marks, and callers with
+/// `above`, still protect forgotten keys.
 const KEYS_MAX: usize = 32_768;
 
-/// What was given, by key.
+/// Highest numbers given, by key.
 #[derive(Default)]
 pub(crate) struct DenseIssued(Mutex<Generations>);
 
@@ -29,36 +29,36 @@ struct Generations {
     old: BTreeMap<Key, Highest>,
 }
 
-/// The highest of a key, and which run of the ledger counted it.
+/// The highest number of a key, and the ledger's instance that gave it.
 #[derive(Debug, Clone)]
 struct Highest {
     last: u64,
     under: InstanceId,
-    /// What the ledger said when it was behind, and whether that was the row's alone; `None` while it is not.
+    /// The ledger's value when it was behind, and whether only the row was set back; `None` while it is not behind.
     found: Option<(u64, bool)>,
 }
 
-/// A counter that is behind what this process has given of it.
+/// A counter that is below what this process has given of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Back {
     pub(crate) key: Key,
     pub(crate) given: u64,
     pub(crate) found: u64,
-    /// Whether the run of the ledger that counted last answered: then its row alone was set back, by a hand. Any loss of the
-    /// ledger's takes this server's nonce with it, which is written with each count, and makes it another run.
+    /// Whether the ledger's instance that counted last answered. Then only its row was set back, by hand: any loss of the
+    /// ledger would also lose this server's nonce, which is written with each count, and so change the instance.
     pub(crate) is_row: bool,
-    /// Whether it was not told before.
+    /// Whether it was not reported before.
     pub(crate) is_new: bool,
 }
 
 impl DenseIssued {
-    /// The ask, which a counter behind what was given here answers with [`DenseTaken::Behind`].
+    /// The request, which a counter below the numbers given here answers with [`DenseTaken::Behind`].
     pub(crate) fn demanded(&self, mut ask: DenseAsk) -> DenseAsk {
         ask.above = ask.above.max(self.generations().of(&ask.key).map_or(0, |highest| highest.last));
         ask
     }
 
-    /// Notes what the ledger answered while it spoke as `under`; or says that it is behind.
+    /// Notes the ledger's answer under the instance `under`, or returns that the counter is behind.
     pub(crate) fn judge(&self, ask: &DenseAsk, taken: DenseTaken, under: &InstanceId) -> Result<(), Back> {
         let mut generations = self.generations();
         let highest = generations.of(&ask.key);
@@ -67,14 +67,14 @@ impl DenseIssued {
             return Ok(());
         }
         if taken == DenseTaken::Over {
-            // Its row went with its period, and nobody is given any of it again. What was given is remembered, for a ledger that
-            // is put back to before that.
+            // Its row was deleted with its period, and none of its numbers is given again. The highest is remembered, in case
+            // the ledger is restored from before that.
             if let Some(highest) = highest.filter(|highest| highest.found.is_some()).cloned() {
                 generations.note(&ask.key, Highest { found: None, ..highest });
             }
             return Ok(());
         }
-        // An answer that is not above all that was given is as bad as one that says so.
+        // An answer that is not above everything given is treated like one that says so.
         let (found, last) = match taken {
             DenseTaken::Last(last) => (last.saturating_sub(ask.count), last),
             DenseTaken::Spent { at } | DenseTaken::Behind { at } => (at, at),
@@ -89,12 +89,12 @@ impl DenseIssued {
         let was_row = highest.found.is_some_and(|(_, is_row)| is_row);
         let (key, is_new, is_row) =
             (ask.key.clone(), highest.found.is_none(), was_row || highest.under == *under);
-        // Under the run that counted last: another one stays another one, however often it is asked.
+        // The instance is kept: if another one answered, repeating the request must not make it the known one.
         generations.note(&key, Highest { found: Some((found, is_row)), ..highest });
         Err(Back { key, given, found, is_row, is_new })
     }
 
-    /// The counters that were found behind, and have not given since: key, what was given, what was found.
+    /// The counters found behind that have not given since: the key, what was given, what was found.
     pub(crate) fn behind(&self) -> Vec<(Key, u64, u64)> {
         let generations = self.generations();
         let all = generations.young.iter().chain(&generations.old);
@@ -123,12 +123,13 @@ impl Generations {
 }
 
 impl Back {
-    /// The error that callers get.
+    /// The error for callers.
     pub(crate) fn error(&self) -> SourceError {
         let Self { key, given, found, .. } = self;
         let context = format!(
-            "the ledger says that {found} numbers of the dense counter {key} are given, and this server knows of {given}: it was \
-             set back, or lost what it had acknowledged; say how much was lost: `sequent recover --bump N`; this server alone knows of {} more, others may know of more",
+            "the ledger says that {found} numbers of the dense counter {key} were given, but this server knows of {given}: the \
+             counter was set back, or the ledger lost acknowledged writes; say how much was lost: `sequent recover --bump N`; \
+             this server alone knows of {} more, others may know of more",
             given.saturating_sub(*found)
         );
         SourceError::new(ErrorKind::LedgerBehind, context)

@@ -1,7 +1,7 @@
-//! Counters of periods that are over for good: none begins there again, and so they may go.
+//! Expiry of counters in periods that are over for good: none of them starts again, so they are deleted.
 //!
-//! A fence in the ledger comes first, then the cells go, then the rows: at each step either the row or the fence keeps a
-//! number from being given twice. Whoever begins a counter reads the fence after its epoch is in the ledger, and installs
+//! The fence is noted in the ledger first, then the cells are deleted, then the rows. At each step, either the row or the fence
+//! prevents a repeated number. A server that begins a counter reads the fence after its epoch is in the ledger, and installs
 //! nothing behind it.
 
 use std::collections::BTreeMap;
@@ -16,8 +16,8 @@ use super::{Answered, Guard};
 use crate::{ledger_client::LedgerClient, timeouts::limited};
 
 impl Guard {
-    /// Notes a fence: no counter of a period up to there begins from now on, on any server. What servers hold ready of one
-    /// may still leave.
+    /// Notes a fence: from now on no server begins a counter of a period up to it. Prefetched numbers of such a counter may
+    /// still leave.
     ///
     /// # Errors
     ///
@@ -27,7 +27,7 @@ impl Guard {
         self.shared.client.forget(fence, &[]).await
     }
 
-    /// The keys of a slot's counters, from one on and before another, at most `most`, ascending.
+    /// The keys of a slot's counters in `from .. below`, at most `most`, ascending. `span` is `(from, below)`.
     ///
     /// # Errors
     ///
@@ -42,12 +42,13 @@ impl Guard {
         self.shared.client.keys_between(slot, span, most).await
     }
 
-    /// Forgets counters that are behind a fence: their cells, and then all that the ledger holds of them. Where a store is
-    /// away its counters are left for another time. Returns how many are gone.
+    /// Deletes counters behind a fence: first their cells, then everything in the ledger. Counters of an unreachable store are
+    /// left for later. Returns how many were deleted.
     ///
     /// # Errors
     ///
-    /// `Refused` where one of them is not behind it, and those of the ledger; what has no cell any more is safe by its row.
+    /// `Refused` if one of them is not behind the fence, and those of the ledger. A counter whose cell is already deleted is
+    /// protected by its row.
     pub async fn retire(&self, fence: &Fence, counters: Vec<Counter>) -> Result<usize, SourceError> {
         check_behind(fence, counters.iter().map(|counter| &counter.key))?;
         self.fence(fence).await?;
@@ -86,7 +87,7 @@ impl Guard {
         Ok(gone.len())
     }
 
-    /// The keys of dense counters, from one on and before another, at most `most`, ascending.
+    /// The keys of dense counters in `from .. below`, at most `most`, ascending. `span` is `(from, below)`.
     ///
     /// # Errors
     ///
@@ -96,12 +97,12 @@ impl Guard {
         self.shared.client.dense_between(span, most).await
     }
 
-    /// Forgets dense counters that are behind a fence. They have no cells: the ledger lets none begin there again.
-    /// Returns how many are gone.
+    /// Deletes dense counters behind a fence, which have no cells. The ledger does not let them start again. Returns how many
+    /// were deleted.
     ///
     /// # Errors
     ///
-    /// `Refused` where one of them is not behind it, and those of the ledger.
+    /// `Refused` if one of them is not behind the fence, and those of the ledger.
     pub async fn retire_dense(&self, fence: &Fence, keys: &[Key]) -> Result<usize, SourceError> {
         check_behind(fence, keys.iter())?;
         self.shared.client.trusted()?;
@@ -115,18 +116,18 @@ impl Guard {
 fn check_behind<'a>(fence: &Fence, mut keys: impl Iterator<Item = &'a Key>) -> Result<(), SourceError> {
     let Some(key) = keys.find(|key| !fence.covers(key)) else { return Ok(()) };
     let Fence { periods: Periods { sequence, unit }, to } = fence;
-    let context = format!("{key}: its period is not over by the fence of {sequence}, {unit:?} {to}");
+    let context = format!("{key}: its period is not behind the fence of {sequence}, {unit:?} {to}");
     Err(SourceError::new(ErrorKind::Refused, context))
 }
 
-/// What a caller is told whose counter would begin in a period that is over.
+/// The error for a caller whose counter would begin in a period that is over.
 pub(super) fn begins_no_more(key: &Key) -> SourceError {
-    let context = format!("{key}: its period is over for good, and its counter begins no more");
+    let context = format!("{key}: its period is over for good, and its counter cannot start again");
     SourceError::new(ErrorKind::Exhausted, context)
 }
 
-/// Takes back what was begun of a period that is over: whoever forgot its row had noted the fence before, so it is seen
-/// here, after the epoch is in the ledger, and before the cell counts.
+/// Refuses openings in periods that are over. The fence is noted before a row is deleted, so it is found here: after the epoch
+/// is in the ledger, and before the cell counts.
 pub(super) async fn bar_what_is_over(
     client: &LedgerClient,
     openings: &[Opening],

@@ -1,4 +1,4 @@
-//! Heartbeats: one ledger call every two seconds for all grants.
+//! Heartbeat: one ledger call every two seconds for all grants.
 
 use std::{
     sync::{Arc, PoisonError},
@@ -18,14 +18,14 @@ use super::{
 };
 use crate::{counter::PAGE, ledger_client::Call};
 
-/// Pages of moved rows that one heartbeat reads: what is left is for the next.
+/// The most pages of moved rows read per heartbeat. The rest is left to the next.
 const PAGES_MAX: usize = 8;
 
-/// Counters that are stepped over what was given, in one heartbeat.
+/// The most counters stepped over in one heartbeat.
 const STEPPED_OVER_MAX: usize = 32;
 
 impl Guard {
-    /// Answers asks, sends heartbeats and watches, until it is dropped. To be spawned once.
+    /// Runs the guard: answers requests, sends heartbeats and watches, until it is dropped. To be spawned once.
     pub async fn run(self: Arc<Self>) {
         let driver = self.driver.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(driver) = driver else { return };
@@ -33,16 +33,16 @@ impl Guard {
         let dense = dense.unwrap_or_else(|| Box::pin(std::future::pending()));
         let heartbeat = async {
             loop {
-                self.rest().await;
+                self.wait_for_next().await;
                 self.heartbeat(self.shared.config.outage).await;
                 self.shared.client.look_at_the_settings().await;
-                // Where it can't be done now, whoever asks for a dense number tries again, and so does the next heartbeat.
+                // If this fails, the next heartbeat and the next dense request try again.
                 drop(self.shared.client.see_to_the_record().await);
                 self.shared.client.marks.spread().await;
             }
         };
         tokio::select! {
-            // In this order, so that a run can be replayed.
+            // A fixed order, so that a run can be replayed.
             biased;
             () = driver => {}
             () = dense => {}
@@ -51,32 +51,32 @@ impl Guard {
         }
     }
 
-    /// Waits for the next heartbeat: soon where the ledger is found to be away meanwhile, since nobody else asks it until one
-    /// shows that it is back (a single connection that was closed is no more than that), but no more often than it is
-    /// retried.
-    async fn rest(&self) {
+    /// Waits for the next heartbeat. If the ledger goes away meanwhile, the wait is cut short, since no other call is made
+    /// until a heartbeat shows that it is back; a closed connection may be all that happened. It is not retried more often than
+    /// [`AWAY_RETRY`].
+    async fn wait_for_next(&self) {
         let (client, every) = (&self.shared.client, self.shared.config.heartbeat_every);
         let least = AWAY_RETRY.min(every);
         let loss = client.next_loss();
         tokio::pin!(loss);
-        // From now on it is heard, and not only while it is waited for.
+        // Enabled now, so that an outage during the sleep is not missed.
         loss.as_mut().enable();
         tokio::time::sleep(least).await;
         if client.away_since().is_none() {
-            // Either is as good.
+            // Timeout and outage both end the wait.
             drop(tokio::time::timeout(every.saturating_sub(least), loss).await);
         }
     }
 
-    /// One call for all grants: raises ahead, reports, and what others said meanwhile.
+    /// Sends one call for all grants: raises ahead, reports, and reads what others reported.
     pub(super) async fn heartbeat(&self, outage: Duration) {
         let under = self.shared.client.instance();
         let (lists, most) = (&self.shared.lists, self.shared.client.batch_max());
         let mut walk = lists.unsaid.walk();
         loop {
-            // In trouble nothing may be raised; but who does not call never hears that an operator has named the loss.
-            let is_mute = self.trouble().is_some();
-            let batch = if is_mute { Vec::new() } else { gather(lists, &mut walk, (outage, most)).await };
+            // A faulty ledger gets no raises. The call is still made, since only it shows that an operator has named the loss.
+            let is_faulty = self.trouble().is_some();
+            let batch = if is_faulty { Vec::new() } else { gather(lists, &mut walk, (outage, most)).await };
             if !self.report(&under, &batch).await {
                 return;
             }
@@ -94,7 +94,8 @@ impl Guard {
 
     async fn report(&self, under: &InstanceId, batch: &[Report]) -> bool {
         let raises: Vec<Raise> = batch.iter().map(|(_, raise)| raise.clone()).collect();
-        // Not the raised ones alone: a grant may rest on what another server raised, and died before it could mark it.
+        // Marked for all reported slots, not only the raised ones: a grant may depend on a raise of another server that failed
+        // before it could mark it.
         let slots = slots_of(raises.iter().map(|raise| &raise.counter));
         let mark = self.shared.rules.keep(Rule::MarkRaises) && !slots.is_empty();
         let client = &self.shared.client;
@@ -114,7 +115,7 @@ impl Guard {
         true
     }
 
-    /// What others opened and reported meanwhile, of counters that had nothing to say themselves.
+    /// Takes in what others opened and reported, for counters that had nothing to report themselves.
     async fn listen(&self, under: &InstanceId) {
         for _ in 0..PAGES_MAX {
             let Ok((moved, more)) = self.shared.client.listen(under).await else { return };
@@ -131,7 +132,7 @@ impl Guard {
         }
     }
 
-    /// What was given above where the next epoch began, of a few counters at a time: raises and reports must not wait for long.
+    /// Steps over ids given above the next epoch's base. Few counters at a time, since raises and reports must not wait long.
     async fn step_over_given(&self) {
         let mut walk = self.shared.lists.above.walk();
         let Some(page) = self.shared.lists.next(&mut walk, STEPPED_OVER_MAX).await else { return };
@@ -142,14 +143,14 @@ impl Guard {
         steps.join_all().await;
     }
 
-    /// Counters whose key is gone, and which have nothing left to report, are forgotten.
+    /// Forgets counters without a key that have nothing left to report.
     async fn forget_the_dropped(&self) {
         let (lists, mut walk) = (&self.shared.lists, self.shared.lists.let_go.walk());
         while let Some(page) = lists.next(&mut walk, PAGE).await {
             let mut registry = self.registry();
             for guarded in page {
                 let is_it = registry.get(&guarded.counter).is_some_and(|held| Arc::ptr_eq(held, &guarded));
-                // Held by the registry, and by this page.
+                // One reference of the registry, one of this page.
                 if is_it && is_done_with(&guarded, 2) {
                     registry.remove(&guarded.counter);
                 }

@@ -1,4 +1,4 @@
-//! How far the counters of a key may have been taken, by whomever: by what this process knows, by the ledger, by the stores.
+//! High water of a key's counters: how far any server may have taken them, by this process, the ledger, and the stores.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use tokio::task::JoinSet;
 use super::Guard;
 use crate::counter::Guarded;
 
-/// The highest raw id of a slot's counter that anybody can have been given.
+/// The highest raw id that can have been given, by slot.
 type Reach = Vec<(SlotIndex, u64)>;
 
 impl Guard {
-    /// As far as this process knows: asks nobody.
+    /// As far as this process knows, without a call.
     pub fn held(&self, key: &Key) -> Reach {
         self.alive(key).iter().map(|guarded| (guarded.counter.slot, guarded.reach())).collect()
     }
@@ -24,7 +24,7 @@ impl Guard {
     ///
     /// # Errors
     ///
-    /// `NoWitness` where the ledger is away, `LedgerBehind` where it is not to be trusted.
+    /// `NoWitness` if the ledger is away, `LedgerBehind` if it is not trusted.
     pub async fn ceilings(&self, key: &Key) -> Result<Reach, SourceError> {
         let counter = |slot| Counter { slot, key: key.clone() };
         let asked: Vec<Counter> = self.shards.iter().map(|shard| counter(shard.slot())).collect();
@@ -36,7 +36,7 @@ impl Guard {
         Ok(reach)
     }
 
-    /// As far as the stores have counted. Those that can't be asked are left out.
+    /// As far as the stores have counted. Unreachable ones are left out.
     pub async fn values(&self, key: &Key) -> Reach {
         let mut looks = JoinSet::new();
         for guarded in self.alive(key) {

@@ -1,4 +1,4 @@
-//! The guard: one a cluster. Opens the guard, answers the counters' asks in merged calls, sends heartbeats, and closes.
+//! Guard: one per cluster. It opens, answers the counters' requests in merged calls, sends heartbeats, and closes.
 
 mod advance;
 mod batching;
@@ -38,19 +38,19 @@ pub(crate) use batching::{Answered, Ask, Shared};
 pub(crate) use dense_issued::{Back, DenseIssued};
 pub(crate) use regression_watch::Latest;
 
-/// Asks waiting for the next ledger call; further ones wait to get in.
+/// The most requests that wait for the next ledger call. Further ones wait to get in.
 const ASKS_QUEUED_MAX: usize = 8192;
 
-/// Raises in one ledger call; some ledgers take fewer.
+/// The most raises in one ledger call. Some ledgers take fewer.
 pub(crate) const RAISES_MAX: usize = 4096;
 
-/// How often a ledger that is away is tried.
+/// The interval of retries while the ledger is away.
 const AWAY_RETRY: Duration = Duration::from_millis(250);
 
-/// How often a process that ends tries to report: others may keep the ledger busy for a moment.
+/// The most attempts of a process that ends to report, since others may lock the ledger for a moment.
 const LAST_REPORTS_MAX: usize = 4;
 
-/// Counters that a status lists.
+/// The most counters listed in a status.
 const STATUS_COUNTERS_MAX: usize = 1000;
 
 type Registry = Mutex<BTreeMap<Counter, Arc<Guarded>>>;
@@ -75,32 +75,32 @@ impl Guard {
         &self.layout
     }
 
-    /// Why nothing may be opened or raised, if so.
+    /// Why nothing may be opened or raised; `None` if all is well.
     pub fn trouble(&self) -> Option<LedgerFault> {
         self.shared.client.trouble()
     }
 
-    /// What grants rest on: which run of the ledger speaks, and why it is not to be trusted, if so.
+    /// What grants depend on: the ledger's instance, and its fault, if any.
     pub fn footing(&self) -> (InstanceId, Option<LedgerFault>) {
         (self.shared.client.instance(), self.trouble())
     }
 
-    /// The operators' words in force, as they were at the latest heartbeat.
+    /// The slot commands in force, as of the latest heartbeat.
     pub fn words(&self) -> watch::Receiver<Vec<Word>> {
         self.words.subscribe()
     }
 
-    /// The version of the catalog of definitions, as it was at the latest heartbeat.
+    /// The version of the catalog of definitions, as of the latest heartbeat.
     pub fn catalog_version(&self) -> watch::Receiver<u64> {
         self.catalog_version.subscribe()
     }
 
-    /// The counters of a key as sources of raw ids up to `raw_max`, by slot; `None` for an empty slot. Their rows are
+    /// The counters of a key as sources of raw ids up to `raw_max`, by slot; `None` for a slot without a store. Their rows are
     /// read in one ledger call.
     ///
     /// # Errors
     ///
-    /// `NoWitness` where the ledger is away, unless the key is still alive here; `LedgerBehind`.
+    /// `NoWitness` if the ledger is away, unless the key is still alive here; `LedgerBehind` if it is not trusted.
     pub async fn counters(
         &self,
         key: &Key,
@@ -113,7 +113,7 @@ impl Guard {
         let counter = |shard: &Arc<Shard>| Counter { slot: shard.slot(), key: key.clone() };
         let asked: Vec<Counter> = self.shards.iter().map(counter).collect();
         let are_alive = asked.iter().all(|counter| self.registry().contains_key(counter));
-        // Before their rows are read: what is heard meanwhile may not be in the answer, and is told only once.
+        // Created before their rows are read: a report heard meanwhile may be missing in the answer, and comes only once.
         let counters: Vec<Arc<Guarded>> = self
             .shards
             .iter()
@@ -147,7 +147,7 @@ impl Guard {
         Ok(())
     }
 
-    /// Forgets those that nobody uses, and which have nothing to report.
+    /// Forgets counters without users that have nothing to report.
     fn forget_unused(&self, counters: &[Counter]) {
         let mut registry = self.registry();
         for counter in counters {
@@ -160,10 +160,10 @@ impl Guard {
     fn guarded(&self, shard: &Arc<Shard>, counter: &Counter, raw_max: u64) -> Arc<Guarded> {
         let new = || Guarded::new(counter.clone(), Arc::clone(&self.shared), Arc::clone(shard), raw_max);
         let guarded = Arc::clone(self.registry().entry(counter.clone()).or_insert_with(new));
-        // It may be older than the definition that it is asked for by.
+        // It may be older than the definition of this call.
         guarded.reach_to(raw_max);
         if self.closed.load(Ordering::Relaxed) {
-            // Closed since it was asked for: the last report knows nothing of it.
+            // Closed in the meantime: the last report does not include this counter.
             guarded.shut();
         }
         guarded
@@ -173,7 +173,7 @@ impl Guard {
         self.counters.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sends the last heartbeat, so that every `seen` is exact; nothing leaves afterwards.
+    /// Sends the last heartbeat, so that every `seen` is exact. Nothing leaves afterwards.
     pub async fn close(&self) {
         if self.closed.swap(true, Ordering::Relaxed) {
             return;
@@ -193,7 +193,7 @@ impl Guard {
         }
     }
 
-    /// Counters with something left to report.
+    /// The number of counters with something left to report.
     async fn unreported(&self) -> usize {
         let (lists, mut walk, mut count) = (&self.shared.lists, self.shared.lists.unsaid.walk(), 0);
         while let Some(page) = lists.next(&mut walk, PAGE).await {
@@ -202,11 +202,11 @@ impl Guard {
         count
     }
 
-    /// What the guard knows, for people.
+    /// The status of the guard.
     pub fn status(&self) -> GuardStatus {
         let client = &self.shared.client;
         let trouble = client.trouble();
-        // A ledger that says which layout it has is not away: this server is the one that is out of it.
+        // A ledger that refuses because of its layout or instance is not away; this server is out of date.
         let is_relaid = matches!(
             trouble,
             Some(LedgerFault::Relaid { .. } | LedgerFault::Outrun { .. } | LedgerFault::Superseded { .. })
@@ -232,7 +232,7 @@ impl Guard {
     }
 }
 
-/// Whether nobody holds it but those `holders`, and it has nothing left to report.
+/// Whether only `holders` references are left, and nothing has to be reported.
 fn is_done_with(guarded: &Arc<Guarded>, holders: usize) -> bool {
     Arc::strong_count(guarded) == holders
         && guarded.report(Duration::ZERO).is_none()

@@ -1,4 +1,4 @@
-//! Opening the guard: layout, stamps, instances on record and marks are looked at first, and only then is written.
+//! Opening of the guard: layout, stamps, instances on record and marks are checked before anything is written.
 
 use std::{
     sync::{
@@ -30,36 +30,36 @@ use crate::{
     timeouts::patiently,
 };
 
-/// Slots that can't take part now, each with the reason.
-type Plausibility = Vec<(SlotIndex, SourceError)>;
+/// Slots that cannot take part now, each with the reason.
+type NotAdmitted = Vec<(SlotIndex, SourceError)>;
 
-/// Shards that may take part, as they were found.
+/// Shards that may take part, with their inspections.
 type Admissible = Vec<(Arc<Shard>, Inspection)>;
 
-/// What the ledger says before anything is written.
-struct Ground {
+/// State of the ledger before anything is written.
+struct LedgerFacts {
     inspection: LedgerInspection,
     held: Option<LayoutRecord>,
     generation: u64,
 }
 
 impl Guard {
-    /// Opens the guard: checks the layout, the stamps and the marks, and enlists this server.
+    /// Opens the guard: checks the layout, the stamps and the marks, and registers this server in the ledger.
     ///
-    /// Returns the slots that could not be admitted now, with the reason: those `Unavailable` may come back, those
-    /// `Refused` need a person: where the first look finds one of these, nothing is written, and the guard gives nothing.
+    /// Returns the slots that could not be admitted, with the reason. `Unavailable` ones may come back; `Refused` ones need an
+    /// operator. If a slot is refused at the first look, nothing is written, and the guard gives nothing.
     ///
     /// # Errors
     ///
-    /// `Refused`: the layout, or two slots on one store; nothing was touched. `LedgerBehind`: everything moved at once.
-    /// `NoWitness`: the ledger is away. `Unavailable`: it has no layout yet, and a store can't be seen.
-    pub async fn open(opening: Opening) -> Result<(Arc<Self>, Plausibility), SourceError> {
+    /// `Refused` for another layout, or two slots on one store; nothing was touched. `LedgerBehind` if everything moved at
+    /// once. `NoWitness` if the ledger is away. `Unavailable` if it has no layout yet and a store cannot be reached.
+    pub async fn open(opening: Opening) -> Result<(Arc<Self>, NotAdmitted), SourceError> {
         let Opening { ledger, shards, first, home, embedded, config, env, rules } = opening;
-        let ground = Ground::read(&*ledger, &first, &config).await?;
+        let ground = LedgerFacts::read(&*ledger, &first, &config).await?;
         let shards = ground.shards(&ledger, shards, &first, (config.attempt_timeout, &env));
         let (admissible, mut outside, known) =
             ground.admissible(&*ledger, &shards, embedded, &config).await?;
-        let Ground { inspection, held, generation } = ground;
+        let LedgerFacts { inspection, held, generation } = ground;
         let home = (home, Era { generation, layout: first.layout });
         let marks = Marks::new(shards.clone(), home, config.attempt_timeout, env.events.clone());
         let parts = LedgerClientParts {
@@ -96,7 +96,7 @@ impl Guard {
             }
             layout
         };
-        // Another process may have founded it meanwhile, and otherwise.
+        // Another process may have written the layout meanwhile, and a different one.
         admission::agree(&layout, &first)?;
         patiently(limit, "enlist", || ledger.enlist(under, server, nonce)).await?;
         let found = patiently(limit, "inspect", || ledger.inspect()).await?;
@@ -117,7 +117,8 @@ impl Guard {
         Ok((Self::assemble(client, shards, layout, config, rules, env), outside))
     }
 
-    /// This server is not enlisted: its first call would look like that of one whose ledger went back. It makes none.
+    /// Stops the guard. The server is not registered, so that its first call would look like that of one whose ledger went
+    /// back. It makes none.
     fn shut(self: Arc<Self>) -> Arc<Self> {
         self.closed.store(true, Ordering::Relaxed);
         self.driver.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -134,10 +135,10 @@ impl Guard {
         env: Env,
     ) -> Arc<Self> {
         let lists: Arc<DirtySets> = Arc::default();
-        let clerk = Arc::clone(&client);
+        let answering = Arc::clone(&client);
         let (asks, driver) = Merge::new(ASKS_QUEUED_MAX, client.batch_max(), move |asks: Vec<Ask>| {
-            let clerk = Arc::clone(&clerk);
-            Box::pin(async move { answer(&clerk, rules, asks).await })
+            let answering = Arc::clone(&answering);
+            Box::pin(async move { answer(&answering, rules, asks).await })
         });
         let (dense, dense_driver) = Dense::new(Arc::clone(&client));
         let latest = Arc::new(Latest::of(layout.layout.slots()));
@@ -157,7 +158,7 @@ impl Guard {
     }
 }
 
-impl Ground {
+impl LedgerFacts {
     async fn read(
         ledger: &dyn Ledger,
         first: &LayoutRecord,
@@ -173,7 +174,7 @@ impl Ground {
         Ok(Self { inspection, held, generation })
     }
 
-    /// Each store with the stamp that it should bear.
+    /// Each store with the stamp that it should have.
     fn shards(
         &self,
         ledger: &Arc<dyn Ledger>,
@@ -193,16 +194,16 @@ impl Ground {
         stores.into_iter().map(shard).map(Arc::new).collect()
     }
 
-    /// Looks at every shard: which may take part, and which can't now; and which run of the ledger is on record. Refuses a
-    /// directory that moved.
+    /// Inspects every shard: returns those that may take part, those that cannot now, and the ledger's instance on record.
+    /// Refuses a copied directory.
     async fn admissible(
         &self,
         ledger: &dyn Ledger,
         shards: &[Arc<Shard>],
         embedded: bool,
         config: &GuardConfig,
-    ) -> Result<(Admissible, Plausibility, Option<InstanceId>), SourceError> {
-        // The records first: what others record meanwhile must not make a new store look like a known one.
+    ) -> Result<(Admissible, NotAdmitted, Option<InstanceId>), SourceError> {
+        // The records first: what other servers record meanwhile must not make a new store look like a known one.
         let known =
             patiently(config.attempt_timeout, "read of the instances on record", || ledger.known()).await?;
         let looks = admission::look(shards).await;
@@ -216,7 +217,7 @@ impl Ground {
         }
         let run = known.ledger.clone();
         recall(shards, known);
-        let (mut admissible, mut outside) = (Admissible::new(), Plausibility::new());
+        let (mut admissible, mut outside) = (Admissible::new(), NotAdmitted::new());
         for (shard, look) in looks {
             let fits = match look.and_then(|found| shard.check(&found).map(|()| found)) {
                 Ok(found) => shard.check_beside(&found).await.map(|()| found),
@@ -231,8 +232,8 @@ impl Ground {
     }
 }
 
-/// A cluster begins only where each of its stores was seen: of one that was not, nobody knows whether it bears the stamp of another
-/// ledger, whose numbers would come again. Where some are outside, it must be that another process has founded it by now.
+/// Reads the layout again, because a new cluster needs every store: an unreachable one may have another ledger's stamp, and its
+/// numbers would repeat. The layout must therefore come from another process by now.
 async fn founded_meanwhile(
     ledger: &dyn Ledger,
     first: &LayoutRecord,
@@ -243,7 +244,7 @@ async fn founded_meanwhile(
     held.ok_or_else(|| {
         let unseen: Vec<String> = outside.iter().map(|(slot, error)| format!("slot {slot}: {error}")).collect();
         let context = format!(
-            "a new ledger begins only where every store was seen, since one that was not may have counted by another ledger: {}; \
+            "a new ledger needs every store to be reachable, since an unreachable one may belong to another ledger: {}; \
              bring them back, or leave these slots empty in the configuration",
             unseen.join("; ")
         );
@@ -251,7 +252,7 @@ async fn founded_meanwhile(
     })
 }
 
-/// Tells each shard which instance the ledger has on record.
+/// Sets on each shard the instance that the ledger has on record.
 fn recall(shards: &[Arc<Shard>], known: Known) {
     for (slot, instance) in known.stores {
         shards.iter().filter(|shard| shard.slot() == slot).for_each(|shard| shard.recall(instance.clone()));

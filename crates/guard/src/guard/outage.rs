@@ -1,4 +1,4 @@
-//! For how long numbers go on without the ledger: what is left under the ceilings, at the rate of the last two minutes.
+//! Outage endurance: how long numbers last without the ledger, by the ids left under the ceilings and the rate of two minutes.
 
 use std::{ops::Bound, sync::Arc, time::Duration};
 
@@ -7,13 +7,13 @@ use sequent_core::{Key, SlotIndex, ledger::Counter};
 use super::Guard;
 use crate::counter::{Guarded, PAGE};
 
-/// A time without an end is shown as a hundred years.
+/// An unlimited time is shown as a hundred years.
 const LONGEST: Duration = Duration::from_secs(100 * 365 * 86_400);
 
 impl Guard {
-    /// For how long a key goes on if the ledger is away from now on: what is left in those of its slots that serve, since any of them will
-    /// do, at the rate of all, since those that serve take over from the others. `None` where nothing of it was taken in the last two
-    /// minutes.
+    /// How long a key lasts if the ledger goes away now. It counts what is left in the slots that serve, since any of them will
+    /// do, at the rate of all slots, since those that serve take over from the others. `None` if nothing was taken in the last
+    /// two minutes.
     pub fn outage_left(&self, key: &Key, serves: impl Fn(SlotIndex) -> bool) -> Option<Duration> {
         let now = self.shared.env.clock.now();
         let (mut left, mut rate) = (0_u64, 0.0);
@@ -27,8 +27,8 @@ impl Guard {
         lasts(left, rate)
     }
 
-    /// Tells of each counter in demand how long it goes on alone; no key ends before its first counter does. Others run between two
-    /// pages of counters, of which there may be a million.
+    /// Calls `tell` with each counter in demand and how long it lasts alone. A key lasts at least as long as its first counter
+    /// to end. Other tasks run between two pages of counters, of which there may be a million.
     pub async fn each_outage_left(&self, mut tell: impl FnMut(&Key, Duration)) {
         let mut after = None;
         loop {
@@ -53,7 +53,7 @@ impl Guard {
     }
 }
 
-/// How long so many ids last at a rate of ids a second; `None` where there is no demand.
+/// How long `left` ids last at `rate` ids per second; `None` without demand.
 #[allow(clippy::cast_precision_loss, reason = "a time that is shown")]
 fn lasts(left: u64, rate: f64) -> Option<Duration> {
     (rate > 0.0).then(|| Duration::try_from_secs_f64(left as f64 / rate).unwrap_or(LONGEST).min(LONGEST))

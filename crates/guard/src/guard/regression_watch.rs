@@ -1,9 +1,9 @@
-//! Watching: what was moved last is looked at every second, so that a shard that was set back while it is in use is
-//! noticed though nobody takes from it.
+//! Regression watch: each shard's most recently moved counters are read every second, so that a shard set back during use is
+//! noticed without a take.
 //!
-//! A few counters of a shard tell for all of them. The latest take moved one of these, so any copy of the shard that is
-//! older than that has it lower; and a copy that is not older holds all that this process has seen there. That what a
-//! shard forgot is not given again does not rest on this: each server hears how far its counters are, whoever took.
+//! A few counters show it for the whole shard. The latest take moved one of them, so it is lower in any older copy; a copy that
+//! is not older has everything that this process saw there. Uniqueness does not depend on this watch, since each server learns
+//! how far its counters are, whichever server took.
 
 use std::{
     collections::VecDeque,
@@ -17,13 +17,13 @@ use tokio::task::JoinSet;
 use super::Guard;
 use crate::{counter::Guarded, shard::Shard};
 
-/// Counters of a slot that are looked at: more than one, since a key may be dropped, and a take may come back late.
+/// Counters watched per slot: several, since a key may be dropped, and a take may return late.
 const WATCHED_MAX: usize = 4;
 
-/// After how many pauses between two heartbeats the settings of each store are read again: every ten seconds by default.
+/// The interval of reading a store's settings, in heartbeats: every ten seconds by default.
 const SETTINGS_EVERY: u32 = 5;
 
-/// The counters of each slot that were moved last, the latest first.
+/// The most recently moved counters of each slot, latest first.
 pub(crate) struct Latest(Vec<Mutex<VecDeque<Weak<Guarded>>>>);
 
 impl Latest {
@@ -31,7 +31,7 @@ impl Latest {
         Self((0..slots).map(|_| Mutex::default()).collect())
     }
 
-    /// A take from the counter has succeeded, or one of another server was heard of.
+    /// Notes a successful take, here or on another server.
     pub(crate) fn moved(&self, guarded: &Arc<Guarded>) {
         let Some(mut latest) = self.of_slot(guarded.counter.slot) else { return };
         let is_it = |held: &Weak<Guarded>| std::ptr::eq(held.as_ptr(), Arc::as_ptr(guarded));
@@ -53,7 +53,7 @@ impl Latest {
 }
 
 impl Guard {
-    /// Watches every shard, one not waiting for another, until it is dropped.
+    /// Watches every shard independently, until the guard is dropped.
     pub(super) async fn watch(&self) {
         let config = self.shared.config;
         let mut watches = JoinSet::new();
@@ -63,7 +63,7 @@ impl Guard {
             watches.spawn(watch_settings(Arc::clone(shard), every, config.attempt_timeout));
         }
         watches.join_all().await;
-        // Where there is no shard, there is nothing to come to an end of.
+        // Without shards the join returns at once; this must not end the guard's run.
         std::future::pending::<()>().await;
     }
 }
@@ -77,7 +77,7 @@ async fn watch(latest: Arc<Latest>, slot: SlotIndex, every: Duration) {
     }
 }
 
-/// Looks at counters beside the looks at others, none of which waits for it.
+/// Runs beside the watch of the counters, so that neither waits for the other.
 async fn watch_settings(shard: Arc<Shard>, every: Duration, limit: Duration) {
     loop {
         tokio::time::sleep(every).await;

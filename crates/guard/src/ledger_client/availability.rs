@@ -1,4 +1,4 @@
-//! Whether the ledger is in reach, and what is told when that changes.
+//! Availability of the ledger, and events when it changes.
 
 use std::{sync::MutexGuard, time::Instant};
 
@@ -13,13 +13,13 @@ impl LedgerClient {
         self.state().away_since
     }
 
-    /// Which loss is going on; `None` while the ledger is in reach.
+    /// The number of the present outage; `None` if the ledger is available.
     pub(crate) fn loss(&self) -> Option<u64> {
         let losses = self.state().losses;
         (losses % 2 == 1).then_some(losses)
     }
 
-    /// While the ledger is known to be away, nobody waits for it: the heartbeat finds out when it is back.
+    /// Fails at once if the ledger is known to be away. The heartbeat notices when it is back.
     pub(crate) fn in_reach(&self) -> Result<(), SourceError> {
         self.trusted()?;
         match self.loss() {
@@ -40,8 +40,8 @@ impl LedgerClient {
         })
     }
 
-    /// Makes `NoWitness` of a ledger that is away, and `LedgerBehind` of one that refuses, which is no shard's fault; and
-    /// notes the loss.
+    /// Maps errors: an unavailable ledger becomes `NoWitness`, and a refusal `LedgerBehind`, since neither is a shard's fault.
+    /// Both are noted as an outage.
     pub(super) fn outcome<T>(&self, result: Result<T, SourceError>) -> Result<T, SourceError> {
         result.map_err(|error| match error.kind() {
             ErrorKind::Timeout | ErrorKind::Unavailable | ErrorKind::Contended => {
@@ -49,7 +49,7 @@ impl LedgerClient {
                 SourceError::new(ErrorKind::NoWitness, "the ledger is away").because(error)
             }
             ErrorKind::Refused => {
-                // As good as away: who holds grants goes on with them, and nobody asks, and burns ids, in vain.
+                // A refusal counts as an outage: grants continue to serve, and nobody asks in vain and burns ids.
                 self.lost(&error);
                 SourceError::new(ErrorKind::LedgerBehind, "the ledger refuses this server").because(error)
             }
@@ -57,7 +57,8 @@ impl LedgerClient {
         })
     }
 
-    /// Told once; and once more where a ledger that was silent answers, and refuses: a person has to act then.
+    /// Notes an outage and reports it once. It is reported again if a silent ledger answers with a refusal, since an operator
+    /// must act then.
     pub(super) fn lost(&self, error: &SourceError) {
         let is_refused = error.kind() == ErrorKind::Refused;
         let mut state = self.state();
@@ -77,12 +78,12 @@ impl LedgerClient {
         }
     }
 
-    /// The next time that the ledger is found to be away, once this was polled or enabled.
+    /// Waits for the next outage, from when the future is first polled or enabled.
     pub(crate) fn next_loss(&self) -> Notified<'_> {
         self.news_of_loss.notified()
     }
 
-    /// What is told of a ledger that can't be used: one that answers is not away, and may have said why it refuses.
+    /// The event for an unusable ledger. A refusal may have a more specific reason than its error.
     pub(super) fn loss_of(&self, error: &SourceError) -> Event {
         let refused = error.kind() == ErrorKind::Refused;
         let says_why = |trouble: &LedgerFault| {
@@ -96,7 +97,7 @@ impl LedgerClient {
         Event::LedgerLost { refused, condition, detail }
     }
 
-    /// It has answered: if it was away, that is over.
+    /// Ends the outage, if there was one, after the ledger has answered.
     pub(super) fn is_back(&self, mut state: MutexGuard<'_, State>) {
         let Some(since) = state.away_since.take() else { return };
         state.refused = false;

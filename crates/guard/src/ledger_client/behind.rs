@@ -1,8 +1,8 @@
-//! A run of the ledger that lacks what this server wrote to it, or was given from it: it went back, whatever marks say.
+//! Detection of a ledger that lacks what this server wrote or was given: it went back, whatever marks show.
 //!
-//! Every call that writes leaves the caller's nonce, those that count among them, and a heartbeat does every two seconds. So
-//! whoever wrote since a copy was made finds its nonce missing in that copy. Each number given is marked besides; the nonce tells
-//! where the mark is on a store that is out of reach.
+//! Every call that writes, including dense counts and the heartbeat every two seconds, leaves the caller's nonce. A backup made
+//! before a server's last write therefore lacks its nonce. Numbers given are also marked; the nonce helps if the mark is on an
+//! unreachable store.
 
 use std::collections::BTreeSet;
 
@@ -13,22 +13,22 @@ use sequent_core::{
 
 use super::{LedgerClient, LedgerFault, nonces::Shown};
 
-/// How far above the ledger's version the mark is that accuses it: further than others move it before they hear.
+/// How far an accusing mark is above the ledger's version: further than other servers move it before they notice.
 const ACCUSED_AHEAD: u64 = 1 << 16;
 
 impl LedgerClient {
-    /// What this server has given under another run of the ledger, this run does not know of: it went back. So a mark is left that
-    /// tells everybody, and the ledger has to speak as another run, at which every server compares.
+    /// Accuses the ledger: this instance lacks what this server has given under another one, so it went back. A mark tells all
+    /// servers, and the ledger gets a new instance id, at which every server compares with the marks.
     pub(crate) async fn accuse(&self) -> Result<(), SourceError> {
         let _one_at_a_time = self.writing.lock().await;
         self.trusted()?;
         self.accuse_as(&self.instance()).await
     }
 
-    /// The same of the run `under`, which is in force. Callers hold `writing`.
+    /// As [`accuse`](Self::accuse), for the instance `under`, which is in force. Callers hold `writing`.
     pub(super) async fn accuse_as(&self, under: &InstanceId) -> Result<(), SourceError> {
         let (version, mark) = (self.version(), self.version().saturating_add(ACCUSED_AHEAD));
-        // Whatever becomes of the others: this server gives nothing any more.
+        // Whatever happens below, this server gives nothing any more.
         let trouble = LedgerFault::Accused { version };
         self.tell_behind(&trouble);
         self.set_trouble(Some(trouble.clone()));
@@ -44,7 +44,7 @@ impl LedgerClient {
         self.outcome(enlisted)?;
         let known = self.on_record_there().await?;
         let (found, behind) = self.appraise(&is).await?;
-        // The mark that it left itself tells less than it knows; and where nobody bears marks, it knows all the same.
+        // The server's own mark says less than the accusation, which also holds if no shard takes marks.
         let is_own = |behind: &LedgerFault| matches!(behind, LedgerFault::Behind { .. });
         let trouble = behind.filter(|behind| !is_own(behind)).unwrap_or(trouble);
         self.accept(found, (nonce, known), Some(trouble));
@@ -52,9 +52,10 @@ impl LedgerClient {
         Ok(())
     }
 
-    /// Whether the run `is` of the ledger, which has `known` on record, holds this server's nonce, so that all that this server
-    /// wrote is there; and the nonce that is offered next. After more calls of unknown outcome than nonces are kept of, that it
-    /// does not says nothing.
+    /// Whether the instance `is` of the ledger, with `known` on record, holds this server's nonce, so that all its writes are
+    /// there. Also returns the next nonce.
+    ///
+    /// If nonces were dropped after too many calls of unknown outcome, a missing nonce proves nothing.
     pub(super) async fn look_for_own(
         &self,
         is: &InstanceId,
@@ -66,14 +67,14 @@ impl LedgerClient {
         match self.limited("count", self.ledger.count(self.pass(&shown, next), &[])).await {
             Ok(_) => Ok((next, true)),
             Err(error) if error.kind() == ErrorKind::Reborn => Ok((next, some_dropped)),
-            // Another layout, or none: who judges the ledger finds that out.
+            // Another layout, or none: the later judgement of the ledger finds that out.
             Err(error) if error.kind() == ErrorKind::Refused => Ok((next, true)),
             Err(error) => self.outcome(Err(error)),
         }
     }
 
-    /// Whether the run `is` of the ledger went back, by less than marks at hand tell: it lacks what this server wrote last, it has
-    /// dense counters, and nobody has put it on record. Of one that loses what it acknowledges the marks alone tell.
+    /// Whether the instance `is` went back by less than reachable marks show: it lacks this server's last write, has dense
+    /// counters, and is not on record. A ledger that loses acknowledged writes is judged by marks alone.
     pub(super) async fn lacks_own(
         &self,
         is: &InstanceId,
@@ -87,7 +88,7 @@ impl LedgerClient {
         self.has_dense().await
     }
 
-    /// Tells of a counter that is behind, once.
+    /// Reports, once, a dense counter that is behind.
     pub(crate) fn tell(&self, back: &crate::guard::Back) {
         if back.is_new {
             let (key, given, found) = (back.key.clone(), back.given, back.found);
@@ -95,7 +96,7 @@ impl LedgerClient {
         }
     }
 
-    /// Whether there are dense counters, or were before they were forgotten: others may have begun since a copy was made.
+    /// Whether there are or were dense counters. If they were forgotten, others may have begun since a backup was made.
     async fn has_dense(&self) -> Result<bool, SourceError> {
         let rows = self.limited("read of dense counters", self.ledger.dense(None, 1)).await;
         if !self.outcome(rows)?.is_empty() {

@@ -1,4 +1,4 @@
-//! Calls of the ledger: rows are read under the instance in force, and what is written is marked.
+//! Ledger calls: rows are read under the instance in force, and written versions are marked.
 
 use std::collections::BTreeSet;
 
@@ -10,19 +10,19 @@ use sequent_core::{
 use super::{LedgerClient, LedgerFault};
 use crate::plausibility::Plausibility;
 
-/// A writing call of the ledger: which one, with its pass and its asks.
+/// A ledger method that writes, called with its pass and its requests.
 pub(crate) type Call<A, T> =
     for<'a> fn(&'a dyn Ledger, Pass<'a>, &'a [A]) -> BoxFuture<'a, Result<Answer<T>, SourceError>>;
 
 impl LedgerClient {
-    /// Reads rows under the instance in force, which may turn out to be another one.
+    /// Reads rows under the instance in force, which the call may find to be another one.
     pub(crate) async fn read(&self, counters: &[Counter]) -> Result<(InstanceId, Reading), SourceError> {
         self.in_reach()?;
         self.read_anyway(counters).await
     }
 
-    /// The same for a counter of which another server has just begun an epoch: it did so through the ledger, so that this is
-    /// back, whatever the heartbeat has found as yet.
+    /// As [`read`](Self::read), even if the ledger counts as away. For a counter whose epoch another server has just begun:
+    /// that server used the ledger, so it is back.
     pub(crate) async fn read_anyway(
         &self,
         counters: &[Counter],
@@ -41,7 +41,7 @@ impl LedgerClient {
         self.outcome(reading.map(|reading| (under, reading)))
     }
 
-    /// What lies outside a counter's row, as the ledger has it: four calls that read.
+    /// Reads the evidence outside a counter's row: four calls.
     pub(crate) async fn outside(&self, counter: &Counter) -> Result<Plausibility, SourceError> {
         let others = self.other_slots(counter.slot);
         let others: Vec<Counter> = others.map(|slot| Counter { slot, key: counter.key.clone() }).collect();
@@ -52,17 +52,17 @@ impl LedgerClient {
         self.outcome(outside)
     }
 
-    /// The slots of the ring but this one.
+    /// The other slots of the ring.
     pub(crate) fn other_slots(&self, own: SlotIndex) -> impl Iterator<Item = SlotIndex> {
         (0..self.slots()).filter(move |slot| *slot != own)
     }
 
-    /// Notes that answers of a key begin up to this raw id at an operator's word, before any of them does.
+    /// Notes, before any such epoch begins, that epochs of a key up to this raw id are requested by an operator.
     pub(crate) async fn note_begun(&self, key: &Key, raw: u64) -> Result<(), SourceError> {
         self.note(NoteSubject::BegunAt(key.clone()), raw).await
     }
 
-    /// Notes that raw ids of a key up to this one may have been given twice, and that its next epoch begins above them.
+    /// Notes that raw ids of a key up to this one may have been given twice. The next epoch begins above them.
     pub(crate) async fn note_given_above(&self, key: &Key, raw: u64) -> Result<(), SourceError> {
         self.note(NoteSubject::GivenAbove(key.clone()), raw).await?;
         self.note_begun(key, raw).await
@@ -73,9 +73,10 @@ impl LedgerClient {
         self.outcome(noted).map(drop)
     }
 
-    /// One writing call. `under`: the instance that its asks rest on; when its turn comes and another one is in
-    /// force, it fails with `Reborn` and writes nothing. The answer's version is marked for `slots`, or anywhere where there
-    /// are none, before this returns, where `mark` says so.
+    /// Makes one call that writes. `under` is the instance that the requests depend on. If another one is in force when the
+    /// call's turn comes, it fails with `Reborn` and writes nothing.
+    ///
+    /// If `mark` is set, the answer's version is marked before this returns: for `slots`, or anywhere if they are empty.
     pub(crate) async fn write<A, T>(
         &self,
         step: &'static str,
@@ -87,8 +88,8 @@ impl LedgerClient {
         self.write_and_tell(step, under, (slots, mark), asks, call, |_| {}).await
     }
 
-    /// The same; what the ledger answered is `told` before its version is marked: a store that hangs keeps nobody from what
-    /// no id rests on.
+    /// As [`write`](Self::write). `told` gets the answer before its version is marked, so that a hanging store delays nothing
+    /// that needs no mark.
     pub(crate) async fn write_and_tell<A, T>(
         &self,
         step: &'static str,
@@ -101,7 +102,7 @@ impl LedgerClient {
         let loss = self.loss();
         let _one_at_a_time = self.writing.lock().await;
         if self.loss() != loss {
-            // Lost while another call was waited for: that was wait enough.
+            // The ledger went away while another call was awaited: there is no point in waiting again.
             self.in_reach()?;
         }
         if !asks.is_empty() {
@@ -132,10 +133,10 @@ impl LedgerClient {
             Err(error) => {
                 let is_refused = error.kind() == ErrorKind::Refused;
                 if is_refused {
-                    // First: what is told of the loss is why.
+                    // The layout first: a layout change explains the refusal that `outcome` reports.
                     self.look_at_the_layout().await;
                     if self.look_at_the_record().await {
-                        let context = "the run on record is another one by now";
+                        let context = "another instance of the ledger is on record now";
                         return Err(SourceError::new(ErrorKind::Reborn, context).because(error));
                     }
                 }
@@ -148,13 +149,13 @@ impl LedgerClient {
         }
     }
 
-    /// Another call may have found meanwhile that the ledger is another one, or that it went back.
+    /// Fails if another call has found meanwhile that the ledger was replaced or went back.
     pub(super) fn still_rests_on(&self, under: &InstanceId) -> Result<(), SourceError> {
         self.trusted()?;
         if self.speaks_as(under) || !self.rules.keep(Rule::SameLedger) {
             return Ok(());
         }
-        let context = format!("the ledger is no longer {under}, which the asks rest on");
+        let context = format!("the ledger is no longer {under}, on which the requests depend");
         Err(SourceError::new(ErrorKind::Reborn, context))
     }
 }

@@ -1,15 +1,15 @@
-//! What others said: the rows that they moved since this server listened last.
+//! Change feed: the rows that other servers moved since this server last read it.
 
 use sequent_core::{ErrorKind, InstanceId, SourceError, ledger::Moved};
 
 use super::LedgerClient;
 
-/// Rows told at once: more than one call can move, so that each page gets further.
+/// Rows per page: more than one call can move, so that each page makes progress.
 const PAGE: usize = 8192;
 
 impl LedgerClient {
-    /// The next rows that calls have moved, and whether there may be more; none where the version says so. Each is told
-    /// once, unless `heard` is not called afterwards.
+    /// Reads the next moved rows, and whether there may be more. Empty if the version shows that nothing moved. Each row comes
+    /// once, provided that `heard` is called afterwards.
     pub(crate) async fn listen(&self, under: &InstanceId) -> Result<(Vec<Moved>, bool), SourceError> {
         let (since, version) = {
             let state = self.state();
@@ -19,7 +19,7 @@ impl LedgerClient {
             return Ok((Vec::new(), false));
         }
         match self.limited("read of what moved", self.ledger.moved(under, since, PAGE)).await {
-            // Another instance: the next call renews.
+            // Another instance: the next call reconnects.
             Err(error) if error.kind() == ErrorKind::Reborn => Ok((Vec::new(), false)),
             moved => self.outcome(moved).map(|moved| {
                 let more = moved.len() == PAGE;
@@ -28,7 +28,7 @@ impl LedgerClient {
         }
     }
 
-    /// `moved` has been heard under `under`. Of the last version of a full page there may be more.
+    /// Acknowledges `moved`, which was read under `under`. The last version of a full page may be incomplete and is read again.
     pub(crate) fn heard(&self, under: &InstanceId, moved: &[Moved], more: bool) {
         let Some(last) = moved.last() else { return };
         let mut state = self.state();

@@ -1,8 +1,8 @@
-//! A ledger and its copy, both at work over the same shards: told apart by the marks of either.
+//! Clone detection: a ledger and its copy, both in use over the same shards, are distinguished by their marks.
 //!
-//! Where a run of the ledger begins that was not on record, its version goes up [by far](apart), and that is left on every
-//! shard before anything is given. Whoever counts by the other ledger meets it with its next mark, finds its own ledger far
-//! below, and leaves a mark that is further still: so both stop, since neither knows what the other gave.
+//! When an instance of the ledger begins that is not on record, its version [jumps](apart), and the new version is marked on
+//! every shard before anything is given. A server of the other ledger finds that mark with its next one. Its own ledger is then
+//! far below, and it leaves a still higher mark. So both stop, since neither knows what the other has given.
 
 use sequent_core::{
     ErrorKind, InstanceId, Rule, SourceError,
@@ -12,15 +12,16 @@ use sequent_core::{
 use super::{LedgerClient, LedgerFault};
 use crate::timeouts::patiently;
 
-/// Closer marks are left by servers of the same ledger, each a call ahead of what the others have heard.
+/// Distance of marks that only another ledger leaves. Servers of the same ledger leave closer ones, each a call ahead of what
+/// the others have read.
 const FAR: u64 = RUNS_APART / 2;
 
 impl LedgerClient {
-    /// A trusted ledger speaks, and `known` was on record before. Where that was another run, or no mark tells of this one
-    /// yet, its version is left on every shard at hand.
+    /// Marks the version of a trusted ledger on every reachable shard, if `known`, the instance on record before, was another
+    /// one, or if no mark shows this one yet.
     ///
-    /// What another ledger left there since this one was judged lies between the versions of the two runs: the last dense numbers of
-    /// a server that reached another copy. Neither knows what the other gave, so both stop.
+    /// A mark between the versions of the two instances was left by another ledger since this one was judged: the last dense
+    /// numbers of a server that reached another copy. Neither knows what the other gave, so both stop.
     pub(super) async fn lay_claim(&self, known: Option<&InstanceId>) -> Result<(), SourceError> {
         let Some(known) = known.filter(|_| self.rules.keep(Rule::Marks)) else { return Ok(()) };
         let is_again = self.speaks_as(known);
@@ -38,15 +39,16 @@ impl LedgerClient {
         if is_again || before <= run || before > version.saturating_sub(FAR) {
             return Ok(());
         }
-        self.object(run, before).await
+        self.stop_both(run, before).await
     }
 
-    /// No mark was met that only another ledger at work over these shards can have left. Where one was, this server gives
-    /// nothing more on the strength of its own, and leaves a mark that tells the other's. Callers hold `writing`.
+    /// Checks that no mark was found which only another ledger over these shards can have left. If one was, this server gives
+    /// nothing more, and leaves a mark that stops the other's servers. Callers hold `writing`.
     ///
     /// # Errors
     ///
-    /// `Reborn` where another server has met the ledger's next run: whether that has what this one wrote is not known yet.
+    /// `Reborn` if another server has met the ledger's next instance. Whether that instance has this server's writes is not
+    /// known yet.
     pub(super) async fn is_alone(&self) -> Result<(), SourceError> {
         let mark = self.marks.met();
         if !self.is_far(mark) || self.trouble().is_some() {
@@ -55,27 +57,29 @@ impl LedgerClient {
         let found = self.limited("inspect", self.ledger.inspect()).await;
         let found = self.outcome(found)?;
         if found.version >= mark {
-            // Another server has met the ledger's next run, or named a loss.
+            // Another server has met the ledger's next instance, or a loss was named.
             let mut state = self.state();
             if state.instance == found.instance {
                 state.version = state.version.max(found.version);
                 return Ok(());
             }
-            let context = format!("the ledger was {}, and is {}", state.instance, found.instance);
+            let context =
+                format!("the ledger's instance was {}, and is now {}", state.instance, found.instance);
             return Err(SourceError::new(ErrorKind::Reborn, context));
         }
         let _moved = self.look_at_the_record().await;
         self.trusted()?;
-        self.object(found.version, mark).await
+        self.stop_both(found.version, mark).await
     }
 
-    /// Whether only another ledger, or the next run of this one, can have left that mark.
+    /// Whether only another ledger, or the next instance of this one, can have left that mark.
     pub(super) fn is_far(&self, mark: u64) -> bool {
         mark >= self.version().saturating_add(FAR) && self.rules.keep(Rule::Marks)
     }
 
-    /// Another ledger left `mark` while this one was at `version`: a mark that is above both stops its servers, too.
-    async fn object(&self, version: u64, mark: u64) -> Result<(), SourceError> {
+    /// Stops both ledgers: another one left `mark` while this one was at `version`. A mark above both stops the other's servers
+    /// too.
+    async fn stop_both(&self, version: u64, mark: u64) -> Result<(), SourceError> {
         let trouble = LedgerFault::Behind { version, mark };
         self.tell_behind(&trouble);
         self.set_trouble(Some(trouble));
@@ -84,7 +88,7 @@ impl LedgerClient {
         self.trusted()
     }
 
-    /// Leaves a version on every shard; the highest mark that lay there before.
+    /// Marks a version on every shard and returns the highest mark found there before.
     async fn claim(&self, version: u64) -> Result<u64, SourceError> {
         if let Ok(before) = self.marks.claim(version).await {
             return Ok(before);

@@ -1,26 +1,28 @@
-//! Which run of the ledger is on record: one that is not gives no dense numbers, and where another one is by now, this server stops.
+//! Instances on record: the ledger instance that servers agree on. An unrecorded instance gives no dense numbers, and a server
+//! stops if another one was recorded.
 //!
-//! Each call that writes shows the run that this server has seen on record, and the ledger refuses it where it finds another. That
-//! happens where another server reaches other data under the same name: a promoted copy, or one of several writable masters.
+//! Each call that writes sends the instance that this server saw on record, and the ledger refuses it if another is recorded
+//! now. That happens if servers reach different data under the same name: a promoted replica, or one of several writable
+//! masters.
 
 use sequent_core::{ErrorKind, InstanceId, SourceError};
 
 use super::{LedgerClient, LedgerFault};
 
 impl LedgerClient {
-    /// Whether the run in force is on record.
+    /// Whether the instance in force is on record.
     fn is_on_record(&self) -> bool {
         let state = self.state();
         state.record.as_ref() == Some(&state.instance)
     }
 
-    /// The run on record, as the ledger has it now.
+    /// Reads the instance on record.
     pub(super) async fn on_record_there(&self) -> Result<Option<InstanceId>, SourceError> {
         let known = self.limited("read of the instances on record", self.ledger.known()).await;
         Ok(self.outcome(known)?.ledger)
     }
 
-    /// Puts the run in force on record, where that has not been done: no dense number is given before.
+    /// Records the instance in force, if that has not been done. No dense number is given before.
     pub(crate) async fn see_to_the_record(&self) -> Result<(), SourceError> {
         if self.is_on_record() || self.trouble().is_some() {
             return self.trusted();
@@ -35,7 +37,7 @@ impl LedgerClient {
             Err(error) if error.kind() == ErrorKind::Reborn => self.renew(&is).await,
             Err(error) => Err(error),
             Ok((_, None)) => {
-                // A ring that was resized meanwhile is none of this server's: what it wrote would accuse the ledger.
+                // If the ring was resized meanwhile, this server must not write, since its writes would accuse the ledger.
                 self.look_at_the_layout().await;
                 self.trusted()?;
                 self.put_on_record(&is).await
@@ -47,18 +49,18 @@ impl LedgerClient {
         }
     }
 
-    /// The run `is` of the ledger is in force and trusted. That it can't be recorded now says nothing of the ledger to those who take
-    /// ids. Callers hold `writing`.
+    /// Records the instance `is`, which is in force and trusted. A failure here does not make the ledger unavailable for ids.
+    /// Callers hold `writing`.
     pub(super) async fn put_on_record(&self, is: &InstanceId) -> Result<(), SourceError> {
         let recorded = self.limited("record", self.ledger.record(is, None, is)).await;
         recorded.map_err(|error| {
-            let context = "the ledger's run could not be put on record";
+            let context = "the ledger's instance could not be recorded";
             SourceError::new(ErrorKind::NoWitness, context).because(error)
         })?;
         self.recorded(is).await
     }
 
-    /// The run `is` is on record by now: its version is left on all shards, where another run was there before.
+    /// Handles that the instance `is` is on record now. If another one was before, its version is marked on all shards.
     pub(crate) async fn recorded(&self, is: &InstanceId) -> Result<(), SourceError> {
         let known = self.state().record.clone();
         self.lay_claim(known.as_ref()).await?;
@@ -66,8 +68,8 @@ impl LedgerClient {
         Ok(())
     }
 
-    /// The ledger refuses this server's passes: because another run is on record by now? Whether it is one that this server may
-    /// go on with. Callers hold `writing`.
+    /// Checks, after the ledger refused a call, whether another instance is on record. Returns whether this server may continue
+    /// with it. Callers hold `writing`.
     pub(super) async fn look_at_the_record(&self) -> bool {
         let Ok(found) = self.on_record_there().await else { return false };
         let (is, was_own) = (self.instance(), self.is_on_record());
@@ -82,7 +84,7 @@ impl LedgerClient {
         self.state().record.replace(found.clone()) != Some(found)
     }
 
-    /// The run in force was put back on record: what stopped this server is over, unless marks say otherwise. Callers hold `writing`.
+    /// Resumes after the instance in force was put back on record, unless marks contradict it. Callers hold `writing`.
     pub(super) async fn goes_on(&self, is: &InstanceId) -> bool {
         if !matches!(self.trouble(), Some(LedgerFault::Superseded { .. })) {
             return true;

@@ -1,17 +1,18 @@
-//! Why a ledger is not to be trusted.
+//! Ledger faults: why a ledger is not trusted.
 
 use sequent_core::{
     Condition, Durability, Era, ErrorKind, InstanceId, Layout, LedgerId, SourceError,
     ledger::LedgerInspection,
 };
 
-/// How the reason begins where the ring is another one by now, or is about to be.
+/// Start of the reason if the ring has another layout, or is about to get one.
 pub const LAYOUT_CHANGED: &str = "layout changed: ";
 
-/// What to do about a ledger that went back.
-const BACK_AGAIN: &str = "bring the newest ledger back, or say how much was lost: `sequent recover --bump N` (`sequent recover` prints the least N, its help says what N must be)";
+/// Advice for a ledger that went back.
+const BACK_AGAIN: &str = "bring the newest ledger back, or say how much was lost: `sequent recover --bump N` (`sequent \
+     recover` prints the least N, its help says what N must be)";
 
-/// What the settings of a ledger make of it, in words.
+/// The ledger's durability and its settings, as text.
 pub fn forgets(durability: &Durability) -> String {
     let settings: Vec<String> =
         durability.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -19,16 +20,16 @@ pub fn forgets(durability: &Durability) -> String {
     format!("the ledger is {}{shown}", durability.class.as_str())
 }
 
-/// Why a ledger with these settings gives no dense numbers, and what to do.
+/// Why a ledger with these settings gives no dense numbers, with advice.
 pub fn lossy(durability: &Durability) -> String {
     format!(
-        "{}: a crash takes back dense numbers that were given; set what `sequent doctor` says, or allow it: \
+        "{}: after a crash it may give dense numbers again; change the settings that `sequent doctor` names, or allow it: \
          ledger.allow_lossy = true",
         forgets(durability)
     )
 }
 
-/// Why a volatile ledger with these settings is not trusted where every shard is volatile, and what to do.
+/// Why a volatile ledger is not trusted if every shard is volatile too, with advice.
 pub fn all_forget(durability: &Durability) -> String {
     format!(
         "{}, and so is every shard: nothing would tell which numbers were given; ring.allow_volatile = true is demanded for \
@@ -37,15 +38,15 @@ pub fn all_forget(durability: &Durability) -> String {
     )
 }
 
-/// Why a ledger that takes writes from another master is none, and what to do.
+/// Why a ledger that accepts writes from another master is unfit, with advice.
 pub(crate) fn other_master(found: &str) -> String {
     format!(
         "the ledger takes writes from another master ({found}): several writable masters can't be a ledger, since each would \
-         give the same numbers; end the replication into it, or name the one writable node"
+         give the same numbers; stop the replication into it, or configure the one writable node"
     )
 }
 
-/// Why nothing may be opened or raised until an operator has named the loss.
+/// Fault of a ledger: nothing may be opened or raised until an operator has acted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LedgerFault {
     /// The ledger's version is below a mark: it went back.
@@ -55,66 +56,66 @@ pub enum LedgerFault {
         /// The highest mark found.
         mark: u64,
     },
-    /// What this server wrote to it, or gave from it, is missing: it went back.
+    /// The ledger lacks what this server wrote to it or gave from it: it went back.
     Accused {
-        /// The version that it had when this server heard it last.
+        /// The ledger's version when this server last heard it.
         version: u64,
     },
-    /// It was behind a mark when the layout that this was left under ended: it had gone back, and was resized all the same.
+    /// The ledger was below a mark when that mark's layout ended: it had gone back, and was resized all the same.
     BehindAtEnd {
         /// The generation of that layout.
         generation: u64,
-        /// The version that the ledger had then.
+        /// The ledger's version at that time.
         version: u64,
         /// The mark.
         mark: u64,
     },
-    /// It is of an earlier layout than the one that this server counts by, or that the data directory's mark was left under: a copy from
-    /// before a resize.
+    /// The ledger has an earlier layout than this server, or than the data directory's mark: a backup from before a resize.
     Outrun {
         /// The ledger's generation.
         generation: u64,
         /// The ledger's layout.
         layout: Layout,
-        /// The one that it had.
+        /// The later layout.
         mark: Era,
     },
     /// Ledger and all shards changed instance at once, or the data directory says so: it was copied or restored.
     Moved,
-    /// The ledger keeps nothing that it acknowledges, as it says since it was restarted, and nor does any shard.
+    /// Neither the ledger, as its settings say since a restart, nor any shard keeps what it acknowledges.
     Forgets {
-        /// What it said of its settings.
+        /// The ledger's settings.
         durability: Durability,
     },
-    /// Another ledger speaks where this cluster's did.
+    /// Another ledger has replaced this cluster's.
     Another {
-        /// Who speaks.
+        /// The ledger that answers.
         found: LedgerId,
-        /// Whose shards these are.
+        /// The ledger of the shards.
         expected: LedgerId,
     },
-    /// Another ledger speaks, and the stores bear its stamp by now: the cluster was recovered from the loss of this one.
+    /// Another ledger has replaced this one, and the stores have its stamp: the cluster was recovered after the loss of this
+    /// one.
     TakenUp {
-        /// Who speaks.
+        /// The ledger that answers.
         found: LedgerId,
-        /// Whose shards these were.
+        /// The former ledger of the shards.
         expected: LedgerId,
     },
-    /// It takes writes from another master, too.
+    /// The ledger also accepts writes from another master.
     OtherMaster {
-        /// What tells so.
+        /// The evidence.
         found: String,
     },
-    /// Another run of it is on record than the one that this server speaks with, and has put there: another server reaches other data.
+    /// This server recorded its instance of the ledger, and another one is on record now: another server reaches other data.
     Superseded {
-        /// The run on record.
+        /// The instance on record.
         found: InstanceId,
-        /// The run that this server speaks with.
+        /// This server's instance.
         speaks: InstanceId,
     },
-    /// The ledger holds another layout than the one this server counts by.
+    /// The ledger has another layout than this server.
     Relaid {
-        /// Whether the ring is another one by now, or is about to be.
+        /// Whether the ring was resized, or is about to be.
         is_resized: bool,
         /// Which field differs, what was found, and what to do.
         reason: String,
@@ -122,19 +123,18 @@ pub enum LedgerFault {
 }
 
 impl LedgerFault {
-    /// That of a ledger which takes writes from another master, too, where an inspection has seen that.
+    /// The fault of a ledger that accepts writes from another master, if an inspection shows that.
     pub(super) fn of_masters(found: &LedgerInspection) -> Option<Self> {
         found.other_master.clone().map(|found| Self::OtherMaster { found })
     }
 
-    /// Whether another run of the ledger permits by now what this server's copies of it grant: nothing leaves, not under a ceiling
-    /// either.
+    /// Whether another instance of the ledger may have granted what this server's grants permit. Then nothing leaves, even
+    /// below a ceiling.
     pub(crate) fn is_outdone(&self) -> bool {
         matches!(self, Self::Superseded { .. } | Self::OtherMaster { .. })
     }
 
-    /// What was found, of a ledger that went back: as much as is known, and what to do is said elsewhere. `None` for what is
-    /// no such trouble.
+    /// The evidence that a ledger went back, without advice. `None` for other faults.
     pub fn found_behind(&self) -> Option<String> {
         match self {
             Self::Behind { version, mark } => {
@@ -159,28 +159,29 @@ impl LedgerFault {
         }
     }
 
-    /// The error that callers get.
+    /// The error for callers.
     pub fn error(&self) -> SourceError {
         let context = match self {
             Self::Behind { version, mark } => format!(
-                "the ledger is at version {version}, but a mark says {mark}: it went back (an old copy?), having been there, or \
-                 accused by a server that misses something in it; {BACK_AGAIN}; or a copy of it is at work over the same shards: \
-                 first stop the servers of all but one of the two"
+                "the ledger is at version {version}, but a mark says {mark}: it went back (an old copy?), or a server found \
+                 its writes missing in it; {BACK_AGAIN}; or a copy of it is in use over the same shards: first stop the \
+                 servers of one of the two"
             ),
             Self::Accused { version } => format!(
-                "the ledger lacks what this server, which has seen its version {version}, wrote to it or was given from it: it went \
-                 back (an old copy?); {BACK_AGAIN}"
+                "the ledger lacks what this server, which has seen its version {version}, wrote to it or was given from it: it \
+                 went back (an old copy?); {BACK_AGAIN}"
             ),
             Self::BehindAtEnd { generation, version, mark } => format!(
-                "the layout of generation {generation} ended when the ledger was at version {version}, but a mark says that it had been at \
-                 {mark} under that layout: it had gone back (an old copy?) when the ring was resized; stop every process, and say how \
-                 much was lost: `sequent recover --bump N` (its help says what N must be)"
+                "the layout of generation {generation} ended when the ledger was at version {version}, but a mark says that it \
+                 had been at {mark} under that layout: it had gone back (an old copy?) when the ring was resized; stop every \
+                 process, and say how much was lost: `sequent recover --bump N` (its help says what N must be)"
             ),
             Self::Outrun { generation, layout, mark } => format!(
-                "the ledger is of generation {generation} ({layout}), but the ring was resized to {} (generation {}), as this server or its \
-                 data directory knows: the ledger is a copy from before; put the newest one back; if there is none, stop every process, put an \
-                 empty ledger in its place, and `sequent recover --bump N` with the configuration of that layout (shard_bits = {}, \
-                 memory_bits = {}), N at least the highest raw id that any one counter has reached",
+                "the ledger is of generation {generation} ({layout}), but the ring was resized to {} (generation {}), as this \
+                 server or its data directory knows: the ledger is a copy from before; put the newest one back; if there is \
+                 none, stop every process, put an empty ledger in its place, and `sequent recover --bump N` with the \
+                 configuration of that layout (shard_bits = {}, memory_bits = {}), N at least the highest raw id that any one \
+                 counter has reached",
                 mark.layout,
                 mark.generation,
                 mark.layout.shard_bits(),
@@ -194,24 +195,24 @@ impl LedgerFault {
                 .to_owned(),
             Self::Another { found, expected } => {
                 format!(
-                    "another ledger is in the place of this cluster's: found {found}, expected {expected}; name the right one in \
-                     the configuration, or put that one back, from its newest copy if need be; or, if it was lost and the cluster recovered meanwhile: restart this \
-                     server; if it is lost, and no copy is left: stop every process, and \
-                     `sequent recover --bump N`, N at least the highest raw id that any one counter has reached"
+                    "another ledger is in the place of this cluster's: found {found}, expected {expected}; name the right one \
+                     in the configuration, or put that one back, from its newest copy if need be; or, if it was lost and the \
+                     cluster recovered meanwhile: restart this server; if it is lost, and no copy is left: stop every process, \
+                     and `sequent recover --bump N`, N at least the highest raw id that any one counter has reached"
                 )
             }
             Self::TakenUp { found, expected } => format!(
-                "the cluster was recovered while this server ran (`sequent recover`): its stores bear the stamp of the ledger that \
-                 is there now, {found}, and this server knows {expected}: restart this server; nothing else is to be done, and no \
-                 loss is to be named once more"
+                "the cluster was recovered while this server ran (`sequent recover`): its stores have the stamp of the present \
+                 ledger, {found}, and this server knows {expected}: restart this server; nothing else has to be done, and no \
+                 loss has to be named again"
             ),
             Self::Forgets { durability } => all_forget(durability),
             Self::OtherMaster { found } => other_master(found),
             Self::Superseded { found, speaks } => format!(
-                "another server reaches another run of this ledger: found {found} on record, and this server is connected to {speaks}: \
-                 the ledger failed over and this server did not follow, or it is one of several writable masters; let every \
-                 server reach the one writable node: this server goes on once it is connected to the run on record; several \
-                 writable masters can't be a ledger"
+                "another server uses another instance of this ledger: found {found} on record, and this server is connected to \
+                 {speaks}: the ledger failed over and this server did not follow, or it is one of several writable masters; \
+                 connect every server to the one writable node: this server continues once it is connected to the instance on \
+                 record; several writable masters can't be a ledger"
             ),
             Self::Relaid { reason, .. } => reason.clone(),
         };

@@ -1,4 +1,4 @@
-//! The one place that calls the ledger: nonces, instances, time limits, and the loss of it noticed once.
+//! Ledger client: the only caller of the ledger. It handles nonces, instances, time limits, and reports each outage once.
 
 use std::{
     collections::VecDeque,
@@ -38,34 +38,34 @@ pub use ledger_fault::{LAYOUT_CHANGED, LedgerFault, all_forget, forgets, lossy};
 
 struct State {
     instance: InstanceId,
-    /// The run that this server has seen on record.
+    /// The instance that this server has seen on record.
     record: Option<InstanceId>,
-    /// What it said of its settings at the latest inspection.
+    /// The settings found at the latest inspection.
     durability: Durability,
-    /// When that was, or when dense numbers wanted to know it since.
+    /// When that was, or when dense numbers last requested an inspection.
     looked: Instant,
     nonces: VecDeque<u64>,
-    /// Some of them were dropped: the ledger may hold one that this server no longer knows.
+    /// Whether nonces were dropped: the ledger may hold one that this server no longer knows.
     some_dropped: bool,
-    /// The highest that the ledger ever told this server: one that comes back below it went back.
+    /// The highest version that the ledger ever told this server. A lower one means that the ledger went back.
     version: u64,
-    /// Up to which version this server has heard what calls moved.
+    /// The version up to which this server has read the rows moved by others.
     heard: u64,
     away_since: Option<Instant>,
-    /// Whether it was told of this loss that the ledger answers, and refuses.
+    /// Whether a refusal was reported during this outage.
     refused: bool,
-    /// One more with each loss and each return; odd while the ledger is away.
+    /// One more with each outage and each return; odd while the ledger is away.
     losses: u64,
     trouble: Option<LedgerFault>,
-    /// It takes writes from another master, too, as far as can be seen; whatever else troubles it is kept beside.
+    /// The ledger also accepts writes from another master. Kept beside `trouble`.
     other_master: Option<LedgerFault>,
-    /// Nobody took the mark of the latest dense numbers: none are taken before somebody does.
+    /// No store took the mark of the latest dense numbers; none are taken until one does.
     unwitnessed: bool,
-    /// Another ledger in the place of this one, until this one answers again: what troubled it before troubles it then.
+    /// Another ledger has replaced this one. It hides `trouble`, until this ledger answers again.
     another: Option<LedgerFault>,
 }
 
-/// The ledger as one server sees it.
+/// One server's client of the ledger.
 pub(crate) struct LedgerClient {
     ledger: Arc<dyn Ledger>,
     id: LedgerId,
@@ -76,23 +76,23 @@ pub(crate) struct LedgerClient {
     rules: Rules,
     env: Env,
     pub(crate) marks: Marks,
-    /// What this server has given of dense counters.
+    /// The dense numbers that this server has given.
     pub(crate) given: DenseIssued,
     shards: Vec<Arc<Shard>>,
     state: Mutex<State>,
-    /// Told when the ledger is found to be away.
+    /// Notified when the ledger is found to be away.
     news_of_loss: Notify,
-    /// Writing calls go one at a time, so that their nonces have an order.
+    /// Serializes calls that write, so that their nonces have an order.
     writing: tokio::sync::Mutex<()>,
 }
 
-/// What a client is made of.
+/// The parts of a client.
 pub(crate) struct LedgerClientParts {
     pub(crate) ledger: Arc<dyn Ledger>,
     pub(crate) server: ServerId,
     pub(crate) nonce: u64,
     pub(crate) inspection: LedgerInspection,
-    /// The run on record.
+    /// The instance on record.
     pub(crate) record: Option<InstanceId>,
     pub(crate) layout: LayoutRecord,
     pub(crate) embedded: bool,
@@ -156,27 +156,27 @@ impl LedgerClient {
         }
     }
 
-    /// The ledger's instance under which grants are granted now.
+    /// The ledger's instance under which grants are given now.
     pub(crate) fn instance(&self) -> InstanceId {
         self.state().instance.clone()
     }
 
-    /// Whether grants of this instance of the ledger still count.
+    /// Whether grants of this instance of the ledger are still valid.
     pub(crate) fn speaks_as(&self, instance: &InstanceId) -> bool {
         self.state().instance == *instance
     }
 
-    /// The generation of the layout that this server counts by.
+    /// The generation of this server's layout.
     pub(crate) fn generation(&self) -> u64 {
         self.layout.generation
     }
 
-    /// How many slots the ring has.
+    /// The number of slots of the ring.
     pub(crate) fn slots(&self) -> SlotIndex {
         self.layout.layout.slots()
     }
 
-    /// How many counters one call of this ledger names.
+    /// The most counters in one call of this ledger.
     pub(crate) fn batch_max(&self) -> usize {
         self.ledger.batch_max().clamp(1, RAISES_MAX)
     }
@@ -192,18 +192,18 @@ impl LedgerClient {
         state.another.as_ref().or(state.trouble.as_ref()).or(state.other_master.as_ref()).cloned()
     }
 
-    /// Refuses what would rest on a ledger that is not to be trusted.
+    /// Fails if the ledger is not trusted.
     pub(crate) fn trusted(&self) -> Result<(), SourceError> {
         self.trouble().map_or(Ok(()), |trouble| Err(trouble.error()))
     }
 
-    /// Refuses what rests on a run of the ledger that another one has replaced, ceilings that were acknowledged before included.
+    /// Fails if another instance of the ledger has replaced this one. Acknowledged ceilings are then invalid too.
     pub(crate) fn not_outdone(&self) -> Result<(), SourceError> {
         let outdone = self.trouble().filter(LedgerFault::is_outdone);
         outdone.map_or(Ok(()), |trouble| Err(trouble.error()))
     }
 
-    /// Notes what an appraisal found.
+    /// Sets what a judgement of the ledger found.
     pub(crate) fn set_trouble(&self, trouble: Option<LedgerFault>) {
         self.state().trouble = trouble;
     }

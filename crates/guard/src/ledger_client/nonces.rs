@@ -1,4 +1,4 @@
-//! Nonces: what each call that writes leaves, so that a ledger that went back lacks it.
+//! Nonces: each call that writes leaves one, so that a ledger that went back lacks it.
 
 use std::collections::VecDeque;
 
@@ -6,12 +6,13 @@ use sequent_core::{InstanceId, ledger::Pass};
 
 use super::LedgerClient;
 
-/// Nonces that the ledger may hold: the one acknowledged last, and those of calls whose outcome is unknown since. Where
-/// there are more, the ones in the middle go: the ledger holds the first if it got none of the calls, one of the
-/// next if it was lost after that, or one of the last if answers alone are lost.
+/// The most nonces that the ledger may hold: the last acknowledged one, and those of later calls whose outcome is unknown.
+///
+/// If there are more, those in the middle are dropped. The ledger holds the first one if it got none of the calls, one of the
+/// next if it failed after that, or one of the last if only replies are lost.
 const NONCES_MAX: usize = 16;
 
-/// What a pass is made of.
+/// The parts of a pass.
 pub(super) struct Shown {
     pub(super) under: InstanceId,
     pub(super) record: Option<InstanceId>,
@@ -19,7 +20,7 @@ pub(super) struct Shown {
 }
 
 impl LedgerClient {
-    /// What the next call shows, which leaves the nonce `next`.
+    /// The pass of the next call, which leaves the nonce `next`.
     pub(super) fn offer(&self, next: u64) -> Shown {
         let mut state = self.state();
         let nonces: Vec<u64> = state.nonces.iter().copied().collect();

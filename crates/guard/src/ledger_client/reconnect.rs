@@ -1,4 +1,4 @@
-//! A ledger that speaks as another instance: which one it is, and whether it can be trusted.
+//! Reconnection to a ledger whose instance changed: which ledger it is, and whether it can be trusted.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -14,8 +14,8 @@ use crate::{
 };
 
 impl LedgerClient {
-    /// The ledger is another instance than `was`, or went back while it ran: finds out which, and whether it can be
-    /// trusted. Callers hold `writing`.
+    /// Handles a ledger whose instance is no longer `was`, or which went back while it ran: finds out which, and whether it can
+    /// be trusted. Callers hold `writing`.
     pub(super) async fn renew(&self, was: &InstanceId) -> Result<(), SourceError> {
         if !self.speaks_as(was) {
             return Ok(());
@@ -23,7 +23,7 @@ impl LedgerClient {
         let inspection = self.limited("inspect", self.ledger.inspect()).await;
         let mut inspection = self.outcome(inspection)?;
         if inspection.id != self.id {
-            // Another ledger in this one's place: nothing is written to it, and nothing rests on it.
+            // Another ledger in this one's place: nothing is written to it, and its answers are not used.
             let stores: Vec<_> = self.shards.iter().map(|shard| Arc::clone(shard.store())).collect();
             let another = stamps::instead(&stores, inspection.id, self.id, self.config.attempt_timeout).await;
             self.state().another = Some(another);
@@ -34,7 +34,7 @@ impl LedgerClient {
             inspection.instance = self.outcome(reborn)?;
         }
         let is = inspection.instance.clone();
-        // Before this server's nonce is laid anew: the one that it wrote last tells whether all that it wrote is there.
+        // Before this server's nonce is replaced: the last one written tells whether all this server's writes are there.
         let known = self.limited("read of the instances on record", self.ledger.known()).await;
         let known = self.outcome(known)?;
         let (nonce, held) = self.look_for_own(&is, known.ledger.as_ref()).await?;
@@ -48,19 +48,19 @@ impl LedgerClient {
         let (inspection, behind) = self.appraise(&is).await?;
         let trouble = if moved == Move::All { Some(LedgerFault::Moved) } else { behind };
         let trouble = match trouble {
-            None => self.lay_out_again().await?,
+            None => self.restore_layout().await?,
             trouble => trouble,
         };
         let trouble = trouble.or_else(|| self.forgets_with_all(&inspection));
         let is_lost = trouble.is_none() && self.lacks_own(&is, &known, held).await?;
-        // Of several masters none goes on record: the others would stop for it.
+        // With several masters, none goes on record: servers of the others would stop because of it.
         let is_trusted = trouble.is_none() && inspection.other_master.is_none();
         self.accept(inspection, (nonce, known.ledger), trouble);
         self.env.events.emit(Event::LedgerReborn { was: was.clone(), is: is.clone() });
         match (is_trusted, is_lost) {
             (_, true) => self.accuse_as(&is).await,
             (true, false) => {
-                // Otherwise the next heartbeat tries it again, and whoever asks for a dense number.
+                // If this fails, the next heartbeat and the next dense request try again.
                 drop(self.put_on_record(&is).await);
                 self.trusted()
             }
@@ -68,8 +68,8 @@ impl LedgerClient {
         }
     }
 
-    /// The ledger answers as `is`, the instance in force. Where another one was in its place, it was put back: that
-    /// trouble is over once its id and its marks have been looked at. Callers hold `writing`.
+    /// Handles the answer of `is`, the instance in force, after another ledger was in its place. That fault is over once the id
+    /// and the marks have been checked. Callers hold `writing`.
     pub(super) async fn own_again(&self, is: &InstanceId) -> Result<(), SourceError> {
         if self.state().another.is_none() {
             return Ok(());
@@ -83,9 +83,9 @@ impl LedgerClient {
         Ok(())
     }
 
-    /// A trusted ledger may have lost its layout, or got another one, with the copy that it was set back to: a running
-    /// server does what one that opens would.
-    async fn lay_out_again(&self) -> Result<Option<LedgerFault>, SourceError> {
+    /// Writes the layout again, or compares it. A trusted ledger may have lost its layout, or got another one, with the backup
+    /// from which it was restored. A running server then does what an opening does.
+    async fn restore_layout(&self) -> Result<Option<LedgerFault>, SourceError> {
         let held = self.limited("founding", self.ledger.found(&self.layout)).await;
         let held = self.outcome(held)?;
         if let Some(trouble) = self.resized(&held) {
@@ -98,7 +98,7 @@ impl LedgerClient {
         }))
     }
 
-    /// The ledger refuses this server's passes: because the ring is another one by now?
+    /// Checks, after the ledger refused a call, whether the layout has changed.
     pub(super) async fn look_at_the_layout(&self) {
         let Ok(Some(page)) = self.limited("read of the layout", self.ledger.page()).await else { return };
         let trouble = match page.record() {
@@ -113,8 +113,8 @@ impl LedgerClient {
         }
     }
 
-    /// Another generation: whoever counts by the layout before would repeat numbers, and is refused everywhere. Where the ledger's is
-    /// the one before, it was put back.
+    /// The fault if the layout has another generation. Counting by an old layout would repeat numbers, and is refused
+    /// everywhere. If the ledger has the older generation, it was restored from a backup.
     fn resized(&self, held: &LayoutRecord) -> Option<LedgerFault> {
         let LayoutRecord { layout, generation, .. } = &self.layout;
         if held.generation < *generation {
@@ -124,15 +124,15 @@ impl LedgerClient {
         (held.generation != *generation).then(|| LedgerFault::Relaid {
             is_resized: true,
             reason: format!(
-                "{LAYOUT_CHANGED}the ring was resized to {} (generation {}), and this server counts by {layout} (generation {generation}): \
-                 restart it with the new configuration",
+                "{LAYOUT_CHANGED}the ring was resized to {} (generation {}), and this server counts by {layout} (generation \
+                 {generation}): restart it with the new configuration",
                 held.layout, held.generation
             ),
         })
     }
 
-    /// The ledger as it is once this server's nonce lies in it, and whether it went back. Set back before the nonce was
-    /// laid, its version tells; set back afterwards, it lacks the nonce, and the next call tells.
+    /// Inspects and judges the ledger after this server's nonce was written to it. If it went back before that write, its
+    /// version shows it. If it goes back later, it lacks the nonce, and the next call shows it.
     pub(crate) async fn appraise(
         &self,
         is: &InstanceId,
@@ -143,22 +143,22 @@ impl LedgerClient {
         Ok((found, trouble))
     }
 
-    /// The same of what an inspection found just now.
+    /// Judges an inspection that was made just now.
     pub(crate) async fn judge(
         &self,
         is: &InstanceId,
         found: &LedgerInspection,
     ) -> Result<Option<LedgerFault>, SourceError> {
         if found.instance != *is {
-            let context = format!("the ledger was {is} a moment ago, and is {}", found.instance);
+            let context = format!("the ledger's instance was {is}, and is now {}", found.instance);
             return Err(SourceError::new(ErrorKind::Reborn, context));
         }
         self.take_up_settings(found);
         self.compare_with_marks(found).await
     }
 
-    /// Whether this instance of the ledger went back, as far as marks can tell, and what this server heard itself: marks
-    /// may have gone back with it, or be out of reach.
+    /// Whether this instance of the ledger went back, judged by marks and by the highest version that this server was told. The
+    /// marks may have gone back too, or be unreachable.
     pub(crate) async fn compare_with_marks(
         &self,
         found: &LedgerInspection,
@@ -171,13 +171,14 @@ impl LedgerClient {
         let heard = self.version();
         let trouble = self.compare_with(mark.max(heard), found.version).await?;
         if trouble.is_some() && heard > mark && self.marks.leave_anew(heard).await.is_err() {
-            // Others must know, too: whoever recovers puts the version above every mark, and could not above this one.
+            // Other servers must learn it. A recovery raises the version above every mark, but cannot know this version unless
+            // it is marked.
             return Ok(Some(LedgerFault::Moved));
         }
         Ok(trouble)
     }
 
-    /// Whether home says that the ledger went back, by the layout that its mark was left under.
+    /// The fault if the data directory's mark, left under another layout, proves that the ledger went back.
     async fn other_era(&self, home: Mark) -> Result<Option<LedgerFault>, SourceError> {
         let is_of_this = home.era.is_none_or(|era| era.generation == self.layout.generation);
         if is_of_this || !self.rules.keep(Rule::Marks) {
@@ -187,7 +188,7 @@ impl LedgerClient {
         self.outcome(other)
     }
 
-    /// A shard that was out of reach when the ledger was judged has come back, and bears this mark.
+    /// Judges the mark of a shard that was unreachable when the ledger was judged.
     pub(crate) async fn meet_mark(&self, mark: u64) -> Result<(), SourceError> {
         let trouble = self.compare_with(mark, self.version()).await?;
         if trouble.is_some() {
@@ -201,7 +202,7 @@ impl LedgerClient {
         if version >= mark || !self.rules.keep(Rule::Marks) {
             return Ok(None);
         }
-        // Others may have raised, and marked, since the ledger was looked at: what it says after the marks were read counts.
+        // Others may have raised and marked since the inspection, so the version read after the marks counts.
         let again = self.limited("inspect", self.ledger.inspect()).await;
         let again = self.outcome(again)?;
         self.take_up_settings(&again);
@@ -214,7 +215,8 @@ impl LedgerClient {
         Ok(Some(trouble))
     }
 
-    /// Tells that the ledger went back, and by what that is known. Who accuses it has told, and finds the mark that it left.
+    /// Reports that the ledger went back, and the evidence. After an accusation by this server nothing is reported, since it
+    /// would only find its own mark.
     pub(super) fn tell_behind(&self, trouble: &LedgerFault) {
         if matches!(self.trouble(), Some(LedgerFault::Accused { .. })) {
             return;
@@ -234,17 +236,17 @@ impl LedgerClient {
         state.other_master = LedgerFault::of_masters(&found);
         state.instance = found.instance;
         state.record = record;
-        // Whoever restarts a ledger may have changed its settings.
+        // A restart of the ledger may have changed its settings.
         state.durability = found.durability;
-        // Of one that went back it is still known how far it was, until an operator has named the loss: that puts it above.
+        // The highest version is kept even if the ledger went back. A named loss raises the ledger above it.
         state.version = state.version.max(found.version);
-        // Permits of this instance rest on rows that will be read from now on.
+        // Grants of this instance are based on rows that are read from now on.
         state.heard = found.version;
         state.nonces = VecDeque::from([nonce]);
         state.some_dropped = false;
         state.trouble = trouble;
         state.another = None;
-        // Now, not at the next call: no grant of before counts any more, so nobody goes on without the ledger.
+        // The outage ends now and not at the next call: no earlier grant is valid, so nothing can continue without the ledger.
         self.is_back(state);
     }
 }

@@ -1,7 +1,7 @@
-//! The witness of dense numbers: the version of the write that gave them is on another store before they leave.
+//! Witness of dense numbers: the version of the write that gave them is marked on another store before they leave.
 //!
-//! Such numbers are in the ledger alone. So a ledger that went back to before them is behind that mark, whoever meets it, and whoever
-//! gave them.
+//! Dense numbers are kept in the ledger alone. The mark proves to every server, including the one that gave them, that a ledger
+//! restored from before them is behind.
 
 use std::collections::BTreeSet;
 
@@ -10,25 +10,26 @@ use sequent_core::{ErrorKind, InstanceId, Rule, SourceError};
 use super::{LedgerClient, LedgerFault};
 
 impl LedgerClient {
-    /// Where nobody took the mark of the numbers before: whether somebody takes one now. What is refused then uses up no number.
+    /// Retries the mark if no store took that of the previous numbers. A refusal here uses up no number.
     pub(crate) async fn has_a_witness(&self) -> Result<(), SourceError> {
         if !self.state().unwitnessed {
             return Ok(());
         }
         let under = self.instance();
-        // Stores that came back empty bear nothing before they are stamped, and no take of ids may ever touch them here.
+        // Stores that came back empty take no marks before they are stamped, and here possibly no take of ids ever touches
+        // them.
         let mark = self.marks.admit(&under).await;
         self.meet_mark(mark).await?;
         self.witness(&under, self.version()).await
     }
 
-    /// Leaves the version of a write that gave dense numbers, under the run `under`, on a store, or, of a ring that has none, at home.
+    /// Marks the version of a write that gave dense numbers under the instance `under`. The mark is on a store, or for a ring
+    /// without stores, in the data directory.
     ///
     /// # Errors
     ///
-    /// `NoWitness` where no store takes it, or the ledger is another run by then, which may lack the write: the numbers are given to
-    /// nobody. `LedgerBehind` where it tells that the ledger is not the
-    /// newest, or not the only one.
+    /// `NoWitness` if no store takes the mark, or if the ledger's instance changed, since the new one may lack the write. The
+    /// numbers are then given to nobody. `LedgerBehind` if a mark shows that the ledger is not the newest, or not the only one.
     pub(crate) async fn witness(&self, under: &InstanceId, version: u64) -> Result<(), SourceError> {
         // R26
         if !self.rules.keep(Rule::DenseWitnessed) {
@@ -43,12 +44,13 @@ impl LedgerClient {
             return self.still_alone(under).await;
         }
         let context = format!(
-            "no store took the mark that tells of these dense numbers (the ledger's version {version}): they are given to nobody; at least one shard has to be in reach"
+            "no store took the mark of these dense numbers (the ledger's version {version}), so they are not given; at least \
+             one shard must be reachable"
         );
         Err(SourceError::new(ErrorKind::NoWitness, context))
     }
 
-    /// A mark was left: no other run of the ledger is at work by now, whoever met it.
+    /// Checks, after a mark was left, that no other instance of the ledger is in use.
     async fn still_alone(&self, under: &InstanceId) -> Result<(), SourceError> {
         if self.is_far(self.marks.met()) {
             let _one_at_a_time = self.writing.lock().await;
@@ -58,12 +60,12 @@ impl LedgerClient {
     }
 }
 
-/// Numbers that were counted in a run of the ledger which is over: nobody knows whether the next one has them.
+/// Turns `Reborn` into `NoWitness`: the numbers were counted in an ended instance of the ledger, and the next one may lack
+/// them.
 fn restarted(error: SourceError) -> SourceError {
     if error.kind() != ErrorKind::Reborn {
         return error;
     }
-    let context =
-        "the ledger was restarted before these dense numbers were witnessed: they are given to nobody";
+    let context = "the ledger was restarted before these dense numbers were marked, so they are not given";
     SourceError::new(ErrorKind::NoWitness, context).because(error)
 }

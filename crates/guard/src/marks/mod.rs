@@ -1,4 +1,4 @@
-//! Marks: the ledger's version, left where a restored ledger does not reach.
+//! Marks: the ledger's version kept on shards and in the data directory, where restoring the ledger does not reach.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,43 +18,43 @@ mod placement;
 
 use placement::covers;
 
-/// A bearer that has not answered by then is no longer waited for alone: others are tried beside it.
+/// After this time without an answer, further shards are asked in parallel.
 const SLOW_BEARER: Duration = Duration::from_millis(200);
 
-/// The places where versions are left: the shards, durable ones first, and the server's data directory.
+/// The places for marks: the shards, durable ones first, and the server's data directory.
 pub(crate) struct Marks {
     shards: Vec<Arc<Shard>>,
     home: Option<Arc<dyn MarkPlace>>,
-    /// The layout that versions are left under.
+    /// The layout under which versions are marked.
     era: Era,
-    /// The time limit of a mark at home.
+    /// The time limit of a mark in the data directory.
     limit: Duration,
     events: Events,
-    /// The version left last, and the slots whose stores bear it.
+    /// The version marked last, and the slots whose stores have it.
     left: Mutex<(u64, BTreeSet<SlotIndex>)>,
-    /// The slots whose stores failed to bear a version lately, or to do so in time.
+    /// The slots whose stores recently failed to take a mark, or to do so in time.
     shunned: Arc<Mutex<BTreeMap<SlotIndex, Excluded>>>,
     unmarked: AtomicU64,
-    /// The version that was counted last as borne by no other shard.
+    /// The last version counted as marked on no other shard.
     given_up: AtomicU64,
-    /// Whether the version left last is borne where it belongs: that it is not is told once, until it is again.
+    /// Whether the last version is marked where it must be. A failure is reported once, until the next success.
     borne: Witnessed,
-    /// The highest mark that any shard was found to bear when it was asked to bear one.
+    /// The highest mark found on any shard when it was asked to take one.
     met: Arc<AtomicU64>,
-    /// How many marks were to be left: whose turn it is to bear one, and for how long one is tried last.
+    /// The number of marks requested: it decides whose turn it is, and for how long a shard is tried last.
     marked: AtomicUsize,
 }
 
-/// A bearer that is tried last for a while.
+/// A shard that is tried last for a while.
 #[derive(Clone, Copy)]
 struct Excluded {
-    /// How many marks had been to be left when it failed to bear one, or to bear it in time.
+    /// The number of marks requested when it failed or was slow.
     at: usize,
-    /// It gave no answer, as far as is known: where nobody else is left, nobody waits long for it.
+    /// Whether it did not answer. If no other shard is left, it is not waited for long.
     silent: bool,
 }
 
-/// Whether another shard, and home, bore the version left last.
+/// Whether another shard, and the data directory, took the last version.
 struct Witnessed {
     elsewhere: AtomicBool,
     home: AtomicBool,
@@ -74,26 +74,27 @@ impl Marks {
         Self { shards, home, era, limit, events, left, shunned, unmarked, given_up, borne, met, marked }
     }
 
-    /// The highest mark that a shard was found to bear.
+    /// The highest mark found on a shard.
     pub(crate) fn met(&self) -> u64 {
         self.met.load(Ordering::Relaxed)
     }
 
-    /// How often a version could be left on no other shard.
+    /// How many versions could be marked on no other shard.
     pub(crate) fn unmarked(&self) -> u64 {
         self.unmarked.load(Ordering::Relaxed)
     }
 
-    /// Leaves `version` at home and, for each of `slots`, on a store of another slot; without `slots`, on any. Whether that many bear it;
-    /// of a ring without stores, whether home does.
+    /// Marks `version` in the data directory and, for each of `slots`, on the store of another slot; with empty `slots`, on any
+    /// store. Returns whether enough stores have it, or for a ring without stores, whether the data directory has it.
     ///
-    /// Home is written anew even where it has the version already: an older copy of it then always differs from it.
-    /// What no place takes is told, and ids leave all the same: a mark matters only once the ledger itself has been
-    /// lost, and while it is there the shards that live shall serve. Dense numbers do not: no cell knows of them.
+    /// The data directory is rewritten even if it has the version already, so that an older copy of it always differs.
+    ///
+    /// A version that could not be marked is reported, but ids leave all the same: a mark matters only once the ledger itself
+    /// is lost, and until then the remaining shards must serve. Dense numbers do not leave, since no cell knows of them.
     ///
     /// # Errors
     ///
-    /// `LedgerBehind` where home finds that it was copied.
+    /// `LedgerBehind` if the data directory finds that it was copied.
     pub(crate) async fn leave(&self, version: u64, slots: &BTreeSet<SlotIndex>) -> Result<bool, SourceError> {
         let elsewhere = async {
             if self.has_left(version, slots) {
@@ -113,26 +114,25 @@ impl Marks {
         Ok(elsewhere || home_alone && at_home)
     }
 
-    /// Leaves `version` at home and on the stores, though it was left before: who bore it may have been put back since. Also on
-    /// those that were not admitted since then, where they bear their stamp; to the others the next [`spread`](Self::spread)
-    /// takes it.
+    /// Marks `version` everywhere again, although it was marked before: a store may have been set back since. This includes
+    /// stores that were not admitted again but have their stamp. The next [`spread`](Self::spread) reaches the others.
     ///
     /// # Errors
     ///
-    /// `LedgerBehind` where home finds that it was copied.
+    /// `LedgerBehind` if the data directory finds that it was copied.
     pub(crate) async fn leave_anew(&self, version: u64) -> Result<bool, SourceError> {
         *self.left() = <_>::default();
         let mut asked = JoinSet::new();
         for shard in self.shards.iter().filter(|shard| !shard.is_admitted()).map(Arc::clone) {
-            // What can't be reached bears nothing that anybody reads before it has been admitted again.
+            // A store that is unreachable now is admitted again before anybody reads its mark.
             asked.spawn(async move { drop(shard.bear_stamped(version).await) });
         }
         let _done = asked.join_all().await;
         self.leave(version, &BTreeSet::new()).await
     }
 
-    /// Counts each version that no other shard bears. Tells that none does, or that home does not, once, until it does
-    /// again. Of a single shard nobody can expect a bearer elsewhere: there home alone is the place of marks.
+    /// Counts each version marked on no other shard. A failure, also of the data directory, is reported once until the next
+    /// success. With a single shard only the data directory can hold marks.
     fn tell(&self, version: u64, elsewhere: bool, home: bool) {
         let ceased = |bears: &AtomicBool, now: bool| bears.swap(now, Ordering::Relaxed) && !now;
         let (elsewhere_ceased, home_ceased) =
@@ -146,7 +146,7 @@ impl Marks {
         }
     }
 
-    /// The mark at home, none where there is no home; `None` where it can't be read, or written, in time.
+    /// The data directory's mark; empty without a data directory. `None` if it cannot be read or written in time.
     async fn at_home(&self, version: u64) -> Result<Option<Mark>, SourceError> {
         let Some(home) = &self.home else { return Ok(Some(Mark::default())) };
         match timeout(self.limit, home.bear(version, Some(self.era))).await {
@@ -156,9 +156,9 @@ impl Marks {
         }
     }
 
-    /// Leaves the version left last on every shard that does not bear it yet. Those of few may be on the ledger's own machine,
-    /// and go back with it; so that all but the last moments are borne by all, this is done at each heartbeat. Nobody waits for
-    /// those that are slow.
+    /// Marks the last version on every shard that lacks it. It is called at each heartbeat, so that all shards have all but the
+    /// latest versions: a few shards alone may be on the ledger's own machine and go back with it. Slow shards are not waited
+    /// for.
     pub(crate) async fn spread(&self) {
         let (version, borne) = self.left().clone();
         let lacks = |shard: &&Arc<Shard>| shard.is_admitted() && !borne.contains(&shard.slot());
@@ -167,13 +167,14 @@ impl Marks {
         }
     }
 
-    /// Leaves `version` at home and on every shard at hand, whatever they bear: whoever counts by a copy of this ledger, or by the
-    /// one that this is a copy of, finds it there. Those that are slow, or not admitted any more, bear it at a later
-    /// [`spread`](Self::spread). The highest mark that a shard bore right before.
+    /// Marks `version` in the data directory and on every shard, whatever their marks are, and returns the highest mark that a
+    /// shard had before. Servers of a copy of this ledger, or of the original, then find the version there.
+    ///
+    /// Slow or unadmitted shards get it at a later [`spread`](Self::spread).
     ///
     /// # Errors
     ///
-    /// `LedgerBehind` where home finds that it was copied.
+    /// `LedgerBehind` if the data directory finds that it was copied.
     pub(crate) async fn claim(&self, version: u64) -> Result<u64, SourceError> {
         *self.left() = (version, BTreeSet::new());
         self.at_home(version).await?;
@@ -182,7 +183,7 @@ impl Marks {
         Ok(before.load(Ordering::Relaxed))
     }
 
-    /// `before`: what each shard bears is read first, and the highest of it noted there.
+    /// Marks in parallel. With `before`, each shard's previous mark is read first, and the highest is stored there.
     async fn leave_in_time(
         &self,
         version: u64,
@@ -200,12 +201,12 @@ impl Marks {
                 }
             }
         };
-        // Out of time is no fault: they are asked again, or late ones have told by then.
+        // Running out of time is no error: those shards are asked again, or have noted their answers by then.
         let _in_time = timeout(SLOW_BEARER, answers).await;
         asked.detach_all();
     }
 
-    /// Admits the stores that are not in use, as far as they can be now: the highest mark that they bear.
+    /// Admits the stores that are not in use and can be admitted now. Returns the highest of their marks.
     pub(crate) async fn admit(&self, under: &InstanceId) -> u64 {
         let (mut asked, limit) = (JoinSet::new(), self.limit);
         for shard in self.shards.iter().filter(|shard| !shard.is_admitted()).map(Arc::clone) {
@@ -216,11 +217,12 @@ impl Marks {
         admitted.filter_map(|(_, mark)| mark).max().unwrap_or(0)
     }
 
-    /// The highest mark found at home and on all shards that can be reached and bear no other ledger's stamp; and that at home.
+    /// Reads the marks of the data directory and of all reachable shards without another ledger's stamp. Returns the highest,
+    /// and that of the data directory.
     ///
     /// # Errors
     ///
-    /// `LedgerBehind` where home finds that it was copied.
+    /// `LedgerBehind` if the data directory finds that it was copied.
     pub(crate) async fn read(&self) -> Result<(u64, Mark), SourceError> {
         let home = self.at_home(0).await?.unwrap_or_default();
         let mut highest = home.version;
@@ -247,7 +249,8 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// One lost message must not hide the only mark that tells: what timed out, or changed meanwhile, is asked once more.
+/// Reads a shard's mark, with one retry after a timeout or a changed instance: one lost message must not hide the only mark
+/// that proves a loss.
 async fn read_one(shard: Arc<Shard>) -> u64 {
     match shard.borne().await {
         Err(error) if matches!(error.kind(), ErrorKind::Timeout | ErrorKind::Reborn) => {

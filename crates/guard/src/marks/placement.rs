@@ -1,4 +1,4 @@
-//! Who bears a version: one candidate after the other, those that hang last, and beside the slow ones more.
+//! Placement of marks: shards are tried in turn, failing ones last, and more in parallel if some are slow.
 
 use std::{
     collections::BTreeSet,
@@ -14,20 +14,19 @@ use tokio::{task::JoinSet, time::timeout};
 use super::{Excluded, Marks, SLOW_BEARER, locked};
 use crate::shard::Shard;
 
-/// A bearer that failed, or was slow, is tried last for so many marks: a shard that is dead, or hangs, costs time now and
-/// then, not each time.
+/// How many marks a failed or slow shard is tried last for. A dead shard then costs time only now and then.
 const SHUNNED_MARKS: usize = 32;
 
-/// With nobody left to try, those that never answered yet are waited for until this part of the time limit has passed, in
-/// percent: whoever takes an id waits for a mark, and for one that was under way before it, within one attempt.
+/// Percentage of the time limit during which unanswered shards are awaited once no other is left. Taking an id waits for a mark,
+/// and for one already under way, within a single attempt.
 const PATIENCE_PERCENT: u32 = 60;
 
 impl Marks {
-    /// Who may bear the next mark for `slots`, in the order in which they are tried.
+    /// The shards that may take the next mark for `slots`, in the order in which they are tried.
     pub(super) fn candidates(&self, slots: &BTreeSet<SlotIndex>) -> Vec<Arc<Shard>> {
-        // One that was restarted bears marks where it bears its stamp, though nobody has taken from it since.
+        // A restarted shard takes marks if it has its stamp, even before the next take admits it.
         let mut candidates: Vec<Arc<Shard>> = self.shards.iter().map(Arc::clone).collect();
-        // The rotation counts marks, so that every shard comes to bear recent ones: of versions some need none.
+        // The rotation counts marks and not versions, since some versions need no mark. So every shard gets recent ones.
         let mark = self.marked.fetch_add(1, Ordering::Relaxed) + 1;
         let turn = mark % candidates.len().max(1);
         candidates.rotate_left(turn);
@@ -39,8 +38,8 @@ impl Marks {
         candidates
     }
 
-    /// Tries one candidate after the other until every slot has a bearer elsewhere; beside those that are slow, more and
-    /// more. What is still under way when this returns goes on: a mark may arrive late, and tells that its bearer is there.
+    /// Tries shards in turn until every slot is marked on another slot's store, and more in parallel while some are slow.
+    /// Pending calls continue after this returns, and note a late mark.
     pub(super) async fn leave_on(
         &self,
         version: u64,
@@ -55,7 +54,8 @@ impl Marks {
         while !covers(&borne, slots) {
             if asked.is_empty() {
                 let Some(shard) = rest.next() else { break };
-                // They come last: where one is known to be silent, so are those behind it, or have been lately.
+                // Silent shards come last. If one is known to be silent, so are those behind it, or they were lately: all are
+                // asked at once.
                 let together = if dead.contains(&shard.slot()) { usize::MAX } else { 0 };
                 for shard in [shard].into_iter().chain(rest.by_ref().take(together)) {
                     awaited.insert(shard.slot());
@@ -86,8 +86,8 @@ impl Marks {
         borne
     }
 
-    /// Asks one shard to bear a version, in a task that notes what became of it, waited for or not; and, where `before` is to
-    /// have it, what it bears before.
+    /// Asks one shard to take a mark, in a task that notes the result whether or not it is awaited. With `before`, the shard's
+    /// previous mark is read first and stored there.
     pub(super) fn ask(
         &self,
         asked: &mut JoinSet<(SlotIndex, bool)>,
@@ -125,14 +125,15 @@ impl Marks {
         });
     }
 
-    /// Whoever hangs would otherwise cost every mark of its turn as much again, and all raises wait for each.
+    /// Makes slow shards the last to be tried. Otherwise each mark of their turn costs as much time again, and all raises wait
+    /// for each mark.
     pub(super) fn shun(&self, slow: &BTreeSet<SlotIndex>) {
         let it = Excluded { at: self.marked.load(Ordering::Relaxed), silent: true };
         locked(&self.shunned).extend(slow.iter().map(|slot| (*slot, it)));
     }
 }
 
-/// Whether each of `slots` has a bearer that is another slot.
+/// Whether each of `slots` has a mark on another slot's store.
 pub(super) fn covers(borne: &BTreeSet<SlotIndex>, slots: &BTreeSet<SlotIndex>) -> bool {
     !borne.is_empty() && slots.iter().all(|slot| borne.iter().any(|bearer| bearer != slot))
 }

@@ -1,4 +1,4 @@
-//! Every cell of the layout before is closed, and tells how far it was; that becomes where the next counters begin.
+//! Closing of the cells of the old layout: their values determine where the next counters begin.
 
 use std::sync::Arc;
 
@@ -16,13 +16,13 @@ use super::{
 };
 use crate::{counter::Evidence, jump_limit, plausibility::Plausibility, timeouts::patiently};
 
-/// Cells that are closed at once.
+/// The most cells closed at once.
 const CLOSES_MAX: usize = 32;
 
-/// By slot of the layout before, the highest raw id that can have been given.
+/// The highest raw id that can have been given, by slot of the old layout.
 pub(super) type Highest = Vec<(SlotIndex, u64)>;
 
-/// A cell to be closed: whose it is among the keys, and where.
+/// A cell to close: the index of its key, and its counter.
 struct Work {
     key: usize,
     counter: Counter,
@@ -30,17 +30,17 @@ struct Work {
     seen: Option<Seen>,
 }
 
-/// What is done with a cell.
+/// What to do with a cell.
 #[derive(Clone, Copy)]
 enum How {
-    /// It is closed, for an epoch that nobody has.
+    /// Close it, for an epoch that nobody uses.
     Close,
-    /// It is only read.
+    /// Only read it.
     Read,
 }
 
 impl Resize {
-    /// Closes the cells of these keys; returns how far each of their counters was.
+    /// Closes the cells of these keys, and returns the highest raw ids of their counters.
     pub(super) async fn close(
         &self,
         sight: &Sight,
@@ -50,7 +50,7 @@ impl Resize {
         self.values(sight, change, keys, How::Close).await
     }
 
-    /// Reads how far the cells are, so that the plan says so, and what can't be followed is told before anything is changed.
+    /// Reads the cells' values for the plan. A leap is thus reported before anything is changed.
     pub(super) async fn read_values(&self, sight: &Sight, plan: &mut Plan) -> Result<(), SourceError> {
         let highest = self.values(sight, &plan.change, &plan.keys, How::Read).await?;
         let layout = plan.change.from.layout;
@@ -75,7 +75,7 @@ impl Resize {
         let mut works: Vec<Work> = Vec::new();
         for (at, plan) in keys.iter().enumerate() {
             for (slot, row) in &plan.rows {
-                // Also where the row names nobody: it was advanced while the store was away, and there its cell is open yet.
+                // Also if the row names no store: it was advanced while the store was away, and the cell there is still open.
                 let seen = sight.of(*slot);
                 let counter = Counter { slot: *slot, key: plan.key.clone() };
                 works.push(Work { key: at, counter, row: row.clone(), seen: seen.cloned() });
@@ -114,7 +114,7 @@ impl Resize {
 }
 
 impl Resize {
-    /// Nor one whose row claims more than anybody can have taken.
+    /// Fails if the row claims more than can have been taken.
     async fn is_credible(
         &self,
         (plan, change): (&KeyPlan, &LayoutChange),
@@ -129,7 +129,7 @@ impl Resize {
         let LedgerInspection { clock_ms, version, .. } =
             patiently(self.limit, "inspect", || self.ledger.inspect()).await?;
         let store = sight.of(counter.slot).map_or(&row.store, |seen| &seen.found.instance);
-        // A cell that is gone says as little as one that is new.
+        // A missing cell says as little as a new one.
         let value = Some(value).filter(|value| *value > 0);
         let others = || plan.rows.iter().filter(|(slot, _)| *slot != counter.slot).map(|(_, row)| row);
         let layout = change.from.layout;
@@ -143,7 +143,7 @@ impl Resize {
     }
 }
 
-/// How far a cell is; 0 where there is no store, or nothing in it.
+/// The cell's value; 0 if there is no store or no cell.
 async fn value(
     Work { counter, row, seen, .. }: &Work,
     how: How,
@@ -155,14 +155,14 @@ async fn value(
     match how {
         How::Close => store.close(cell, epoch).await,
         How::Read => match store.lift(cell, row.epoch, 0).await {
-            // Of another epoch, closed, or gone: how far it was is told when it is closed.
+            // Of another epoch, closed, or missing: its value is found when it is closed.
             Err(error) if error.kind() == ErrorKind::Regressed => Ok(0),
             held => held,
         },
     }
 }
 
-/// Nothing follows a leap: a counter that was set by hand, in the store or in the ledger, must not take the whole key with it.
+/// Fails on a leap: a counter set by hand, in the store or in the ledger, must not move the whole key.
 pub(crate) fn no_leap(counter: &Counter, row: &Row, value: u64) -> Result<(), SourceError> {
     let at = row.reached();
     let far = jump_limit::left_ahead(at, row.ceiling).saturating_add(jump_limit::leap_max(
@@ -176,17 +176,17 @@ pub(crate) fn no_leap(counter: &Counter, row: &Row, value: u64) -> Result<(), So
     }
     let place = if value > bound { "the store" } else { "the ledger" };
     Err(set_right(&format!(
-        "{}: {place} has raw id {found}, which is a leap: at most {bound} is followed",
+        "{}: {place} has raw id {found}, which is a leap: at most {bound} is accepted",
         shown(counter)
     )))
 }
 
 pub(crate) fn set_right(what: &str) -> SourceError {
-    let context = format!("{what}; set the counter right there, by hand, and give the command once more");
+    let context = format!("{what}; correct the counter there by hand, and repeat the command");
     SourceError::new(ErrorKind::Leapt, context)
 }
 
-/// For each slot of the next layout the raw id that its counter must be past; `begun` is the place that it was to be behind
+/// For each slot of the next layout, the raw id that its counter must exceed. `begun` is the place after which it was to begin
 /// before.
 pub(super) fn bases(
     change: &LayoutChange,

@@ -1,4 +1,4 @@
-//! What is there before anything is changed: the page, the stores and where they stand, the rows.
+//! Inspection before a resize: the layout page, the stores with their slots, and the rows.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -11,7 +11,7 @@ use sequent_core::{
 use super::{COUNTERS_MAX, KeyPlan, Plan, Resize, keys::keys};
 use crate::{LedgerFault, admission::Move, old_layout_marks, scan_rows::all_rows, timeouts::patiently};
 
-/// The page and the stores as they were found.
+/// The layout page and the stores as found.
 #[derive(Clone)]
 pub(super) struct Sight {
     pub(super) page: LayoutPage,
@@ -20,39 +20,39 @@ pub(super) struct Sight {
     pub(super) stores: Vec<Seen>,
 }
 
-/// A store as it was found.
+/// A store as found.
 #[derive(Clone)]
 pub(super) struct Seen {
     pub(super) store: Arc<dyn Store>,
     pub(super) found: Inspection,
-    /// Its slot in the layout before, by its stamp; `None` for one that is new, or stamped for the next layout already.
+    /// Its slot in the old layout, by its stamp; `None` for a new store, or one already stamped for the next layout.
     pub(super) was: Option<SlotIndex>,
     /// Its slot in the next layout.
     pub(super) slot: Option<SlotIndex>,
 }
 
 impl Seen {
-    /// Whether it bears the stamp of the next layout already.
+    /// Whether it already has the stamp of the next layout.
     fn is_of(&self, change: &LayoutChange) -> bool {
         self.found.stamp.as_ref().is_some_and(|stamp| stamp.generation == change.next.generation)
     }
 }
 
 impl Sight {
-    /// The store of a slot of the layout before, by its stamp. One that came back empty is not known any more: whether the
-    /// one that servers reach is another, nobody can tell.
+    /// The store of a slot of the old layout, by its stamp. A store that came back empty is not found, because servers may be
+    /// using another one.
     pub(super) fn of(&self, slot: SlotIndex) -> Option<&Seen> {
         self.stores.iter().find(|seen| seen.was == Some(slot))
     }
 
-    /// The layout that passes are of now.
+    /// The layout that passes must name now.
     pub(super) fn era(&self) -> Option<Era> {
         let LayoutPage { layout, next, generation, is_fenced, .. } = &self.page;
         let layout = if *is_fenced { (*next)? } else { *layout };
         Some(Era { generation: *generation, layout })
     }
 
-    /// Whether one that would be this slot's of the next layout is there, and empty.
+    /// Whether the store for this slot of the next layout exists and is empty.
     fn is_empty(&self, slot: SlotIndex) -> bool {
         self.stores.iter().any(|seen| seen.slot == Some(slot) && seen.found.stamp.is_none())
     }
@@ -79,7 +79,7 @@ impl Resize {
             let was = self.place(&page, inspection.id, placed.slot, &found)?;
             stores.push(Seen { store: Arc::clone(&placed.store), found, was, slot: placed.slot });
         }
-        // One that the configuration before calls by another slot stays all the same.
+        // A store that the old configuration lists under another slot stays in the ring.
         let stays: BTreeSet<_> = stores
             .iter()
             .filter(|seen| seen.slot.is_some())
@@ -95,7 +95,7 @@ impl Resize {
         Ok(sight)
     }
 
-    /// Where a store stands in the layout before.
+    /// The slot of a store in the old layout.
     fn place(
         &self,
         page: &LayoutPage,
@@ -118,8 +118,7 @@ impl Resize {
         if of_us && (stamp.layout, stamp.generation) == (from.layout, from.generation) {
             return Ok(Some(stamp.slot));
         }
-        // It left the ring with a layout before this one: what is in it counts for nobody any more. That may have been with
-        // the change that is asked for once more.
+        // It left the ring with an earlier layout, perhaps in the change that is now repeated: its content counts for nobody.
         if of_us && stamp.generation < from.generation {
             return Ok(None);
         }
@@ -132,8 +131,8 @@ impl Resize {
         )))
     }
 
-    /// A directory that was copied is opened by no server before a person has spoken, and must not be by a resize. A store
-    /// that has moved on to the next layout's stamp is on record by its slot before: so it is looked for among all of them.
+    /// Fails for a copied directory, which no server opens before an operator has acted. A store with the next layout's stamp
+    /// is on record under its old slot, so all records are searched.
     async fn no_copy(&self, sight: &Sight, ledger: &InstanceId) -> Result<(), SourceError> {
         if !self.embedded {
             return Ok(());
@@ -149,7 +148,7 @@ impl Resize {
         }
     }
 
-    /// A ledger that went back must be mended first.
+    /// Fails if the ledger went back.
     async fn compare_with_marks(&self) -> Result<(), SourceError> {
         let home = match &self.home {
             Some(home) => home.bear(0, None).await?,
@@ -184,14 +183,14 @@ impl Resize {
             keys.iter().map(|key| key.key.in_generation(change.next.generation).as_str().len()).max();
         if longest.is_some_and(|length| length > Key::LENGTH_MAX) {
             return Err(refused(format!(
-                "a key is too long for another layout: at most {} bytes are",
+                "a key is too long for another layout: at most {} bytes are allowed",
                 Key::TEXT_MAX
             )));
         }
         let slots: BTreeSet<SlotIndex> = sight.stores.iter().filter_map(|seen| seen.slot).collect();
         if let Some(slot) = slots.iter().find(|slot| **slot >= self.next.slots()) {
             let most = self.next.slots() - 1;
-            return Err(refused(format!("slot is {slot}: 0 to {most} are allowed where {}", self.next)));
+            return Err(refused(format!("slot is {slot}: 0 to {most} are allowed for {}", self.next)));
         }
         let stores = || sight.stores.iter();
         Ok(Plan {
@@ -210,7 +209,7 @@ impl Resize {
         })
     }
 
-    /// Every slot that has counters needs its store: what is not closed there could be taken from.
+    /// Fails unless every slot with counters has its store: ids could still be taken from a cell that is not closed.
     fn all_there(&self, sight: &Sight, keys: &[KeyPlan]) -> Result<(), SourceError> {
         let rows = keys.iter().flat_map(|key| &key.rows).filter(|(_, row)| !row.store.is_nobody());
         let used: BTreeSet<SlotIndex> = rows.map(|(slot, _)| *slot).collect();
@@ -221,13 +220,13 @@ impl Resize {
             None => Ok(()),
             Some(slot) if sight.is_empty(slot) => Err(refused(came_back_empty(slot, sight.page.is_fenced))),
             Some(slot) => Err(refused(format!(
-                "slot {slot}: its store has counters that must be closed, and none of the stores at hand is it: name the \
-                 configuration that has it, or, where no server can ever reach it again, `--gone {slot}`"
+                "slot {slot}: its store has counters that must be closed, and it is none of the given stores: name the \
+                 configuration that has it, or if no server can ever reach it again, `--gone {slot}`"
             ))),
         }
     }
 
-    /// The slots that need no store, though they have counters: see [`note_volatile`](Self::note_volatile).
+    /// The slots that need no store although they have counters: see [`note_volatile`](Self::note_volatile).
     async fn volatile(&self, page: &LayoutPage) -> Result<BTreeSet<SlotIndex>, SourceError> {
         let Some(change) = page.change().filter(|_| page.is_fenced) else { return Ok(BTreeSet::new()) };
         let known = patiently(self.limit, "read of the stores on record", || self.ledger.known()).await?;
@@ -237,15 +236,14 @@ impl Resize {
 
 /// Why an empty store is not taken for the one that was there.
 fn came_back_empty(slot: SlotIndex, is_fenced: bool) -> String {
-    let done = if is_fenced { "" } else { "start a server of the layout before, which stamps it anew; or, " };
+    let done = if is_fenced { "" } else { "start a server of the old layout, which stamps it again; or " };
     format!(
-        "slot {slot}: its store has counters that must be closed, and the one at hand is empty: whether it forgot, or servers \
-         count in another one, which may have given more than its ceilings, nobody can tell: {done}where no server can ever \
-         reach another one, `--gone {slot}`"
+        "slot {slot}: its store has counters that must be closed, and the given one is empty: either it forgot, or servers use \
+         another one, which may have given more than its ceilings: {done}if no server can ever reach another one, `--gone {slot}`"
     )
 }
 
-/// Refuses two stores that say that they are one slot's, one store twice, and two that shall have one slot.
+/// Refuses two stores with the stamp of one slot, one store named twice, and two stores for one slot.
 fn distinct(sight: &Sight) -> Result<(), SourceError> {
     let stores = &sight.stores;
     for (at, one) in stores.iter().enumerate() {

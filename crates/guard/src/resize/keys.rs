@@ -1,4 +1,4 @@
-//! The keys of a ring that is changed: which have counters of the layout before, and how far they are.
+//! Keys of a resize: those with counters of the old layout, and how far they are.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use sequent_core::{
 
 use super::KeyPlan;
 
-/// A key's rows of the layout before, and where its counters of the next one begin, as far as there are any.
+/// A key's rows of the old layout, and the bases of its counters in the next one, as far as they are written.
 type Held = (Vec<(SlotIndex, Row)>, Vec<(SlotIndex, u64)>);
 
-/// The keys whose counters are not all of the next layout yet.
+/// The keys whose counters are not all written for the next layout yet.
 pub(super) fn keys(change: &LayoutChange, rows: Vec<(Counter, Row)>, rules: Rules) -> Vec<KeyPlan> {
     let mut keys: BTreeMap<Key, Held> = BTreeMap::new();
     let marker = change.marker();
@@ -21,7 +21,7 @@ pub(super) fn keys(change: &LayoutChange, rows: Vec<(Counter, Row)>, rules: Rule
         if row.store == marker { begun.push((slot, row.ceiling)) } else { before.push((slot, row)) }
     }
     let layout = change.from.layout;
-    // Not all slots of a key fit into one transaction of every ledger.
+    // Some ledgers need several transactions for all slots of a key.
     let is_done = |before: &[_], begun: &[_]| {
         let is_whole = begun.len() == usize::from(change.next.layout.slots());
         // R23
@@ -41,12 +41,12 @@ pub(super) fn keys(change: &LayoutChange, rows: Vec<(Counter, Row)>, rules: Rule
     keys.map(plan).collect()
 }
 
-/// The place before the first number that a counter gives which begins at `base`.
+/// The place before the first number of a counter that begins at `base`.
 fn before(layout: Layout, base: u64, slot: SlotIndex) -> Option<u64> {
     layout.place_of(base.saturating_add(1), slot)?.checked_sub(layout.numbers_per_id())
 }
 
-/// The place of the highest number that `of` says of any of a key's rows.
+/// The highest place among a key's rows, by the raw id that `of` returns.
 pub(super) fn place(layout: Layout, rows: &[(SlotIndex, Row)], of: fn(&Row) -> u64) -> Option<u64> {
     rows.iter().filter_map(|(slot, row)| layout.place_of(of(row), *slot)).max()
 }
@@ -76,9 +76,9 @@ mod tests {
             let rows = rows.iter().map(|(slot, row)| (counter(*slot), row.clone())).collect();
             keys(&change, rows, Rules::ALL).pop().map(|key| key.last)
         };
-        // Places from 0: raw id 10 of the ring of one is the tenth number.
+        // Places count from 0: raw id 10 of a ring of one slot is the tenth number.
         assert_eq!(plan(&[before(10)]), Some(Some(9)));
-        // Slot 1 was to give raw id 6 next, which is the twelfth number: the eleventh may have been given.
+        // Slot 1 would give raw id 6 next, the twelfth number, so the eleventh may have been given.
         assert_eq!(plan(&[before(10), next(1, 5)]), Some(Some(10)));
         assert_eq!(plan(&[before(30), next(1, 5)]), Some(Some(29)));
         assert_eq!(plan(&[next(1, 5)]), Some(Some(10)), "slot 0 has no row of either layout");

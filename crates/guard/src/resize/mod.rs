@@ -1,16 +1,17 @@
-//! The ring grows, or its slots move: planned, fenced, in force. The ledger says how far it has come, so whoever is
-//! killed on the way, or finds a store away, begins again where it was.
+//! Resize: the ring grows, or its slots move. The change is planned, fenced, then in force.
+//!
+//! The ledger records the progress. A resize that was killed, or found a store away, continues where it stopped.
 //!
 //! | step | why |
 //! |---|---|
-//! | every store and the data directory take a mark | what can't be written to must be known while nothing is different |
-//! | the ledger's page is fenced | no pass of the layout before is good any more: no epoch is opened, no ceiling raised, under it |
-//! | every cell that has a row is closed | a server that the ledger does not reach takes nothing any more, however long it slept |
-//! | each key's counters are rebased | above every *number* that the layout before can have given: the higher of ceiling and value |
-//! | the stores are stamped | whoever comes with the layout before is told by the store, too |
+//! | every store and the data directory take a mark | a place that refuses writes must be found before anything is changed |
+//! | the ledger's page is fenced | passes of the old layout are refused: no epoch is opened and no ceiling raised under it |
+//! | every cell that has a row is closed | a server that cannot reach the ledger takes nothing any more, however long it was paused |
+//! | each key's counters are rebased | above every *number* of the old layout: the higher of ceiling and value |
+//! | the stores are stamped | the stores, too, refuse servers of the old layout |
 //! | the ledger's page is settled | servers of the next layout may open |
 //!
-//! A key without a row has given nothing: nothing leaves before an epoch was opened, and none can be after the fence.
+//! A key without a row has given nothing: no number leaves before an epoch is opened, and none can be opened after the fence.
 
 mod close_cells;
 mod inspect;
@@ -29,37 +30,36 @@ use crate::{old_layout_marks::note_end, timeouts::patiently};
 use inspect::Sight;
 use write_rows::Rebasing;
 
-/// The most counters that a ring may have to be changed by this version: all their rows are read at once.
+/// The most counters of a ring that this version can change, since all their rows are read at once.
 pub const COUNTERS_MAX: usize = 1 << 20;
 
-/// Cells that are closed before the keys that they are of are rebased, and marks are left: as many, unless a single key has
-/// more.
+/// The most cells closed before their keys are rebased and marks are left, unless a single key has more.
 const CELLS_MAX: usize = 4096;
 
-/// Why a change that has ended amid its keys need not be begun anew.
+/// Advice: an interrupted change need not start again.
 const WHAT_STAYS: &str = "still fenced, and what was done stays done";
 
-/// A store at hand: which slot of the next layout it shall have; `None` for one that leaves the ring.
+/// A store, and its slot in the next layout.
 pub struct Placed {
-    /// Its slot in the next layout.
+    /// Its slot in the next layout; `None` if it leaves the ring.
     pub slot: Option<SlotIndex>,
     /// The store.
     pub store: Arc<dyn Store>,
 }
 
-/// A change of the layout, and all that it needs.
+/// A change of the layout, with everything that it needs.
 pub struct Resize {
-    /// The durable book of record.
+    /// The ledger.
     pub ledger: Arc<dyn Ledger>,
-    /// Every store of the layout before and of the next one, each once. What its stamp says tells where it is now.
+    /// Every store of the old and of the next layout, each once. Its stamp tells its present slot.
     pub stores: Vec<Placed>,
     /// The next layout.
     pub next: Layout,
-    /// Slots of the layout before whose stores no server can reach any more, as a person says.
+    /// Slots of the old layout whose stores no server can ever reach again, as an operator declares.
     pub gone: BTreeSet<SlotIndex>,
-    /// Whether the ledger and all stores of the layout before are files: a copied directory then looks consistent.
+    /// Whether the ledger and all stores of the old layout are files. A copied directory then looks consistent.
     pub embedded: bool,
-    /// The server's data directory, where versions are left besides.
+    /// The server's data directory, which also takes marks.
     pub home: Option<Arc<dyn MarkPlace>>,
     /// The time limit of each call.
     pub limit: Duration,
@@ -69,14 +69,14 @@ pub struct Resize {
     pub rules: Rules,
 }
 
-/// How far a change has come.
+/// Progress of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
-    /// The ledger holds the next layout; nothing is different yet.
+    /// The ledger holds the next layout; nothing else is changed.
     Planned,
-    /// Whoever counts by the layout before is refused.
+    /// The old layout is refused.
     Fenced,
-    /// So many of the keys have their counters of the next layout.
+    /// These keys have their rows in the next layout.
     Rebased {
         /// Keys done.
         done: usize,
@@ -87,46 +87,46 @@ pub enum Progress {
     Current,
 }
 
-/// What a change would do, or did.
+/// Plan of a change, or its result.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// From which layout to which.
+    /// The old and the next layout.
     pub change: LayoutChange,
-    /// Whether the layout before is refused already: the change must be finished.
+    /// Whether the old layout is already refused. The change must then be finished.
     pub is_fenced: bool,
-    /// The keys whose counters are still of the layout before, ascending.
+    /// The keys with counters of the old layout, ascending.
     pub keys: Vec<KeyPlan>,
     /// The slots of the next layout whose stores are new to the ring.
     pub new: Vec<SlotIndex>,
-    /// Stores that move: from which slot to which.
+    /// Stores that move: their old and next slots.
     pub moved: Vec<(SlotIndex, SlotIndex)>,
-    /// Slots of the layout before whose stores leave the ring.
+    /// Slots of the old layout whose stores leave the ring.
     pub leaving: Vec<SlotIndex>,
 }
 
-/// What becomes of a key.
+/// Plan of one key.
 #[derive(Debug, Clone)]
 pub struct KeyPlan {
     /// The key.
     pub key: Key,
-    /// The place, from 0, of the highest number that servers have reported as taken; `None`: none.
+    /// The place, from 0, of the highest number reported as taken; `None` if there is none.
     pub taken: Option<u64>,
-    /// The place of the highest number that can have been given: as far as the ledger has permitted, and the cells are.
+    /// The place of the highest number that can have been given, by the ledger's ceilings and the cells.
     pub last: Option<u64>,
-    /// Where it was to begin in the next layout, by the rows that a resize left which was cut off amid the key: the place
-    /// before.
+    /// The place after which it was to begin in the next layout, by the rows of a resize that was interrupted within the key.
     begun: Option<u64>,
-    /// Its rows in the layout before.
+    /// Its rows in the old layout.
     rows: Vec<(SlotIndex, Row)>,
 }
 
 impl Resize {
-    /// What it would do. Changes nothing.
+    /// Computes the plan. Changes nothing.
     ///
     /// # Errors
     ///
-    /// `Refused` for what keeps it from being done: another change under way, stores that are missing, foreign or twice,
-    /// too many counters. `LedgerBehind` where the ledger went back, or a directory was copied. Those of the ledger and the stores.
+    /// `Refused` if the change is impossible: another change is under way, stores are missing, foreign or named twice, or there
+    /// are too many counters. `LedgerBehind` if the ledger went back, or a directory was copied. Those of the ledger and the
+    /// stores.
     pub async fn plan(&self) -> Result<Plan, SourceError> {
         let sight = self.look().await?;
         let mut plan = self.plan_of(&sight).await?;
@@ -134,14 +134,14 @@ impl Resize {
         Ok(plan)
     }
 
-    /// Does it, from wherever it has come to. `tell` hears of each step.
+    /// Makes the change, or continues it. `tell` gets each step.
     ///
     /// # Errors
     ///
-    /// As [`plan`](Self::plan). Whatever fails, the same call once more goes on where this one ended.
+    /// As [`plan`](Self::plan). After any failure, the same call continues where this one stopped.
     pub async fn run(&self, tell: &(dyn Fn(Progress) + Sync)) -> Result<LayoutRecord, SourceError> {
         let sight = self.look().await?;
-        // Before anything is different: what can't be done must leave everything as it is.
+        // Planned before any change: a change that is impossible must leave everything as it is.
         let plan = self.plan_of(&sight).await?;
         let mut page = sight.page.clone();
         if self.is_in_force(&page, &plan)? {
@@ -159,14 +159,14 @@ impl Resize {
             let fenced = planned.fenced().ok_or_else(lost_its_plan)?;
             let (fenced, version) = self.turn(&planned, fenced).await?;
             page = fenced;
-            // Before any cell is closed. Who is killed before it is followed by one that notes it a few versions later.
+            // Before any cell is closed. If this process is killed here, the next run notes a slightly higher version.
             note_end(&*self.ledger, &plan.change, version, self.limit).await?;
             self.note_volatile(&sight, &plan.change).await?;
             self.mark(&Sight { page: page.clone(), ..sight.clone() }, version).await?;
         }
         tell(Progress::Fenced);
         let sight = Sight { page: page.clone(), ..sight };
-        // Before the rows are read: whoever names a loss after that moves it, and what they say does not have the loss in it.
+        // Read before the rows: a loss named after this raises the version, and the rows may lack it.
         let begun = patiently(self.limit, "inspect", || self.ledger.inspect()).await?.version;
         let plan = self.plan_of(&sight).await?;
         self.rebase(&sight, (&plan, begun), tell).await?;
@@ -177,11 +177,11 @@ impl Resize {
         page.record()
     }
 
-    /// Takes a plan back, as long as nothing is different yet; whether there was one.
+    /// Cancels a plan that is not fenced yet. Returns whether there was one.
     ///
     /// # Errors
     ///
-    /// `Refused` where the layout before is refused already: then only the end of it leads out.
+    /// `Refused` if the change is fenced: it can only be finished.
     pub async fn cancel(ledger: &dyn Ledger, limit: Duration) -> Result<bool, SourceError> {
         let page = patiently(limit, "read of the layout", || ledger.page()).await?;
         let Some(page) = page.filter(|page| page.next.is_some()) else { return Ok(false) };
@@ -193,8 +193,8 @@ impl Resize {
         Ok(true)
     }
 
-    /// Whether there is nothing to do: whoever is unsure whether it ended asks once more, and must not turn out the servers of
-    /// the layout that it left.
+    /// Whether the change is already in force. An operator may repeat the command to be sure, and that must not stop the
+    /// servers of the new layout.
     fn is_in_force(&self, page: &LayoutPage, plan: &Plan) -> Result<bool, SourceError> {
         let stays = plan.moved.is_empty() && plan.leaving.is_empty() && self.gone.is_empty();
         Ok(page.next.is_none() && stays && page.record()?.layout == self.next)
@@ -226,7 +226,7 @@ impl Resize {
         Ok(())
     }
 
-    /// Every store that stays gets the stamp of its place in the next layout; new ones get theirs from the first server.
+    /// Stamps every store that stays for its slot in the next layout. The first server stamps new stores.
     async fn stamp(&self, sight: &Sight, change: &LayoutChange) -> Result<(), SourceError> {
         for seen in &sight.stores {
             let (Some(held), Some(slot)) = (&seen.found.stamp, seen.slot) else { continue };
@@ -240,8 +240,8 @@ impl Resize {
         Ok(())
     }
 
-    /// Leaves the version of a step on every store at hand, and at home: a ledger from before it is then told from the one
-    /// that knows of it.
+    /// Marks the version of a step on every store and in the data directory, so that a backup of the ledger from before the
+    /// step is recognized.
     async fn mark(&self, sight: &Sight, version: u64) -> Result<(), SourceError> {
         for seen in &sight.stores {
             let slot = seen.was.or(seen.slot).unwrap_or(0);
@@ -269,15 +269,15 @@ impl Resize {
 }
 
 impl Plan {
-    /// Where each counter of a key begins in the next layout at least: by slot, the raw id that it must be past.
+    /// The lowest base of each of a key's counters in the next layout: by slot, the raw id that it must exceed.
     pub fn bases(&self, key: &KeyPlan) -> Vec<(SlotIndex, u64)> {
         let highest: Vec<(SlotIndex, u64)> =
             key.rows.iter().map(|(slot, row)| (*slot, row.ceiling)).collect();
         close_cells::bases(&self.change, (&highest, key.begun), Rules::ALL)
     }
 
-    /// The place, from 0, of the lowest number that a key can give in the next layout by these slots; `None` without any.
-    /// Slots that are empty give none.
+    /// The place, from 0, of the lowest number that a key can give in the next layout from these slots; `None` without slots.
+    /// Empty slots give none.
     pub fn first(&self, key: &KeyPlan, slots: impl Iterator<Item = SlotIndex>) -> Option<u64> {
         let next = self.change.next.layout;
         let slots: BTreeSet<SlotIndex> = slots.collect();
@@ -289,10 +289,10 @@ impl Plan {
 }
 
 fn lost_its_plan() -> SourceError {
-    SourceError::new(ErrorKind::Refused, "the ledger's page has no change on it any more")
+    SourceError::new(ErrorKind::Refused, "the ledger's layout page no longer has a change")
 }
 
-/// A row's counter, for errors.
+/// A counter as text, for errors.
 pub(crate) fn shown(Counter { slot, key }: &Counter) -> String {
     format!("slot {slot} key {key}")
 }

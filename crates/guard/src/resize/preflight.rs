@@ -1,4 +1,4 @@
-//! What is settled before the ring is fenced, and noted right after it: that all can be written to, and which stores forget.
+//! Preflight of a resize: before the fence, everything must take writes. Right after it, volatile stores are noted.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use sequent_core::{
 use super::{Resize, inspect::Sight};
 use crate::timeouts::patiently;
 
-/// What the ledger has on record for a slot whose store was seen at the fence, and is volatile: no store says that of itself.
+/// The record of a slot whose store was volatile at the fence. No real store has this id.
 fn volatile_at(change: &LayoutChange) -> InstanceId {
     InstanceId::nobody(&format!(
         "a volatile store, seen when generation {} was fenced",
@@ -19,8 +19,8 @@ fn volatile_at(change: &LayoutChange) -> InstanceId {
 }
 
 impl Resize {
-    /// Leaves a version of the ledger on everything that the run will write to. What does not take it must leave the ring
-    /// as it is, and a run that was cut off where it was.
+    /// Marks a ledger version on everything that the resize will write to. If this fails, the ring, or an interrupted resize,
+    /// stays as it is.
     pub(super) async fn try_out(&self, sight: &Sight, version: u64) -> Result<(), SourceError> {
         let state = if sight.page.is_fenced {
             "still fenced, and not taken further"
@@ -30,8 +30,8 @@ impl Resize {
         self.mark(sight, version).await.map_err(|error| error.during(state))
     }
 
-    /// Notes which slots have a volatile store. Without the ledger nothing leaves above its ceilings, and the ledger knows those:
-    /// should such a store come back empty, nobody has to have seen it closed.
+    /// Notes which slots have volatile stores. If such a store comes back empty, its cells need not have been closed: nothing
+    /// leaves above the ledger's ceilings, and the ledger knows those.
     pub(super) async fn note_volatile(
         &self,
         sight: &Sight,

@@ -1,5 +1,7 @@
-//! The rows of the next layout are written by a few keys at a time. A ledger in a database replaces all keys of a call in one
-//! transaction, with two or three answers to wait for at each: of too many it would never come to the end, and undo them all.
+//! Writing of the rows of the next layout, a few keys per call.
+//!
+//! A ledger in a database replaces all keys of a call in one transaction, with two or three round trips per key. With too many
+//! keys it would never finish in time, and roll all of them back.
 
 use std::time::Duration;
 
@@ -14,32 +16,32 @@ use crate::{
     timeouts::{away, bearing},
 };
 
-/// Keys that one call rebases at most.
+/// The most keys that one call rebases.
 const KEYS_MAX: usize = 32;
 
-/// Rows that one call writes at most, unless a single key has more.
+/// The most rows that one call writes, unless a single key has more.
 const ROWS_MAX: usize = 256;
 
-/// How long one call may take, where an attempt may not take longer. The ring is fenced: nobody waits for a number, and what
-/// is given up is done once more.
+/// Time limit of one call if the attempt limit is shorter. The ring is fenced, so nobody waits for a number, and a call that
+/// was given up is repeated.
 const REBASE_LIMIT: Duration = Duration::from_secs(30);
 
-/// Keys whose counters of the next layout are being written, and how far that has come.
+/// Writer of the keys' rows in the next layout, with its progress.
 pub(crate) struct Rebasing<'a> {
     ledger: &'a dyn Ledger,
     page: &'a LayoutPage,
     limit: Duration,
-    /// So many keys at once: half as many after each call that was not answered in time.
+    /// Keys per call, halved after each call that was not answered in time.
     most: usize,
-    /// The ledger's version before the rows were read that the new ones are made of.
+    /// The ledger's version before the old rows were read.
     begun: u64,
     done: usize,
     of: usize,
 }
 
 impl<'a> Rebasing<'a> {
-    /// Of so many keys, while the page is this one, from rows that were read when the ledger was at version `begun` or later;
-    /// `limit` is an attempt's.
+    /// For `of` keys, while the page is `page`, from rows read at the ledger's version `begun` or later. `limit` is the attempt
+    /// limit.
     pub(crate) fn new(
         ledger: &'a dyn Ledger,
         page: &'a LayoutPage,
@@ -51,8 +53,8 @@ impl<'a> Rebasing<'a> {
         Self { ledger, page, limit: limit.max(REBASE_LIMIT), most, begun, done: 0, of }
     }
 
-    /// Writes the rows of these keys; returns the ledger's version, 0 where there are none. `tell` hears how far it is after
-    /// each call, also after one that was in vain.
+    /// Writes the rows of these keys, and returns the ledger's version, or 0 without keys. `tell` gets the progress after each
+    /// call, even after one that timed out.
     pub(crate) async fn write(
         &mut self,
         keys: &[Rebased],
@@ -66,7 +68,7 @@ impl<'a> Rebasing<'a> {
             match bearing(self.limit, "rebase of counters", call).await {
                 Ok(written) => {
                     if self.is_beyond_a_loss(written) {
-                        // Between the look and the write: these keys' rows had the loss in them, and have it no more.
+                        // A loss was named between the check and the write: these keys' rows had it, and have lost it.
                         return Err(old_layout_marks::loss_dropped(self.ledger, written, self.limit).await);
                     }
                     (rest, version) = (others, written);
@@ -82,13 +84,13 @@ impl<'a> Rebasing<'a> {
         Ok(version)
     }
 
-    /// Refuses to write what was made of rows from before a loss that was named since.
+    /// Refuses to write rows made from data older than a loss that was named since.
     async fn no_loss_since(&self) -> Result<(), SourceError> {
         let version = bearing(self.limit, "inspect", || self.ledger.inspect()).await.map_err(away)?.version;
         if !self.is_beyond_a_loss(version) {
             return Ok(());
         }
-        let context = format!("a loss was named meanwhile, and counts: {}", self.so_far());
+        let context = format!("a loss was named meanwhile: {}", self.so_far());
         Err(SourceError::new(ErrorKind::Refused, context))
     }
 
@@ -98,6 +100,6 @@ impl<'a> Rebasing<'a> {
 
     fn so_far(&self) -> String {
         let Self { done, of, .. } = self;
-        format!("{done} of {of} keys have their new counters; the same command once more goes on")
+        format!("{done} of {of} keys have their new counters; repeat the command to continue")
     }
 }

@@ -182,11 +182,11 @@ async fn named_amid_a_resize(keys: usize, after: Duration) {
         growth.before.recover(Loss::Bump(5000)).await;
     });
     let error = done.err().map(|error| error.to_string()).unwrap_or_default();
-    if error.contains("name it once more") {
+    if error.contains("name it again") {
         for _ in 0..2 {
             let error =
                 growth.resize_through(Arc::clone(&ledger)).run(&|_| {}).await.unwrap_err().to_string();
-            assert!(error.contains("name it once more"), "until it is: {error}");
+            assert!(error.contains("name it again"), "until it is: {error}");
         }
         growth.before.recover(Loss::Bump(5000)).await;
     } else {

@@ -83,7 +83,7 @@ async fn a_cluster_begins_only_where_every_store_was_seen() {
     let error = Server::open(&world, "server", Setup::default(), wires.clone()).await.err().unwrap();
     assert_eq!(error.kind(), ErrorKind::Unavailable);
     let text = error.to_string();
-    assert!(text.contains("every store was seen") && text.contains("slot 0: "), "{text}");
+    assert!(text.contains("needs every store to be reachable") && text.contains("slot 0: "), "{text}");
     wires.stores[0].mend();
     Server::open(&world, "server", Setup::default(), wires.clone()).await.unwrap().stop().await;
     // One that has begun opens while a slot is up.

@@ -233,7 +233,7 @@ async fn a_volatile_store_that_comes_back_empty_behind_the_fence_needs_no_word()
     assert_eq!(*growth.repeats.lock().unwrap(), [""; 0], "though servers counted in another");
     let (growth, done) = emptied_behind_the_fence(DurabilityClass::Durable).await;
     let error = done.unwrap_err().to_string();
-    assert!(error.contains("the one at hand is empty") && error.contains("`--gone 0`"), "{error}");
+    assert!(error.contains("the given one is empty") && error.contains("`--gone 0`"), "{error}");
     let resize = Resize { gone: [0].into(), ..growth.resize() };
     resize.run(&|_| {}).await.unwrap();
 }
@@ -245,7 +245,7 @@ async fn a_volatile_store_that_was_empty_before_the_fence_is_stamped_first() {
     growth.take_often(&old, 0, 20).await;
     growth.before.stores[0].empty();
     let error = growth.resize().run(&|_| {}).await.unwrap_err().to_string();
-    assert!(error.contains("start a server of the layout before, which stamps it anew"), "{error}");
+    assert!(error.contains("start a server of the old layout, which stamps it again"), "{error}");
     assert!(!growth.before.ledger.page().await.unwrap().unwrap().is_fenced);
     let other = growth.before.open("other").await;
     growth.take_often(&other, 0, 20).await;
@@ -577,8 +577,7 @@ async fn what_a_slow_ledger_has_done_of_a_change_stays_done() {
     };
     let error = growth.resize_through(ledger).run(&tell).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NoWitness, "{error}");
-    for words in
-        ["what was done stays done", "32 of 100 keys", "the same command once more goes on", "30000 ms"]
+    for words in ["what was done stays done", "32 of 100 keys", "repeat the command to continue", "30000 ms"]
     {
         assert!(error.to_string().contains(words), "{error}");
     }

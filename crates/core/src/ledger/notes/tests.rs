@@ -1,4 +1,4 @@
-//! Each subject and the text that storage names it by, both ways.
+//! Round trip of note subjects and their texts in storage.
 
 use proptest::prelude::*;
 
@@ -22,7 +22,7 @@ fn subjects() -> impl Strategy<Value = NoteSubject> {
     ]
 }
 
-/// No `_`: what is stored of a variant that is added is asked for here.
+/// No `_` arm: a new variant must state its stored text here.
 fn stored(about: &NoteSubject) -> Option<&'static str> {
     match about {
         NoteSubject::Advanced(_) => Some("order|8:20170304|3:010"),

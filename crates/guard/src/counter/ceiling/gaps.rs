@@ -1,4 +1,4 @@
-//! How many raw ids nobody will get: those between what a counter had given, as far as anybody knows, and where it goes on.
+//! Gaps: the raw ids between the last one known to be given and the next one, which nobody will get.
 
 use sequent_core::{
     Cell, Epoch, Event, SourceError,
@@ -8,21 +8,21 @@ use sequent_core::{
 use crate::counter::{Guarded, grant::Grant};
 
 impl Guarded {
-    /// How far the counter of this row has been given. A recovery may have added a loss to what a row of an earlier run of the ledger
-    /// calls seen, and that was given to nobody: of such a row, where its epoch began.
+    /// The highest id known to be given of this row's counter. A row of an earlier instance of the ledger counts only by its
+    /// base, since a recovery may have added a loss to its `seen` that was never given.
     pub(in crate::counter) fn given(&self, row: &Row) -> u64 {
         if self.shared.client.speaks_as(&row.ledger) { row.reached() } else { row.base }
     }
 
-    /// Tells of an epoch that begins at `base`, of a counter that was found at `value` and had `given` so many.
+    /// Reports an epoch that begins at `base`. The cell was found at `value`, and `given` is the highest id known to be given.
     pub(in crate::counter) fn tell_opened(&self, epoch: Epoch, base: u64, value: u64, given: u64) {
         let known = value.max(given).max(self.state().taken);
         let (Counter { slot, key }, skipped) = (self.counter.clone(), base.saturating_sub(known));
         self.shared.env.events.emit(Event::EpochOpened { slot, key, epoch, base, skipped });
     }
 
-    /// Moves the cell up to `floor`, and tells what that left out. Read before, so that of many servers that lift one counter it is
-    /// counted by the first.
+    /// Raises the cell to `floor`, and reports the gap. The cell is read first, so that of many servers that lift a counter
+    /// only the first reports it.
     pub(in crate::counter) async fn lift_cell(&self, grant: &Grant, floor: u64) -> Result<(), SourceError> {
         let (cell, epoch) = (Cell { key: &self.cell, under: &grant.row.store }, grant.row.epoch);
         let store = self.shard.store();

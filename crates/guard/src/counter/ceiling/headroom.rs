@@ -1,4 +1,4 @@
-//! Before a take: is there a ceiling that what it gives could leave under? What is refused uses up no number.
+//! Headroom check before a take: whether there is a ceiling under which its ids could leave. A refusal uses up no number.
 
 use sequent_core::{Block, ErrorKind, Rule, SourceError, ledger::Raise};
 
@@ -6,11 +6,12 @@ use crate::counter::{Guarded, grant::Grant};
 use crate::{guard::Ask, jump_limit};
 
 impl Guarded {
-    /// How many ids a take may ask for. Where nothing is left under the ceiling and no higher one is to be had, it fails
-    /// without a take: callers that try again and again would otherwise move the store's counter on, each time by a
-    /// block that can't leave, until what they find there is a leap.
+    /// The number of ids that a take may ask for.
     ///
-    /// A counter thus burns what was in flight when the ledger was lost, a block a take, and nothing afterwards.
+    /// If nothing is left under the ceiling and it cannot be raised, this fails without a take. Otherwise retrying callers
+    /// would advance the store's counter by a block each time, which cannot leave, until the counter has leapt.
+    ///
+    /// So a counter burns the blocks in flight when the ledger went away, one per take, and nothing afterwards.
     pub(in crate::counter) async fn room(&self, grant: &Grant, want: u64) -> Result<u64, SourceError> {
         if !self.shared.rules.keep(Rule::WitnessFirst) {
             return Ok(want);
@@ -24,11 +25,11 @@ impl Guarded {
         }
     }
 
-    /// The store gave this block, whether it leaves or not.
+    /// Notes a block from the store, whether or not it leaves.
     pub(in crate::counter) fn drew(&self, grant: &Grant, block: Block) {
         let now = self.shared.env.clock.now();
         let mut state = self.state();
-        // A leap is nobody's consumption.
+        // A leap is not consumption.
         let is_near = self.beyond_leap(&state, grant, block).is_none();
         let advance = if is_near { block.last().saturating_sub(state.position) } else { 0 };
         state.pace.took(block.count(), advance, now);
@@ -40,7 +41,7 @@ impl Guarded {
         }
     }
 
-    /// No raise was to be had for a block of this grant, or one is again.
+    /// Notes whether the last raise for a block of this grant failed.
     pub(in crate::counter) fn bar(&self, grant: &Grant, barred: bool) {
         let mut state = self.state();
         if let Some(held) = state.grant.as_mut().filter(|held| held.row.epoch == grant.row.epoch) {
@@ -48,7 +49,7 @@ impl Guarded {
         }
     }
 
-    /// How many ids may be left under the ceiling, as far as this process knows; and whether the last raise failed.
+    /// The number of ids left under the ceiling, as far as this process knows, and whether the last raise failed.
     fn left(&self, grant: &Grant) -> (u64, bool) {
         let state = self.state();
         let same = |held: &&Grant| held.row.epoch == grant.row.epoch;
@@ -57,8 +58,8 @@ impl Guarded {
         (held.ceiling.saturating_sub(highest), held.barred)
     }
 
-    /// A raise that failed may fail again, for whatever reason: asked for before the take, it costs no number. It never
-    /// goes as far as a leap: whether what the store gives then is one, is judged when it is there.
+    /// Repeats a failed raise before the take, so that another failure costs no number. It never asks for a leap. Whether the
+    /// store's answer is one is checked when it arrives.
     async fn raise_first(&self, grant: &Grant, want: u64) -> Result<(), SourceError> {
         let raise = self.raise_ahead_of(grant, want);
         let under = grant.row.ledger.clone();
@@ -70,7 +71,7 @@ impl Guarded {
                 self.learn(&raise, &raised);
                 Ok(())
             }
-            // Lost just now, or another one: what that means for a block is judged with the block.
+            // Lost just now, or another instance: the consequences are decided together with the block.
             Err(error) if error.kind() == ErrorKind::Reborn => Ok(()),
             Err(error) => Err(error),
         }

@@ -1,4 +1,4 @@
-//! How far ahead a ceiling is, how it is raised, and what is reported to the ledger.
+//! Ceilings: how far ahead they are, how they are raised, and what is reported to the ledger.
 
 pub(super) mod gaps;
 pub(super) mod headroom;

@@ -1,48 +1,48 @@
-//! How fast a counter is consumed, and so how far ahead its ceiling should be. Pure: takes `now`.
+//! Rate at which a counter is consumed, and the ceiling's distance that follows from it. Pure: takes `now`.
 
 use std::time::{Duration, Instant};
 
-/// The window over which consumption is measured.
+/// The window in which consumption is measured.
 const WINDOW: Duration = Duration::from_secs(10);
 
-/// So many of them count: two minutes.
+/// The number of windows that count: two minutes.
 const WINDOWS: usize = 12;
 
-/// For so long they count.
+/// The time that the windows cover.
 const WINDOWS_LAST: Duration = Duration::from_secs(120);
 
-/// A ceiling is ahead by this many blocks at least, once a second take has shown that there is demand.
+/// The least number of blocks that a ceiling is ahead, once a second take has shown demand.
 const BLOCKS_MIN: u64 = 4;
 
-/// How many ids should be left under a ceiling.
+/// Distances between the ids taken and a ceiling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Room {
-    /// What a raise goes for.
+    /// The distance that a raise asks for.
     pub(crate) full: u64,
-    /// A raise is due where fewer are left.
+    /// The distance below which a raise is due.
     pub(crate) least: u64,
 }
 
-/// How fast one counter advances, whoever takes.
+/// The rate of one counter, over all servers.
 #[derive(Debug, Default)]
 pub(crate) struct Rate {
     takes: u64,
     block: u64,
-    /// When the latest window began.
+    /// The start of the latest window.
     since: Option<Instant>,
-    /// How far the counter came in the latest window, and in those before it.
+    /// The ids taken in the latest window, and in those before it.
     windows: [u64; WINDOWS],
 }
 
 impl Rate {
-    /// Notes a take of `count` ids, at which the counter had come `advance` further than was known.
+    /// Notes a take of `count` ids. The counter had advanced by `advance` since it was last known.
     pub(crate) fn took(&mut self, count: u64, advance: u64, now: Instant) {
         self.takes += 1;
         self.block = count;
         self.advanced(advance.max(count), now);
     }
 
-    /// Others have taken so many.
+    /// Notes ids that other servers took.
     pub(crate) fn advanced(&mut self, ids: u64, now: Instant) {
         let since = *self.since.get_or_insert(now);
         let passed = now.saturating_duration_since(since).as_millis() / WINDOW.as_millis();
@@ -60,12 +60,13 @@ impl Rate {
         self.block.max(1)
     }
 
-    /// Ids a window, by the busiest of the last two minutes.
+    /// The ids of the busiest window in the last two minutes.
     fn busiest(&self) -> u64 {
         self.windows.iter().copied().max().unwrap_or(0)
     }
 
-    /// Ids a second, by the busiest window of the last two minutes; 0 where nothing was taken in that time, and before a second take.
+    /// Ids per second in the busiest window of the last two minutes. 0 before a second take, and if nothing was taken in that
+    /// time.
     pub(crate) fn rate(&self, now: Instant) -> f64 {
         let is_over = |since: Instant| now.saturating_duration_since(since) >= WINDOWS_LAST;
         #[allow(clippy::cast_precision_loss, reason = "a rate is a double")]
@@ -73,11 +74,12 @@ impl Rate {
         if self.takes < 2 || self.since.is_none_or(is_over) { 0.0 } else { rate }
     }
 
-    /// How many ids should be left under the ceiling, so that numbers go on for `outage` without the ledger.
+    /// The ids that should be left under the ceiling, so that numbers last for `outage` without the ledger.
     ///
-    /// A raise is due below 80 % of `outage` at *twice* the rate: the rate may double at the very moment when the ledger goes away,
-    /// since one partition may take half of the shards, too. It comes `margin` earlier, which is how long a raise may
-    /// take. Nothing is ahead before a second take, so that a process that takes once wastes nothing, and none for an outage of no time.
+    /// A raise is due below 80 % of `outage` at *twice* the rate: the rate may double when the ledger goes away, since the same
+    /// partition may take half of the shards. The raise is due `margin` earlier, the time that it may take.
+    ///
+    /// The result is 0 before a second take, so that a single take wastes nothing, and for an outage of zero.
     pub(crate) fn wanted_room(&self, outage: Duration, margin: Duration) -> Room {
         if self.takes < 2 || outage.is_zero() {
             return Room::default();
@@ -87,7 +89,7 @@ impl Rate {
         Room { full: self.lasting(full).max(blocks), least: self.lasting(least).max(blocks / 2) }
     }
 
-    /// So many ids last for `time`.
+    /// The number of ids that last for `time`.
     fn lasting(&self, time: Duration) -> u64 {
         let ids = u128::from(self.busiest()).saturating_mul(time.as_millis()).div_ceil(WINDOW.as_millis());
         u64::try_from(ids).unwrap_or(u64::MAX)
@@ -95,7 +97,7 @@ impl Rate {
 }
 
 impl Room {
-    /// The same, of a ceiling that may be ahead by `most` ids.
+    /// The distances, for a ceiling that may be ahead by at most `most` ids.
     pub(crate) fn at_most(self, most: u64) -> Self {
         let Self { full, least } = self;
         if full <= most { self } else { Self { full: most, least: least.min(most - most / 5) } }

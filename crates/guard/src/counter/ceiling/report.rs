@@ -1,4 +1,4 @@
-//! What the ledger is told of a counter, and what its answer changes.
+//! Reports of a counter to the ledger, and the effect of its answers.
 
 use std::time::{Duration, Instant};
 
@@ -10,13 +10,13 @@ use sequent_core::{
 use crate::counter::{Guarded, State, ceiling::rate::Room, grant::Grant};
 use crate::jump_limit;
 
-/// An epoch that this process takes from no more, and the highest id that left in it, until that is reported.
+/// An ended epoch of this process, and the highest id that left in it, until that is reported.
 pub(in crate::counter) struct FormerEpoch {
     pub(in crate::counter) epoch: Epoch,
     seen: u64,
 }
 
-/// Ids up to `given` left this server, and the epoch that followed theirs began at `begun_at`, below.
+/// Ids up to `given` left this server, although the next epoch began below, at `begun_at`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct GivenAbove {
     given: u64,
@@ -24,19 +24,19 @@ pub(crate) struct GivenAbove {
     is_told: bool,
 }
 
-/// What another server said of the row: it holds this epoch, and has seen so much.
+/// A row's epoch and `seen`, as reported by another server.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::counter) struct Told {
     epoch: Epoch,
     seen: u64,
 }
 
-/// What becomes of a row by what was told while it was being read.
+/// Result of adding a report to a row that was being read at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::counter) enum Adds {
-    /// It holds all that was told.
+    /// The row includes the report.
     Good,
-    /// One of the two is older than the other, and nothing says which.
+    /// Row and report have different epochs, and it is unknown which is older.
     Doubt,
 }
 
@@ -51,7 +51,7 @@ impl Told {
 }
 
 impl State {
-    /// Others have taken up to here.
+    /// Notes that other servers have taken up to `seen`.
     fn came_to(&mut self, seen: u64, now: Instant) {
         let ids = seen.saturating_sub(self.position);
         if ids > 0 {
@@ -60,7 +60,7 @@ impl State {
         }
     }
 
-    /// Nothing leaves under the grant held any more.
+    /// Drops the grant: nothing leaves under it any more.
     pub(in crate::counter) fn lay_down(&mut self) {
         if let Some(Grant { row, .. }) = self.grant.take()
             && self.seen > self.reported
@@ -71,7 +71,7 @@ impl State {
 }
 
 impl Guarded {
-    /// What this counter reports in a heartbeat; `None` where nothing has changed.
+    /// The counter's report in a heartbeat; `None` if nothing has changed.
     pub(crate) fn report(&self, outage: Duration) -> Option<Raise> {
         let state = self.state();
         let client = &self.shared.client;
@@ -88,8 +88,8 @@ impl Guarded {
         Some(Raise { counter, epoch, ceiling, seen, leap_max })
     }
 
-    /// Whether there is anything to report, by whatever ledger speaks. No less than [`Self::ceiling_report`] says: what is not listed is
-    /// not asked.
+    /// Whether the counter has anything to report, under whichever instance of the ledger. It must be true whenever
+    /// [`report`](Self::report) returns something, since unlisted counters are not asked.
     pub(in crate::counter) fn has_to_say(&self, state: &State) -> bool {
         let has_news = |grant: &Grant| {
             state.seen != state.reported || self.raised(state, grant, self.shared.config.outage) > 0
@@ -97,7 +97,7 @@ impl Guarded {
         state.former.is_some() || state.grant.as_ref().is_some_and(has_news)
     }
 
-    /// The ceiling that is due under this grant; 0 where the one that is held will do, or can't be raised within the range.
+    /// The ceiling that is due under this grant; 0 if none is due, or none can be had within the range.
     fn raised(&self, state: &State, grant: &Grant, outage: Duration) -> u64 {
         let wanted = self.wanted_room(state, outage);
         let is_due = state.seen > grant.row.base && grant.ceiling.saturating_sub(state.seen) < wanted.least;
@@ -105,16 +105,18 @@ impl Guarded {
         if is_due && ceiling > grant.ceiling { ceiling } else { 0 }
     }
 
-    /// What is left to say of an epoch whose grant is gone: without it, the next to take up its row could not know that
-    /// the store has forgotten. It has left, so no leap is too wide; and it is told to whatever run of the ledger speaks, which may have
-    /// lost the ceiling that permitted it.
+    /// The last report of an epoch whose grant is gone. Without it, the next server to join the row could not know that its
+    /// store forgot.
+    ///
+    /// The ids have left, so no leap is too wide. The report goes to whichever instance of the ledger answers; that one may
+    /// have lost the ceiling that permitted them.
     fn last_report(&self, former: &FormerEpoch) -> Raise {
         let FormerEpoch { epoch, seen } = *former;
         Raise { counter: self.counter.clone(), epoch, ceiling: 0, seen, leap_max: seen }
     }
 
-    /// Tells of what was given above where the next epoch began, notes it, and begins the next one above that. What fails is tried
-    /// again with the next heartbeat, and is told once.
+    /// Reports ids given above the next epoch's base, notes them in the ledger, and begins the next epoch above them. A failure
+    /// is retried with the next heartbeat; the event is sent once.
     pub(crate) async fn step_over_given(&self) {
         let Some(above) = self.state().above else { return };
         let GivenAbove { given, begun_at, is_told } = above;
@@ -133,20 +135,20 @@ impl Guarded {
         }
     }
 
-    /// What became of a raise or a report.
+    /// Takes in the answer to a raise or a report.
     pub(crate) fn learn(&self, asked: &Raise, answer: &Raised) {
         let now = self.shared.env.clock.now();
         let mut state = self.state();
         if let Raised::Ended { begun_at: Some(begun_at) } = answer {
             let held = state.grant.as_ref().filter(|grant| grant.row.epoch == asked.epoch);
             let former = state.former.as_ref().filter(|former| former.epoch == asked.epoch);
-            // Not what was asked for: a block in hand has not left.
+            // Not the id in the request: a block in hand has not left.
             let given = former.map(|former| former.seen).or(held.map(|_| state.seen)).unwrap_or(0);
             if given > *begun_at {
                 let given = state.above.map_or(given, |above| above.given.max(given));
                 state.above = Some(GivenAbove { given, begun_at: *begun_at, is_told: false });
             }
-            // So there is no more to say of that epoch.
+            // Nothing more has to be reported of that epoch.
             state.reported = state.reported.max(given);
         }
         if let Some(former) = state.former.take_if(|former| former.epoch == asked.epoch) {
@@ -162,7 +164,7 @@ impl Guarded {
             return;
         };
         if *seen > asked.seen && state.doubts(*seen) {
-            // Looked into before anything is taken again.
+            // It is checked before anything is taken again.
             state.lay_down();
             return;
         }
@@ -176,8 +178,8 @@ impl Guarded {
         state.order.saw(*seen);
     }
 
-    /// What another server opened, raised or reported: what it has taken must not be given here, though the store may
-    /// have forgotten. Whether it is news.
+    /// Takes in what another server opened, raised or reported: its ids must not be given here, even if the store forgot them.
+    /// Returns whether this is news.
     pub(crate) fn hear(&self, under: &InstanceId, moved: &Moved) -> bool {
         let now = self.shared.env.clock.now();
         let mut state = self.state();
@@ -193,7 +195,7 @@ impl Guarded {
             return false;
         };
         if grant.row.epoch != moved.epoch {
-            // Ended by another server; or this one has just begun the next, and then it is joined again.
+            // Ended by another server. If this server has just begun the next epoch, it joins it again.
             state.lay_down();
             return false;
         }
@@ -210,7 +212,7 @@ impl Guarded {
         is_news
     }
 
-    /// How many ids should be left under the ceiling: fewer where the end of the range is near.
+    /// The ids that should be left under the ceiling: fewer near the end of the range.
     pub(crate) fn wanted_room(&self, state: &State, outage: Duration) -> Room {
         let at = state.grant.as_ref().map_or(0, |grant| grant.ceiling);
         let wanted = state.pace.wanted_room(outage, self.shared.config.raise_within());

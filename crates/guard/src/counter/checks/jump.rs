@@ -1,4 +1,5 @@
-//! A take far above all that was seen of its counter, whatever its ceiling says: a hand may have set both.
+//! Jump check: a take far above everything seen of its counter, whatever its ceiling. Cell and row may both have been set by
+//! hand.
 
 use sequent_core::{
     Block, Condition, ErrorKind, SourceError,
@@ -12,12 +13,12 @@ use crate::counter::{
 };
 use crate::jump_limit::{self, LEAP_CAP};
 
-/// How it is said that the ledger's row permits what nobody can have been given, beside a cell that is there.
+/// Text for a row that permits what nobody can have been given, while the cell exists.
 pub const FAR_BOTH: &str = "though the ledger's row permits it, by a ceiling of";
 
 impl Guarded {
-    /// How far a block may be above what is known here, where it is further. No ceiling was ever asked for by more than 2^36 above
-    /// what was seen, and nobody has heard nothing of as much, unless it slept.
+    /// The bound, if a block exceeds what is known here by more than can be explained. No ceiling was ever requested over 2^36
+    /// above what was seen, and only a server that was paused can have missed reports of so much.
     fn far_beyond(&self, grant: &Grant, block: Block) -> Option<u64> {
         let state = self.state();
         let at = state.seen.max(grant.row.base);
@@ -26,8 +27,8 @@ impl Guarded {
         (block.first() > bound).then_some(bound)
     }
 
-    /// A block that is far beyond what is known here is held against the row as it is now: others may have taken, and told, while
-    /// this process slept. `Leapt` where nobody has told of it; `None` where it is judged as any other.
+    /// Checks a block that is far above what is known here against the present row: others may have taken and reported while
+    /// this process was paused. `Leapt` if nobody has reported it; `None` if it is judged like any other.
     pub(in crate::counter) async fn look_into(
         &self,
         grant: &Grant,
@@ -37,7 +38,7 @@ impl Guarded {
         let row = match self.row_believed(grant).await {
             Ok(row) => row,
             Err(error) if error.kind() == ErrorKind::NoWitness => {
-                // Without the ledger there would be no other grant.
+                // Without the ledger no other grant can be had.
                 self.dropped(block, NOTHING_FOLLOWS);
                 return Err(self.leapt(block.first(), bound));
             }
@@ -45,7 +46,7 @@ impl Guarded {
                 return Ok(Some(self.again(block, "store or ledger is another instance", ErrorKind::Reborn)));
             }
             Err(error) => {
-                self.leaves_alone(grant, block);
+                self.drop_block_and_grant(grant, block);
                 return Err(error);
             }
         };
@@ -55,18 +56,18 @@ impl Guarded {
         };
         self.catch_up(&row);
         let Some(bound) = self.far_beyond(grant, block) else { return Ok(None) };
-        self.leaves_alone(grant, block);
+        self.drop_block_and_grant(grant, block);
         let (found, ceiling) = (block.first(), row.ceiling);
         Err(if found <= ceiling { self.far_both((found, ceiling), bound) } else { self.leapt(found, bound) })
     }
 
-    /// The block stays, and nothing more is asked for under its grant.
-    fn leaves_alone(&self, grant: &Grant, block: Block) {
+    /// Drops the block, and the grant.
+    fn drop_block_and_grant(&self, grant: &Grant, block: Block) {
         self.dropped(block, NOTHING_FOLLOWS);
         self.give_up(grant.row.epoch, false);
     }
 
-    /// The row as it is now, where it holds the grant's epoch still.
+    /// The present row, if it still has the grant's epoch and is plausible.
     async fn row_believed(&self, grant: &Grant) -> Result<Option<Row>, SourceError> {
         let asked = std::slice::from_ref(&self.counter);
         let (_, Reading { rows, clock_ms }) = self.shared.client.read(asked).await?;
@@ -77,18 +78,18 @@ impl Guarded {
         Ok(row)
     }
 
-    /// What others have told of the epoch that is held, and is believed.
+    /// Takes in what others have reported of the epoch, from a plausible row.
     fn catch_up(&self, row: &Row) {
         let mut state = self.state();
         state.saw(row.reached(), row.base);
         state.order.saw(row.seen);
     }
 
-    /// A leap under a ceiling that is one, too.
+    /// The error of a leap under a ceiling that is a leap too.
     fn far_both(&self, (found, ceiling): (u64, u64), bound: u64) -> SourceError {
         let Counter { slot, key } = &self.counter;
         let context = format!(
-            "slot {slot} key {key}: raw id {found} is a leap, {FAR_BOTH} {ceiling}: at most {bound} is followed"
+            "slot {slot} key {key}: raw id {found} is a leap, {FAR_BOTH} {ceiling}: at most {bound} is accepted"
         );
         SourceError::new(ErrorKind::Leapt, context).with(Condition::FarRowAndCell)
     }

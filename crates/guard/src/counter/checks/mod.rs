@@ -1,4 +1,4 @@
-//! What a counter checks before it believes a row, a cell or a block.
+//! Checks of a counter before it accepts a row, a cell or a block.
 
 pub(super) mod jump;
 pub(super) mod monotonicity;

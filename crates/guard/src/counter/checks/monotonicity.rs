@@ -1,29 +1,29 @@
-//! Did the counter go backwards? Judged against what this process had seen when the take began.
+//! Monotonicity check: whether the counter went backwards, compared with what this process had seen when the take began.
 
 use std::collections::BTreeMap;
 
 use sequent_core::{Block, Rule, Rules};
 
-/// What a take must exceed: taken down before the store is asked.
+/// Ticket of a take: what its block must exceed, noted before the store is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ticket {
     floor: u64,
     number: u64,
 }
 
-/// The ids that completed takes returned, as far as takes still in flight could repeat them.
+/// Ids that completed takes returned, as far as takes still in flight could repeat them.
 #[derive(Debug, Default)]
 pub(crate) struct Monotonicity {
     floor: u64,
     next_ticket: u64,
-    /// Takes in flight, by ticket, with what completed since each began: (first, last) of each block.
+    /// Takes in flight, by ticket. Each has the blocks, as (first, last), that completed since it began.
     flights: BTreeMap<u64, Vec<(u64, u64)>>,
 }
 
-/// Why a block can't be of an unbroken counter.
+/// Why a block cannot come from an unbroken counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Backwards {
-    /// It is not above all that had been seen when its take began.
+    /// It is not above everything seen when its take began.
     Below {
         /// The highest id seen by then.
         floor: u64,
@@ -45,7 +45,7 @@ impl std::fmt::Display for Backwards {
 }
 
 impl Monotonicity {
-    /// A take begins.
+    /// Begins a take.
     pub(crate) fn begin(&mut self) -> Ticket {
         let number = self.next_ticket;
         self.next_ticket += 1;
@@ -53,12 +53,12 @@ impl Monotonicity {
         Ticket { floor: self.floor, number }
     }
 
-    /// A take ended without a block.
+    /// Ends a take without a block.
     pub(crate) fn abandon(&mut self, ticket: Ticket) {
         self.flights.remove(&ticket.number);
     }
 
-    /// A take returned a block: counts it as seen, or says why it can't be.
+    /// Ends a take with a block: counts the block as seen, or returns why it is refused.
     pub(crate) fn complete(&mut self, ticket: Ticket, block: Block, rules: Rules) -> Result<(), Backwards> {
         let since = self.flights.remove(&ticket.number).unwrap_or_default();
         // R17
@@ -79,17 +79,17 @@ impl Monotonicity {
         Ok(())
     }
 
-    /// Others have taken up to here, or the ledger says so: takes that begin from now on must be above it.
+    /// Notes ids taken by others. Takes that begin from now on must be above them.
     pub(crate) fn saw(&mut self, id: u64) {
         self.floor = self.floor.max(id);
     }
 
-    /// What a take that began now would have to exceed.
+    /// The floor of a take that would begin now.
     pub(crate) fn floor(&self) -> u64 {
         self.floor
     }
 
-    /// A new epoch begins: what an ended one gave, and never left, no longer counts.
+    /// Begins a new epoch: ids of the ended one that never left do not count.
     pub(crate) fn restart(&mut self, floor: u64) {
         self.floor = floor;
     }

@@ -1,30 +1,30 @@
-//! Did the counter go backwards since the latest take? Judged as the next take would be, without taking.
+//! Regression check: whether the counter went backwards since the latest take, found without a take.
 
 use sequent_core::{Cell, Epoch, ErrorKind, Rule};
 
 use crate::counter::{Guarded, grant::Grant};
 
 impl Guarded {
-    /// Reads the counter, and gives its epoch up if the store has forgotten what was taken. A store that can't be asked
-    /// is for takes to judge.
+    /// Reads the counter, and gives up its epoch if the store has forgotten ids. If the store cannot be asked, the takes will
+    /// detect it.
     pub(crate) async fn look_back(&self) {
         if self.is_shut() {
             return;
         }
         let is_over = match self.good_permit() {
             Some(grant) => self.is_over(&grant).await,
-            // An epoch that was to follow and could not begin.
+            // An epoch was to follow and could not begin.
             None => self.state().refused.is_some(),
         };
-        // Not only when it is taken from: a new epoch keeps every server from the ids that the store would give again.
+        // Not only at the next take: a new epoch keeps every server from the ids that the store would give again.
         if is_over && self.grant(1).await.is_err() {
             self.fence().await;
         }
     }
 
-    /// Whether another epoch must follow; the grant is then gone.
+    /// Whether a new epoch must follow. The grant is then dropped.
     async fn is_over(&self, grant: &Grant) -> bool {
-        // Before the store is asked: what is taken meanwhile may not be in its answer.
+        // Before the store is asked, since its answer may lack ids taken meanwhile.
         let floor = self.state().order.floor();
         let cell = Cell { key: &self.cell, under: &grant.row.store };
         match self.shard.store().lift(cell, grant.row.epoch, 0).await {
@@ -32,12 +32,12 @@ impl Guarded {
                 let detail = format!("the counter was at {floor}, and was found at {value}");
                 self.regressed(Some(grant.row.epoch), detail);
             }
-            // Another server's new epoch, or a store that forgot this one: the first touch finds out which.
+            // A new epoch of another server, or a store that forgot this one: the first touch finds out which.
             Err(error) if error.kind() == ErrorKind::Regressed => {
                 self.tell_tampered(grant.row.epoch, &error);
             }
             Err(error) => {
-                // A store that was restarted is inspected before it is touched again.
+                // A restarted store is inspected before it is used again.
                 let _ = self.refused(grant, error);
                 return false;
             }
@@ -47,8 +47,8 @@ impl Guarded {
         true
     }
 
-    /// Closes the cell of a store that forgot, while no epoch can follow: others can't hear of it as long as the ledger is
-    /// away, and would give its ids again. The counter is out of use until the ledger is back.
+    /// Closes the cell of a store that forgot, while no epoch can follow. Without the ledger other servers cannot learn of it,
+    /// and would give its ids again. The counter is unusable until the ledger is back.
     async fn fence(&self) {
         let (refused, floor) = {
             let state = self.state();
@@ -57,7 +57,7 @@ impl Guarded {
         let (Some(epoch), Some(under)) = (refused, self.shard.instance()) else { return };
         let cell = Cell { key: &self.cell, under: &under };
         if self.shard.store().lift(cell, epoch, 0).await.is_ok_and(|value| value < floor) {
-            // What can't be closed now is at the next look.
+            // If the close fails, the next look repeats it.
             let _ = self.shard.store().close(cell, Epoch::random(&*self.shared.env.entropy)).await;
         }
     }

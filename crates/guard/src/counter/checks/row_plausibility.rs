@@ -1,10 +1,11 @@
-//! What a row claims of its counter. Where it is far more than anybody can have taken, a hand or a broken disk wrote it, and
-//! it is neither joined nor followed: what a new epoch begins with is written down for good.
+//! Plausibility check of a row. If it claims far more than can have been taken, it was written by hand or by a broken disk. It
+//! is then neither joined nor followed, because a new epoch would make its claim permanent.
 //!
-//! A ceiling is judged against its row's `base` and `seen`. These two are what is judged by, so nothing in the row judges them, nor
-//! does a cell that the same hand may have set: `base` is held against what lies [outside](crate::Plausibility) of both, and `seen`
-//! against the cell, from which all was taken in the row's epoch, and against the time since that was opened. Where the store has
-//! forgotten the cell, or is another run, which may be an old copy, the time alone tells what is impossible.
+//! The ceiling is judged against the row's `base` and `seen`. These two need evidence from outside the row:
+//!
+//! - `base` is judged by [evidence](crate::Plausibility) outside row and cell, since the same hand may have set both.
+//! - `seen` is judged by the cell, from which all ids of the row's epoch were taken, and by the epoch's age.
+//! - If the store has lost the cell, or is another instance and so perhaps an old copy, only the age counts.
 
 use std::fmt;
 
@@ -16,21 +17,21 @@ use sequent_core::{
 use crate::counter::{Guarded, State};
 use crate::{jump_limit::LEAP_CAP, plausibility::Plausibility};
 
-/// How it is said that a row is not believed.
+/// Text for an implausible row.
 pub const DOUBTED_ROW: &str = "the ledger's row says that it is at";
 
-/// How it is said that its cell is as far, and no witness therefore.
+/// Text for a cell as far ahead as its row, which is therefore no evidence.
 pub const CELL_AS_FAR: &str = "and its cell is as far";
 
-/// More raw ids a second than all servers together take from one counter: a leap, each second.
+/// An upper bound of the raw ids per second that all servers together take from one counter: a leap each second.
 const PER_SECOND_MAX: u64 = LEAP_CAP;
 
-/// Why a row is not believed.
+/// Why a row is implausible.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Doubt {
-    /// What is too far: the row, or row and cell, or the row's ceiling.
+    /// The part that is too far: the row, row and cell, or the row's ceiling.
     pub condition: Condition,
-    /// The same in words, for people.
+    /// The same as text, for people.
     pub text: String,
 }
 
@@ -40,33 +41,33 @@ impl fmt::Display for Doubt {
     }
 }
 
-/// What a row's claim is held against: by servers, by a resize, and by `sequent doctor`.
+/// Evidence for judging a row's claim: used by servers, a resize, and `sequent doctor`.
 #[derive(Debug, Clone, Copy)]
 pub struct Evidence<'a> {
-    /// The run of the store that answers.
+    /// The store's present instance.
     pub store: &'a InstanceId,
-    /// How far the cell is; `None` where it has none of the row's epoch.
+    /// The cell's value; `None` if there is no cell of the row's epoch.
     pub value: Option<u64>,
-    /// The ledger's clock.
+    /// The ledger's clock, in milliseconds since 1970.
     pub clock_ms: u64,
-    /// What neither row nor cell says.
+    /// Evidence outside row and cell.
     pub outside: Plausibility,
 }
 
 impl Evidence<'_> {
-    /// How far the counter can have come at most in its epoch.
+    /// The highest id that the counter can have reached in its epoch.
     fn reach(&self, row: &Row) -> u64 {
         let reach = self.outside.reach(row, self.clock_ms, PER_SECOND_MAX);
-        // A loss that was named is in the row, and in no cell.
+        // A named loss is in the row, and in no cell.
         self.by_cell(row).map_or(reach, |value| value.saturating_add(self.outside.lost).min(reach))
     }
 
-    /// The same as the cell says. Another run of the store may be an old copy, and knows less than was taken.
+    /// The cell's value as evidence. Another instance of the store may be an old copy, with less than was taken.
     fn by_cell(&self, row: &Row) -> Option<u64> {
         self.value.filter(|_| row.store == *self.store)
     }
 
-    /// Why the row is not believed, if it is not.
+    /// Why the row is implausible; `None` if it is plausible.
     pub fn against(&self, row: &Row) -> Option<Doubt> {
         self.against_base(row).or_else(|| self.against_seen(row))
     }
@@ -77,8 +78,7 @@ impl Evidence<'_> {
         }
         let most = self.outside.base_max();
         let against = format!(
-            "no epoch of it can have begun beyond {most}: neither the epochs before it, nor the key's other slots, nor an advance \
-             was as far"
+            "no epoch of it can have begun beyond {most}: earlier epochs, the key's other slots and advances are all lower"
         );
         Some(self.doubted(row, &against))
     }
@@ -103,27 +103,27 @@ impl Evidence<'_> {
         let condition = if is_as_far { Condition::FarRowAndCell } else { Condition::FarRow };
         let cell = if is_as_far { format!(", {CELL_AS_FAR}") } else { String::new() };
         let text = format!(
-            "{DOUBTED_ROW} {claim}{cell}, but {against}: a hand or a broken disk wrote one of them, and nothing follows it"
+            "{DOUBTED_ROW} {claim}{cell}, but {against}: one of them was set by hand or by a broken disk, and is not used"
         );
         Doubt { condition, text }
     }
 }
 
 impl State {
-    /// Whether so much must not be taken for seen before it was looked into.
+    /// Whether a claim is so far above what was seen that it must be checked first.
     pub(in crate::counter) fn doubts(&self, claim: u64) -> bool {
         claim > self.seen.saturating_add(LEAP_CAP)
     }
 
-    /// What this process knows itself of where the counter has been.
+    /// The evidence that this process has itself.
     fn outside(&self) -> Plausibility {
         Plausibility { known: self.seen, others: self.beside, ..Plausibility::default() }
     }
 }
 
 impl Guarded {
-    /// `Leapt` for a row that claims more than anybody can have taken. Costs a read of the cell where the counter is further by 2^36
-    /// than this process knows, and otherwise nothing; calls of the ledger only where row, cell and other slots don't agree.
+    /// Fails with `Leapt` if the row claims more than can have been taken. It reads the cell only if the claim is over 2^36
+    /// above what this process knows, and asks the ledger only if row, cell and other slots disagree.
     pub(in crate::counter) async fn believe(
         &self,
         row: &Row,
@@ -139,7 +139,7 @@ impl Guarded {
             Err(error) if error.kind() == ErrorKind::Regressed => None,
             Err(error) => return Err(self.reborn(store, error)),
         };
-        // What is known here costs no call.
+        // First without a call to the ledger.
         let outside = self.state().outside();
         if (Evidence { store, value, clock_ms, outside }).against(row).is_none() {
             return Ok(());
