@@ -4,13 +4,13 @@ use std::{sync::Arc, time::Duration};
 
 use sequent_core::{
     Layout, SlotIndex,
-    ledger::{Ledger, Word, WordVerb},
+    ledger::{Ledger, SlotCommand, SlotVerb},
 };
 use sequent_engine::{
     ClusterHandle, Engine, EngineError, OpenError, Options,
     config::Config,
     ledger_timeout::{of_ledger, within},
-    report::{QuarantineReport, WordReport},
+    report::{QuarantineReport, SlotCommandReport},
 };
 
 /// An operator's word about a slot, before the ledger has dated it.
@@ -19,7 +19,7 @@ pub struct Saying {
     /// The slot.
     pub slot: SlotIndex,
     /// What shall be done.
-    pub verb: WordVerb,
+    pub verb: SlotVerb,
     /// Who says it.
     pub who: String,
     /// Why.
@@ -54,27 +54,27 @@ impl Admin {
     }
 
     /// Says a word about a slot; every server obeys within two seconds.
-    pub async fn say(&self, saying: &Saying) -> Result<WordReport, EngineError> {
+    pub async fn say(&self, saying: &Saying) -> Result<SlotCommandReport, EngineError> {
         let slots = self.layout().slots();
         if saying.slot >= slots {
             let bound = format!("0 to {} are allowed", slots - 1);
             return Err(EngineError::invalid("slot", saying.slot, bound));
         }
         let Saying { slot, verb, who, why, until_ms } = saying.clone();
-        let word = Word { slot, verb, who, why, at_ms: 0, until_ms };
+        let word = SlotCommand { slot, verb, who, why, at_ms: 0, until_ms };
         let said = within(self.limit(), "say a word", self.ledger().say(&word)).await;
         let said = said.map_err(|error| of_ledger(&error))?;
-        if verb == WordVerb::Rescue {
+        if verb == SlotVerb::Rescue {
             // Where they stay, the word that was just said hides them, until another word takes its place.
             self.0.clear_quarantined(slot);
         }
-        Ok(WordReport::from(&said))
+        Ok(SlotCommandReport::from(&said))
     }
 
     /// The counters of a slot from which nothing is taken, as processes of this data directory noted them; those that wait for
-    /// nothing but a [rescue](WordVerb::Rescue). None where the words can't be read.
+    /// nothing but a [rescue](SlotVerb::Rescue). None where the words can't be read.
     pub async fn put_aside(&self, slot: SlotIndex) -> Vec<QuarantineReport> {
-        let words = within(self.limit(), "read the words", self.ledger().words()).await;
+        let words = within(self.limit(), "read the words", self.ledger().slot_commands()).await;
         let mut aside = words.map(|words| self.0.quarantined(&words)).unwrap_or_default();
         aside.retain(|counter| counter.slot == slot);
         aside

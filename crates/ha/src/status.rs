@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use sequent_core::{ErrorKind, SlotIndex, Why, ledger::Word};
+use sequent_core::{ErrorKind, SlotIndex, Why, ledger::SlotCommand};
 
 /// The state of a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -77,7 +77,7 @@ pub struct SlotStatus {
     /// When it will be tried next, by the ring's clock. `None` if only a person can bring it back, or nothing is due.
     pub retry_at: Option<Instant>,
     /// The operator's command in force.
-    pub command: Option<Word>,
+    pub command: Option<SlotCommand>,
     /// Counts of this slot.
     pub counts: SlotCounts,
 }

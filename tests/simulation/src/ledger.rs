@@ -7,7 +7,7 @@ use sequent_core::{
         Answer, Catalog, Counter, Defined, Definition, Dense, DenseAsk, DenseRow, DenseTaken, Heartbeat,
         Identity, Known, LayoutBook, LayoutPage, LayoutRecord, LedgerInspection, LedgerNote, Loss, Moved,
         NoteSubject, Opened, Opening, Pass, PastEpoch, Presence, Raise, Raised, Reading, Rebased, Recovery,
-        Retention, Row, Rows, ServerId, Word, Words,
+        Retention, Row, Rows, ServerId, SlotCommand, SlotCommands,
     },
 };
 
@@ -223,12 +223,12 @@ impl Catalog for SimLedger {
     }
 }
 
-impl Words for SimLedger {
-    fn words(&self) -> Reply<'_, Vec<Word>> {
-        send!(self, ledger => ledger.words())
+impl SlotCommands for SimLedger {
+    fn slot_commands(&self) -> Reply<'_, Vec<SlotCommand>> {
+        send!(self, ledger => ledger.slot_commands())
     }
 
-    fn say<'a>(&'a self, word: &'a Word) -> Reply<'a, Word> {
+    fn say<'a>(&'a self, word: &'a SlotCommand) -> Reply<'a, SlotCommand> {
         let word = word.clone();
         send!(self, ledger => ledger.say(&word))
     }

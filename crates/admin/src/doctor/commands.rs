@@ -3,18 +3,18 @@
 
 use std::time::Duration;
 
-use sequent_core::ledger::{Ledger, Word, WordVerb};
+use sequent_core::ledger::{Ledger, SlotCommand, SlotVerb};
 use sequent_engine::ledger_timeout::within;
 
 use super::report::{Finding, Severity, Site};
 
 /// What is to be said of the words in force; nothing where they can't be read, which is said of the ledger.
 pub(super) async fn findings(ledger: &dyn Ledger, clock_ms: u64, limit: Duration) -> Vec<Finding> {
-    let words = within(limit, "read the words", ledger.words()).await.unwrap_or_default();
-    words.iter().filter(|word| word.verb != WordVerb::Rescue).map(|word| finding(word, clock_ms)).collect()
+    let words = within(limit, "read the words", ledger.slot_commands()).await.unwrap_or_default();
+    words.iter().filter(|word| word.verb != SlotVerb::Rescue).map(|word| finding(word, clock_ms)).collect()
 }
 
-fn finding(Word { slot, verb, who, why, at_ms, until_ms }: &Word, clock_ms: u64) -> Finding {
+fn finding(SlotCommand { slot, verb, who, why, at_ms, until_ms }: &SlotCommand, clock_ms: u64) -> Finding {
     let span = |ms: u64| humantime::format_duration(Duration::from_secs(ms / 1000)).to_string();
     let until = until_ms.map_or_else(
         || "until another word".to_owned(),
@@ -34,9 +34,9 @@ mod tests {
 
     #[test]
     fn a_word_is_told_with_who_said_it_when_and_until_when() {
-        let word = |until_ms| Word {
+        let word = |until_ms| SlotCommand {
             slot: 2,
-            verb: WordVerb::Drain,
+            verb: SlotVerb::Drain,
             who: "ann".to_owned(),
             why: "new disk".to_owned(),
             at_ms: 1_000,

@@ -4,13 +4,13 @@ use std::{fs, time::Duration};
 
 use sequent_admin::{Admin, Saying, SpreadOrigin};
 use sequent_backend::sqlite::{SqliteOptions, SqliteStore};
-use sequent_core::{Cell, Epoch, Event, Key, SequenceName, SlotIndex, Store, ledger::WordVerb};
+use sequent_core::{Cell, Epoch, Event, Key, SequenceName, SlotIndex, Store, ledger::SlotVerb};
 use sequent_engine::{Engine, NextRequest, Options, Reason, report::ShardReport};
 use sequent_testkit::Oracle;
 
 use super::{Place, take};
 
-fn saying(slot: SlotIndex, verb: WordVerb) -> Saying {
+fn saying(slot: SlotIndex, verb: SlotVerb) -> Saying {
     Saying { slot, verb, who: "ann".to_owned(), why: "a new disk".to_owned(), until_ms: None }
 }
 
@@ -38,7 +38,7 @@ async fn a_word_reaches_every_engine_and_outlives_them() {
     let place = Place::new();
     let (one, other) = (place.open().await.unwrap(), place.open().await.unwrap());
     take(&other, "order", 4).await.unwrap();
-    let said = Admin::of(&one).say(&saying(2, WordVerb::Evict)).await.unwrap();
+    let said = Admin::of(&one).say(&saying(2, SlotVerb::Evict)).await.unwrap();
     assert_eq!((said.verb, said.who.as_str()), ("evict", "ann"));
     obeyed(&other, "evict").await;
     let status = other.status().await;
@@ -60,7 +60,7 @@ async fn a_word_reaches_every_engine_and_outlives_them() {
     for number in numbers {
         assert_ne!(explain(number).await, 2);
     }
-    Admin::of(&one).say(&saying(2, WordVerb::Rescue)).await.unwrap();
+    Admin::of(&one).say(&saying(2, SlotVerb::Rescue)).await.unwrap();
     obeyed(&other, "rescue").await;
     for engine in [one, other, third] {
         engine.shutdown().await;
@@ -71,7 +71,7 @@ async fn a_word_reaches_every_engine_and_outlives_them() {
 async fn a_word_about_no_slot_is_a_bad_argument() {
     let place = Place::new();
     let engine = place.open().await.unwrap();
-    let error = Admin::of(&engine).say(&saying(4, WordVerb::Evict)).await.unwrap_err();
+    let error = Admin::of(&engine).say(&saying(4, SlotVerb::Evict)).await.unwrap_err();
     assert_eq!(
         (error.reason(), error.to_string().as_str()),
         (Reason::InvalidArgument, "slot is 4: 0 to 3 are allowed")
@@ -196,7 +196,7 @@ async fn a_counter_in_quarantine_is_shown_with_what_to_do_until_its_slot_is_resc
     assert!([0, 1, 3].iter().all(|slot| shards[*slot].quarantined.is_empty()), "{shards:?}");
     assert_eq!(admin.cluster().show(&"order2".parse().unwrap()).await.unwrap().quarantined, []);
 
-    admin.say(&saying(2, WordVerb::Rescue)).await.unwrap();
+    admin.say(&saying(2, SlotVerb::Rescue)).await.unwrap();
     assert_eq!(admin.cluster().show(&name).await.unwrap().quarantined, []);
     place.take("order", 8).await;
     assert_eq!(admin.cluster().show(&name).await.unwrap().quarantined.len(), 1, "nobody has set it right");

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sequent_core::{
     InstanceId, Key, SlotIndex,
-    ledger::{Counter, Definition, LayoutPage, NoteSubject, PastEpoch, ServerId, Word},
+    ledger::{Counter, Definition, LayoutPage, NoteSubject, PastEpoch, ServerId, SlotCommand},
 };
 
 use super::records::Token;
@@ -56,7 +56,7 @@ pub(crate) struct Changes {
     /// A definition.
     pub(crate) definition: Option<Definition>,
     /// An operator's command.
-    pub(crate) command: Option<Word>,
+    pub(crate) command: Option<SlotCommand>,
 }
 
 impl Changes {

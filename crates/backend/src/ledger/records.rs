@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sequent_core::{
     InstanceId, Key, SequenceName, SlotIndex,
-    ledger::{Counter, Definition, LayoutPage, LedgerNote, NoteSubject, PastEpoch, Row, ServerId, Word},
+    ledger::{
+        Counter, Definition, LayoutPage, LedgerNote, NoteSubject, PastEpoch, Row, ServerId, SlotCommand,
+    },
 };
 
 use super::Changes;
@@ -69,7 +71,7 @@ pub(crate) struct Records {
     /// The stores' instances on record, ascending by slot.
     pub(crate) stores: Vec<(SlotIndex, InstanceId)>,
     /// The slot commands, ascending by slot.
-    pub(crate) commands: Vec<Word>,
+    pub(crate) commands: Vec<SlotCommand>,
     /// The new token.
     pub(crate) token: Option<Token>,
     /// The changes to write.

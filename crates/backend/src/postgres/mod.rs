@@ -48,7 +48,7 @@
 //! GRANT SELECT, INSERT ON sequent_ledger.run, sequent_ledger.history, sequent_ledger.definitions TO seq_run;
 //! GRANT SELECT, UPDATE ON sequent_ledger.meta TO seq_run;
 //! GRANT SELECT, INSERT, UPDATE ON sequent_ledger.layout, sequent_ledger.advances, sequent_ledger.dense,
-//!     sequent_ledger.words TO seq_run;
+//!     sequent_ledger.slot_commands TO seq_run;
 //! GRANT SELECT, INSERT, UPDATE, DELETE ON sequent_ledger.counters, sequent_ledger.servers,
 //!     sequent_ledger.slots TO seq_run;
 //! ```

@@ -5,7 +5,9 @@ use std::{collections::BTreeSet, future::poll_fn, task::Poll, time::Duration};
 use sequent_backend::{net::ServerOptions, postgres::PostgresStore};
 use sequent_core::{
     Epoch, ErrorKind, Key, Layout, Store,
-    ledger::{Counter, Identity, LayoutBook, LayoutRecord, Opening, Over, Pass, Rows, ServerId, Words},
+    ledger::{
+        Counter, Identity, LayoutBook, LayoutRecord, Opening, Over, Pass, Rows, ServerId, SlotCommands,
+    },
 };
 use sequent_testkit::cut_short;
 use tokio::time::timeout;
@@ -95,7 +97,7 @@ async fn a_ledgers_call_dropped_midway_is_done_whole_or_not_at_all() {
         let done = cut_short(polls, ledger.open(pass, std::slice::from_ref(&opening))).await;
         nonces.push(next);
         // On whatever connection comes next.
-        ledger.words().await.unwrap();
+        ledger.slot_commands().await.unwrap();
         ledger.record(&under, Some(1), &under).await.unwrap();
         let row = ledger.read(&under, std::slice::from_ref(&counter)).await.unwrap().rows.remove(0);
         let (version, ended) =

@@ -10,7 +10,7 @@ use sequent_core::{
     BoxFuture, Epoch, Key, Layout,
     ledger::{
         Counter, Definition, Identity, LayoutRecord, Ledger, Loss, Opening, Over, Pass, Raise, ServerId,
-        Word, WordVerb,
+        SlotCommand, SlotVerb,
     },
 };
 use sequent_testkit::conformance::ledger::LedgerFixture;
@@ -26,7 +26,7 @@ const SCHEMA: &str = "sequent_ledger";
 
 /// Every table but those that say which run of the server it is.
 const TABLES: [&str; 8] =
-    ["meta", "layout", "servers", "slots", "counters", "history", "definitions", "words"];
+    ["meta", "layout", "servers", "slots", "counters", "history", "definitions", "slot_commands"];
 
 struct LedgerSchema {
     site: Site,
@@ -169,11 +169,17 @@ pub(crate) async fn every_call(ledger: &dyn Ledger) {
     assert_eq!(ledger.list(None, 10).await.unwrap().len(), 1);
     let definition = Definition { name: "order".parse().unwrap(), version: 1, body: "a".to_owned() };
     ledger.define(&definition, None).await.unwrap();
-    let word =
-        Word { slot: 0, verb: WordVerb::Evict, who: "a".into(), why: "b".into(), at_ms: 0, until_ms: None };
+    let word = SlotCommand {
+        slot: 0,
+        verb: SlotVerb::Evict,
+        who: "a".into(),
+        why: "b".into(),
+        at_ms: 0,
+        until_ms: None,
+    };
     ledger.say(&word).await.unwrap();
     ledger.say(&word).await.unwrap();
-    ledger.words().await.unwrap();
+    ledger.slot_commands().await.unwrap();
     ledger.known().await.unwrap();
     let new = ledger.rebear(&under).await.unwrap();
     assert_ne!(new, under);

@@ -1,7 +1,7 @@
 //! `sequent drain`: a slot is asked no more, and goes out once all that it was asked for has come.
 
 use clap::Args;
-use sequent_core::ledger::WordVerb;
+use sequent_core::ledger::SlotVerb;
 
 use super::{
     slot_absence::SlotAbsence,
@@ -31,6 +31,6 @@ pub(crate) struct Drain {
 
 impl Drain {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
-        slot_command::say(cluster, WordVerb::Drain, self.speech, Some(&self.absence)).await
+        slot_command::say(cluster, SlotVerb::Drain, self.speech, Some(&self.absence)).await
     }
 }

@@ -1,7 +1,7 @@
 //! `sequent evict`: a slot leaves the rotation on an operator's word.
 
 use clap::Args;
-use sequent_core::ledger::WordVerb;
+use sequent_core::ledger::SlotVerb;
 
 use super::{
     slot_absence::SlotAbsence,
@@ -31,6 +31,6 @@ pub(crate) struct Evict {
 
 impl Evict {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
-        slot_command::say(cluster, WordVerb::Evict, self.speech, Some(&self.absence)).await
+        slot_command::say(cluster, SlotVerb::Evict, self.speech, Some(&self.absence)).await
     }
 }

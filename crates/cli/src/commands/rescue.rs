@@ -1,7 +1,7 @@
 //! `sequent rescue`: a slot comes back on an operator's word.
 
 use clap::Args;
-use sequent_core::ledger::WordVerb;
+use sequent_core::ledger::SlotVerb;
 
 use super::slot_command::{self, SlotCommandArgs};
 use crate::{failure::Failure, open_cluster::Cluster};
@@ -24,6 +24,6 @@ pub(crate) struct Rescue {
 
 impl Rescue {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
-        slot_command::say(cluster, WordVerb::Rescue, self.speech, None).await
+        slot_command::say(cluster, SlotVerb::Rescue, self.speech, None).await
     }
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use clap::Args;
-use sequent_core::{Layout, SlotIndex, ledger::WordVerb};
+use sequent_core::{Layout, SlotIndex, ledger::SlotVerb};
 use sequent_engine::{
     ClusterHandle, OpenError,
     report::{Cause, QuarantineReport, RestReport, ShardReport},
@@ -157,9 +157,9 @@ pub(super) fn quarantined<'a>(counters: impl Iterator<Item = &'a QuarantineRepor
 /// A store that could serve, and must not: the word is then the state and the cause.
 fn obey(slot: &mut ShardReport) {
     let Some(said) = &slot.word else { return };
-    let out = WordVerb::from_word(said.verb).is_some_and(|verb| verb != WordVerb::Rescue);
+    let out = SlotVerb::from_word(said.verb).is_some_and(|verb| verb != SlotVerb::Rescue);
     if out && slot.cause.is_none() {
-        if said.verb != WordVerb::Drain.as_str() {
+        if said.verb != SlotVerb::Drain.as_str() {
             "evicted".clone_into(&mut slot.state);
         }
         slot.cause = Some(Cause { kind: "word", detail: slot_command::sentence(said) });

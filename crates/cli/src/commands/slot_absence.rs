@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 use sequent_admin::Admin;
-use sequent_core::{SlotIndex, ledger::WordVerb};
+use sequent_core::{SlotIndex, ledger::SlotVerb};
 use sequent_engine::report::ShardReport;
 
 use crate::failure::Failure;
@@ -57,6 +57,6 @@ fn others_away(shards: &[ShardReport], slot: SlotIndex) -> Option<String> {
 
 /// What a look at its store found, or that a word has it out, though it could give.
 fn state(shard: &ShardReport) -> &str {
-    let is_out = shard.word.as_ref().is_some_and(|word| word.verb == WordVerb::Evict.as_str());
+    let is_out = shard.word.as_ref().is_some_and(|word| word.verb == SlotVerb::Evict.as_str());
     if is_out && shard.cause.is_none() { "evicted" } else { &shard.state }
 }

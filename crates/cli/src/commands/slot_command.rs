@@ -4,8 +4,8 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use clap::Args;
 use sequent_admin::Saying;
-use sequent_core::{Clock, SlotIndex, SystemClock, ledger::WordVerb};
-use sequent_engine::report::WordReport;
+use sequent_core::{Clock, SlotIndex, SystemClock, ledger::SlotVerb};
+use sequent_engine::report::SlotCommandReport;
 use serde_json::{Value, json};
 
 use super::slot_absence::SlotAbsence;
@@ -41,7 +41,7 @@ pub(super) struct SlotCommandArgs {
 /// Says the word, and prints it as the ledger has written it. Whom it puts out goes as `absence` has it.
 pub(super) async fn say(
     cluster: &Cluster,
-    verb: WordVerb,
+    verb: SlotVerb,
     speech: SlotCommandArgs,
     absence: Option<&SlotAbsence>,
 ) -> Result<(), Failure> {
@@ -60,8 +60,8 @@ pub(super) async fn say(
         absence.is_meant(&admin, slot).await?;
     }
     let aside: Vec<String> = match verb {
-        WordVerb::Rescue => admin.put_aside(slot).await.into_iter().map(|counter| counter.key).collect(),
-        WordVerb::Evict | WordVerb::Drain => Vec::new(),
+        SlotVerb::Rescue => admin.put_aside(slot).await.into_iter().map(|counter| counter.key).collect(),
+        SlotVerb::Evict | SlotVerb::Drain => Vec::new(),
     };
     let said = admin.say(&Saying { slot, verb, who, why, until_ms }).await?;
     let peers = Servers::of(cluster, None)?;
@@ -69,13 +69,13 @@ pub(super) async fn say(
     if cluster.json() {
         let servers: Vec<Value> = heard.iter().map(|said| heard_as_json(said, slot, verb)).collect();
         let mut report = json!({ "slot": slot, "word": said, "servers": servers });
-        if verb == WordVerb::Rescue {
+        if verb == SlotVerb::Rescue {
             report["tried_at_next_use"] = json!(aside);
         }
         return output::report(&report);
     }
     let mut lines = vec![format!("slot {slot}: {}", sentence(&said))];
-    if verb == WordVerb::Rescue {
+    if verb == SlotVerb::Rescue {
         lines.push(to_be_tried(&aside));
     }
     lines.extend(heard.iter().map(|said| heard_line(said, slot, verb)));
@@ -95,7 +95,7 @@ fn to_be_tried(aside: &[String]) -> String {
 }
 
 /// Asks the servers at work until each obeys or does not answer, for as long as a server may take to hear of a word.
-async fn obeyed(peers: &Servers, slot: SlotIndex, verb: WordVerb) -> Vec<Said> {
+async fn obeyed(peers: &Servers, slot: SlotIndex, verb: SlotVerb) -> Vec<Said> {
     let looks = async {
         loop {
             let said = peers.ask().await;
@@ -113,12 +113,12 @@ async fn obeyed(peers: &Servers, slot: SlotIndex, verb: WordVerb) -> Vec<Said> {
 }
 
 /// Whether the slot is where the word puts it. After a rescue it is so once it serves: its store may not be able to.
-fn obeys(status: &Value, slot: SlotIndex, verb: WordVerb) -> bool {
+fn obeys(status: &Value, slot: SlotIndex, verb: SlotVerb) -> bool {
     let state = state_of(status, slot);
     match verb {
-        WordVerb::Evict => matches!(state, "evicted" | "quarantined"),
-        WordVerb::Drain => matches!(state, "draining" | "drained" | "quarantined"),
-        WordVerb::Rescue => state == "live",
+        SlotVerb::Evict => matches!(state, "evicted" | "quarantined"),
+        SlotVerb::Drain => matches!(state, "draining" | "drained" | "quarantined"),
+        SlotVerb::Rescue => state == "live",
     }
 }
 
@@ -128,7 +128,7 @@ fn state_of(status: &Value, slot: SlotIndex) -> &str {
     found.unwrap_or("unknown")
 }
 
-fn heard_line(said: &Said, slot: SlotIndex, verb: WordVerb) -> String {
+fn heard_line(said: &Said, slot: SlotIndex, verb: SlotVerb) -> String {
     let admin = said.admin();
     match said.status() {
         None => {
@@ -148,7 +148,7 @@ fn heard_line(said: &Said, slot: SlotIndex, verb: WordVerb) -> String {
     }
 }
 
-fn heard_as_json(said: &Said, slot: SlotIndex, verb: WordVerb) -> Value {
+fn heard_as_json(said: &Said, slot: SlotIndex, verb: SlotVerb) -> Value {
     let admin = said.admin();
     match said.status() {
         None => json!({ "admin": admin, "answered": false, "error": said.silence() }),
@@ -160,8 +160,8 @@ fn heard_as_json(said: &Said, slot: SlotIndex, verb: WordVerb) -> Value {
 }
 
 /// The word as people read it.
-pub(super) fn sentence(said: &WordReport) -> String {
-    let WordReport { verb, who, why, at_ms, until_ms } = said;
+pub(super) fn sentence(said: &SlotCommandReport) -> String {
+    let SlotCommandReport { verb, who, why, at_ms, until_ms } = said;
     let until =
         until_ms.map_or_else(|| "until another word".to_owned(), |until| format!("until {}", time(until)));
     format!("{verb}, said by {who} at {}, {until}: {why}", time(*at_ms))
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn a_word_is_a_sentence() {
-        let said = WordReport {
+        let said = SlotCommandReport {
             verb: "evict",
             who: "ann@ops".into(),
             why: "disk swap".into(),
@@ -217,13 +217,13 @@ mod tests {
     fn a_server_obeys_once_the_slot_is_where_the_word_puts_it() {
         let status = |state: &str| json!({ "shards": [{ "slot": 0, "state": "live" }, { "slot": 1, "state": state }] });
         for (verb, state, is_there) in [
-            (WordVerb::Evict, "evicted", true),
-            (WordVerb::Evict, "live", false),
-            (WordVerb::Drain, "draining", true),
-            (WordVerb::Drain, "drained", true),
-            (WordVerb::Drain, "evicted", false),
-            (WordVerb::Rescue, "live", true),
-            (WordVerb::Rescue, "probation", false),
+            (SlotVerb::Evict, "evicted", true),
+            (SlotVerb::Evict, "live", false),
+            (SlotVerb::Drain, "draining", true),
+            (SlotVerb::Drain, "drained", true),
+            (SlotVerb::Drain, "evicted", false),
+            (SlotVerb::Rescue, "live", true),
+            (SlotVerb::Rescue, "probation", false),
         ] {
             assert_eq!(obeys(&status(state), 1, verb), is_there, "{verb:?} {state}");
         }

@@ -1,7 +1,7 @@
 //! Ledger: the durable record of ceilings, layout, definitions and slot commands, as small traits that an engine implements.
 //!
 //! Reading order: [`Identity`] (instances and callers), [`Rows`] (ceilings), [`Heartbeat`] (the periodic call), [`LayoutBook`],
-//! [`Catalog`] (definitions, notes), [`Words`] (slot commands), [`Dense`] (counters kept in the ledger), [`Recovery`],
+//! [`Catalog`] (definitions, notes), [`SlotCommands`] (slot commands), [`Dense`] (counters kept in the ledger), [`Recovery`],
 //! [`Retention`] (periods that are over).
 //!
 //! Every call that writes carries a [`Pass`]. The engine checks it in the same transaction:
@@ -23,7 +23,7 @@ mod notes;
 mod recovery;
 mod retention;
 mod rows;
-mod words;
+mod slot_commands;
 
 pub use catalog::{Catalog, Defined, Definition};
 pub use dense::{Dense, DenseAsk, DenseRow, DenseTaken};
@@ -36,15 +36,16 @@ pub use rows::{
     Answer, Counter, Heartbeat, Moved, Opened, Opening, Over, PastEpoch, Presence, Raise, Raised, Reading,
     Row, Rows,
 };
-pub use words::{Word, WordVerb, Words};
+pub use slot_commands::{SlotCommand, SlotCommands, SlotVerb};
 
 /// Complete ledger: all of its traits in one.
 pub trait Ledger:
-    Identity + Rows + Heartbeat + LayoutBook + Catalog + Words + Dense + Recovery + Retention
+    Identity + Rows + Heartbeat + LayoutBook + Catalog + SlotCommands + Dense + Recovery + Retention
 {
 }
 
-impl<L: Identity + Rows + Heartbeat + LayoutBook + Catalog + Words + Dense + Recovery + Retention + ?Sized>
-    Ledger for L
+impl<
+    L: Identity + Rows + Heartbeat + LayoutBook + Catalog + SlotCommands + Dense + Recovery + Retention + ?Sized,
+> Ledger for L
 {
 }

@@ -1,6 +1,6 @@
 //! Rows: epoch, base and ceiling of each counter.
 
-use super::{Pass, Word};
+use super::{Pass, SlotCommand};
 use crate::{BoxFuture, Epoch, InstanceId, Key, SlotIndex, SourceError};
 
 /// Counter: a key in a slot. Counters share no state.
@@ -241,7 +241,7 @@ pub struct Presence {
     /// The result of each raise.
     pub raised: Vec<Raised>,
     /// The slot commands in force.
-    pub words: Vec<Word>,
+    pub words: Vec<SlotCommand>,
     /// The catalog's version: one more with each change of a definition.
     pub catalog_version: u64,
     /// The ledger's wall clock, in milliseconds since 1970.

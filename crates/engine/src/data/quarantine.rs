@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use sequent_core::{Condition, ErrorKind, Event, Key, SlotIndex, ledger::Word, ledger::WordVerb};
+use sequent_core::{Condition, ErrorKind, Event, Key, SlotIndex, ledger::SlotCommand, ledger::SlotVerb};
 
 use super::leap_advice;
 use crate::status::report::QuarantineReport;
@@ -54,9 +54,9 @@ impl Quarantine {
     }
 
     /// What is in quarantine, ascending by slot and key; `words`: a slot that was rescued since is clear.
-    pub(crate) fn read(&self, words: &[Word]) -> Vec<QuarantineReport> {
+    pub(crate) fn read(&self, words: &[SlotCommand]) -> Vec<QuarantineReport> {
         let cleared = |note: &QuarantineReport| {
-            let rescue = |word: &&Word| word.slot == note.slot && word.verb == WordVerb::Rescue;
+            let rescue = |word: &&SlotCommand| word.slot == note.slot && word.verb == SlotVerb::Rescue;
             words.iter().find(rescue).is_some_and(|word| word.at_ms >= note.at_ms)
         };
         self.latest().into_values().filter(|note| !cleared(note)).collect()
@@ -145,8 +145,8 @@ mod tests {
         assert!(advised(None).contains("delete its cell"));
     }
 
-    fn word(slot: SlotIndex, verb: WordVerb, at_ms: u64) -> Word {
-        Word { slot, verb, who: "ann".to_owned(), why: "mended".to_owned(), at_ms, until_ms: None }
+    fn word(slot: SlotIndex, verb: SlotVerb, at_ms: u64) -> SlotCommand {
+        SlotCommand { slot, verb, who: "ann".to_owned(), why: "mended".to_owned(), at_ms, until_ms: None }
     }
 
     #[test]
@@ -158,14 +158,14 @@ mod tests {
         notes.note(&event(1, "invoice", 8), 20);
         notes.note(&event(2, "order", 9), 30);
         notes.note(&Event::Unmarked { version: 1, elsewhere: true, home: true }, 40);
-        let shown = |words: &[Word]| -> Vec<(SlotIndex, String, u64)> {
+        let shown = |words: &[SlotCommand]| -> Vec<(SlotIndex, String, u64)> {
             notes.read(words).into_iter().map(|note| (note.slot, note.detail, note.at_ms)).collect()
         };
         let (invoice, order) =
             ((1, "raw id 8 is a leap".to_owned(), 20), (2, "raw id 9 is a leap".to_owned(), 30));
         assert_eq!(shown(&[]), [invoice.clone(), order.clone()]);
-        assert_eq!(shown(&[word(2, WordVerb::Rescue, 29), word(1, WordVerb::Evict, 50)]).len(), 2);
-        assert_eq!(shown(&[word(2, WordVerb::Rescue, 30)]), [invoice]);
+        assert_eq!(shown(&[word(2, SlotVerb::Rescue, 29), word(1, SlotVerb::Evict, 50)]).len(), 2);
+        assert_eq!(shown(&[word(2, SlotVerb::Rescue, 30)]), [invoice]);
         notes.forget(Some(1)).unwrap();
         assert_eq!(shown(&[]), [order]);
         notes.forget(None).unwrap();

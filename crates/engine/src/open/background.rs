@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use sequent_core::ledger::Word;
+use sequent_core::ledger::SlotCommand;
 use sequent_ha::Ring;
 use tokio::sync::watch;
 
@@ -38,7 +38,7 @@ pub(crate) fn begin(inner: &Arc<Inner>, pace: Pace, alarm: Alarm) {
 }
 
 /// Hands on the operators' words whenever a heartbeat brought others. Those in force at the start are obeyed before.
-async fn obey(ring: Arc<Ring>, mut words: watch::Receiver<Vec<Word>>) {
+async fn obey(ring: Arc<Ring>, mut words: watch::Receiver<Vec<SlotCommand>>) {
     while words.changed().await.is_ok() {
         let now = words.borrow_and_update().clone();
         ring.apply_commands(&now);

@@ -118,7 +118,7 @@ async fn assemble(
     let opened = Guard::open(opening(config, &ground, &ring)).await;
     let (keeper, excluded) = opened.map_err(|error| OpenError::of_source(&error))?;
     admit(&ring, &excluded)?;
-    let words = within(ground.limit, "read the words", ground.ledger.words()).await;
+    let words = within(ground.limit, "read the words", ground.ledger.slot_commands()).await;
     let words = words.map_err(|error| OpenError::of_source(&error))?;
     ring.apply_commands(&words);
     memory.quarantined.recall(notes.map_or_else(Vec::new, |notes| notes.read(&words)));

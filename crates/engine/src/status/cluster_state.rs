@@ -35,7 +35,7 @@ impl ClusterHandle {
         mark = mark.max(left);
         // After the marks: a ledger that is well is then never behind those that were read.
         let version = within(self.limit, "open the ledger", self.ledger.inspect()).await?.version;
-        within(self.limit, "read the words", self.ledger.words()).await?;
+        within(self.limit, "read the words", self.ledger.slot_commands()).await?;
         if version < mark {
             let context = format!(
                 "the ledger is at version {version}, and a mark names {mark}: an older copy was put in its place; put \

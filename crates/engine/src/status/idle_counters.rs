@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use sequent_core::{
     Key, SlotIndex,
-    ledger::{Counter, Row, WordVerb},
+    ledger::{Counter, Row, SlotVerb},
 };
 use sequent_guard::CounterStatus;
 
@@ -46,7 +46,7 @@ impl ClusterHandle {
 
 /// Whether a slot can serve a key, and no operator's word keeps it from that.
 fn serves(report: &ShardReport, key: &Key) -> bool {
-    let rescued = report.word.as_ref().is_none_or(|word| word.verb == WordVerb::Rescue.as_str());
+    let rescued = report.word.as_ref().is_none_or(|word| word.verb == SlotVerb::Rescue.as_str());
     let quarantined = || report.quarantined.iter().any(|counter| counter.key == key.as_str());
     report.cause.is_none() && rescued && !quarantined()
 }

@@ -30,7 +30,7 @@ use crate::{
     issue::active_key::ActiveKey,
     status::{
         key_display::shown,
-        report::{Cause, DenseBehindReport, KeyReport, ShardReport, Status, WordReport},
+        report::{Cause, DenseBehindReport, KeyReport, ShardReport, SlotCommandReport, Status},
         slot_summary::class_of,
     },
     telemetry::event_reports,
@@ -149,7 +149,7 @@ fn overlay(report: &mut ShardReport, slot: SlotStatus, now: Instant, in_trouble:
     report.out_ms = slot.out_since.map(|since| ms(now.saturating_duration_since(since)));
     report.retry_in_ms = slot.retry_at.map(|at| ms(at.saturating_duration_since(now)));
     if let Some(word) = slot.command {
-        report.word = Some(WordReport::from(&word));
+        report.word = Some(SlotCommandReport::from(&word));
     }
 }
 

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use sequent_core::{
     ErrorKind, Inspection, SequenceName, SlotIndex, SourceError, Stamp,
-    ledger::{Word, WordVerb},
+    ledger::{SlotCommand, SlotVerb},
 };
 use tokio::task::JoinSet;
 
 use crate::{
     ledger_timeout::within,
     open::bootstrap::ClusterHandle,
-    status::report::{Cause, Found, ShardReport, WordReport},
+    status::report::{Cause, Found, ShardReport, SlotCommandReport},
     stores::Shard,
 };
 
@@ -29,7 +29,8 @@ impl ClusterHandle {
 
     /// The same, where only some of the slots are asked for numbers: for no other one rests.
     pub(crate) async fn shards_asked(&self, asked: impl Fn(SlotIndex) -> bool) -> Vec<ShardReport> {
-        let words = within(self.limit, "read the words", self.ledger.words()).await.unwrap_or_default();
+        let words =
+            within(self.limit, "read the words", self.ledger.slot_commands()).await.unwrap_or_default();
         let mut looks = JoinSet::new();
         for shard in &self.shards {
             let whose = Whose::Stamped(self.stamp(shard.part.slot));
@@ -56,8 +57,8 @@ impl ClusterHandle {
 
 impl ClusterHandle {
     /// The clock that dated the words, where one of them rests on it.
-    async fn ledgers_clock(&self, words: &[Word]) -> Option<u64> {
-        words.iter().find(|word| word.verb == WordVerb::Drain)?;
+    async fn ledgers_clock(&self, words: &[SlotCommand]) -> Option<u64> {
+        words.iter().find(|word| word.verb == SlotVerb::Drain)?;
         let inspected = within(self.limit, "open the ledger", self.ledger.inspect()).await;
         inspected.ok().map(|ledger| ledger.clock_ms)
     }
@@ -65,7 +66,7 @@ impl ClusterHandle {
     /// A store that could serve, but for a word that has it drained: `drained` once every server must have heard of the
     /// word, and no ask from before it can be under way any more.
     fn drains(&self, report: &mut ShardReport, now_ms: Option<u64>) {
-        let Some(said) = report.word.as_ref().filter(|said| said.verb == WordVerb::Drain.as_str()) else {
+        let Some(said) = report.word.as_ref().filter(|said| said.verb == SlotVerb::Drain.as_str()) else {
             return;
         };
         if report.cause.is_some() {
@@ -78,8 +79,8 @@ impl ClusterHandle {
     }
 }
 
-fn word_about(words: &[Word], slot: SlotIndex) -> Option<WordReport> {
-    words.iter().find(|word| word.slot == slot).map(WordReport::from)
+fn word_about(words: &[SlotCommand], slot: SlotIndex) -> Option<SlotCommandReport> {
+    words.iter().find(|word| word.slot == slot).map(SlotCommandReport::from)
 }
 
 /// Whose a store must be.

@@ -2,7 +2,7 @@
 
 use sequent_core::{
     ErrorKind, Key, SequenceName, Span,
-    ledger::{Counter, Definition, DenseRow, Row, Word},
+    ledger::{Counter, Definition, DenseRow, Row, SlotCommand},
 };
 use sequent_format::Timestamp;
 
@@ -34,7 +34,7 @@ impl ClusterHandle {
         let dense = self.ledger.dense(Some(name.as_str()), COUNTERS_SHOWN_MAX);
         let dense =
             within(self.limit, "read the dense counters", dense).await.map_err(|error| of_ledger(&error))?;
-        let words = within(self.limit, "read the words", self.ledger.words()).await;
+        let words = within(self.limit, "read the words", self.ledger.slot_commands()).await;
         let mut quarantined = self.quarantined(&words.map_err(|error| of_ledger(&error))?);
         quarantined.retain(|counter| Key::from_stored(&counter.key).sequence() == name.as_str());
         Ok(SequenceReport {
@@ -53,7 +53,7 @@ impl ClusterHandle {
     }
 
     /// The counters from which nothing is taken, as processes of this data directory noted them.
-    pub fn quarantined(&self, words: &[Word]) -> Vec<QuarantineReport> {
+    pub fn quarantined(&self, words: &[SlotCommand]) -> Vec<QuarantineReport> {
         self.quarantine.as_ref().map_or_else(Vec::new, |notes| notes.read(words))
     }
 

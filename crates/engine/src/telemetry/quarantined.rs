@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use sequent_core::{Event, Key, SlotIndex, ledger::WordVerb};
+use sequent_core::{Event, Key, SlotIndex, ledger::SlotVerb};
 
 use crate::status::report::QuarantineReport;
 
@@ -22,7 +22,7 @@ impl Quarantined {
     pub(crate) fn hear(&self, event: &Event) {
         match event {
             Event::Quarantined { slot, key: Some(key), .. } => self.add(*slot, key.clone()),
-            Event::Obeyed { slot, verb, .. } if *verb == WordVerb::Rescue.as_str() => {
+            Event::Obeyed { slot, verb, .. } if *verb == SlotVerb::Rescue.as_str() => {
                 self.held().retain(|(held, _)| held != slot);
             }
             _ => {}
@@ -68,7 +68,7 @@ mod tests {
         Event::Quarantined { slot, key, kind: ErrorKind::Leapt, condition: None, detail: String::new() }
     }
 
-    fn obeyed(slot: SlotIndex, verb: WordVerb) -> Event {
+    fn obeyed(slot: SlotIndex, verb: SlotVerb) -> Event {
         Event::Obeyed { slot, verb: verb.as_str(), who: "ann".to_owned(), why: "mended".to_owned() }
     }
 
@@ -82,8 +82,8 @@ mod tests {
             quarantined(2, Some("order")),
             // A slot as a whole has a state that says so.
             quarantined(3, None),
-            obeyed(1, WordVerb::Evict),
-            obeyed(2, WordVerb::Rescue),
+            obeyed(1, SlotVerb::Evict),
+            obeyed(2, SlotVerb::Rescue),
         ] {
             counters.hear(&event);
         }

@@ -22,7 +22,7 @@ use std::{
 
 use sequent_core::{
     BoxFuture, ErrorKind, Event, InstanceId, Key, Source, SourceError,
-    ledger::{Counter, LayoutRecord, Reading, Word},
+    ledger::{Counter, LayoutRecord, Reading, SlotCommand},
 };
 use tokio::sync::watch;
 
@@ -61,7 +61,7 @@ pub struct Guard {
     shards: Vec<Arc<Shard>>,
     layout: LayoutRecord,
     counters: Registry,
-    words: watch::Sender<Vec<Word>>,
+    words: watch::Sender<Vec<SlotCommand>>,
     catalog_version: watch::Sender<u64>,
     driver: Mutex<Option<BoxFuture<'static, ()>>>,
     dense: dense::Dense,
@@ -86,7 +86,7 @@ impl Guard {
     }
 
     /// The slot commands in force, as of the latest heartbeat.
-    pub fn words(&self) -> watch::Receiver<Vec<Word>> {
+    pub fn words(&self) -> watch::Receiver<Vec<SlotCommand>> {
         self.words.subscribe()
     }
 

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use sequent_core::{
     Clock,
-    ledger::{Word, WordVerb, Words},
+    ledger::{SlotCommand, SlotCommands, SlotVerb},
 };
 
 use crate::harness::{When, World, key};
@@ -55,7 +55,8 @@ async fn a_word_is_heard_though_the_store_that_bears_the_mark_hangs() {
     waiting.take_to(0, 5).await;
     waiting.heartbeat().await;
     let (why, until_ms) = ("it hangs".to_owned(), None);
-    let drain = Word { slot: 1, verb: WordVerb::Drain, who: "ann".to_owned(), why, at_ms: 0, until_ms };
+    let drain =
+        SlotCommand { slot: 1, verb: SlotVerb::Drain, who: "ann".to_owned(), why, at_ms: 0, until_ms };
     let (said, mut heard) = (world.ledger.say(&drain).await.unwrap(), waiting.guard.words());
     waiting.wires.stores[1].hang();
     // What it reports must be marked, on the other store.

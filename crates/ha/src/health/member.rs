@@ -6,7 +6,7 @@ mod probes;
 
 use std::time::{Duration, Instant};
 
-use sequent_core::{Action, ErrorKind, Scope, SourceError, Why, ledger::Word, ledger::WordVerb};
+use sequent_core::{Action, ErrorKind, Scope, SourceError, Why, ledger::SlotCommand, ledger::SlotVerb};
 
 use self::events::{Cause, Transition};
 use super::{backoff::Backoff, window::Window};
@@ -36,7 +36,7 @@ pub(crate) struct Member {
     answers_slowly: bool,
     generation: u64,
     clear_count: u64,
-    command: Option<Word>,
+    command: Option<SlotCommand>,
     /// Why it was out when an operator's command took over. It is shown beside the command.
     cause_before_command: Option<String>,
 }
@@ -85,7 +85,7 @@ impl Member {
         match (self.state, self.command.as_ref().map(|command| command.verb)) {
             (SlotState::Draining, _) => Some(Why::Draining),
             (SlotState::Drained, _) => Some(Why::Drained),
-            (SlotState::Evicted, Some(WordVerb::Evict)) => Some(Why::EvictedByHand),
+            (SlotState::Evicted, Some(SlotVerb::Evict)) => Some(Why::EvictedByHand),
             _ => self.cause.as_ref()?.why,
         }
     }

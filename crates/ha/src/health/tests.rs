@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use sequent_core::{
     Clock, ErrorKind, SourceError, SystemClock,
-    ledger::{Word, WordVerb},
+    ledger::{SlotCommand, SlotVerb},
 };
 
 use super::member::{
@@ -30,8 +30,8 @@ fn cause(kind: ErrorKind) -> Cause {
     Cause::from(&error(kind))
 }
 
-fn command(verb: WordVerb, at_ms: u64, until_ms: Option<u64>) -> Word {
-    Word { slot: 0, verb, who: "ann".into(), why: "disk".into(), at_ms, until_ms }
+fn command(verb: SlotVerb, at_ms: u64, until_ms: Option<u64>) -> SlotCommand {
+    SlotCommand { slot: 0, verb, who: "ann".into(), why: "disk".into(), at_ms, until_ms }
 }
 
 impl Fixture {
@@ -57,7 +57,7 @@ impl Fixture {
         self.member.tick(self.now, WALL)
     }
 
-    fn apply(&mut self, command: Option<&Word>) -> Option<Transition> {
+    fn apply(&mut self, command: Option<&SlotCommand>) -> Option<Transition> {
         self.member.apply_command(self.now, WALL, command)
     }
 
@@ -145,7 +145,7 @@ fn a_slow_member_still_answers_and_a_silent_one_does_not() {
     fixture.slow(false);
     fixture.probe_passed(token);
     assert!(fixture.member.answers_slowly(), "slowly again");
-    fixture.apply(Some(&command(WordVerb::Evict, 1, None)));
+    fixture.apply(Some(&command(SlotVerb::Evict, 1, None)));
     assert!(!fixture.member.answers_slowly(), "an operator said no");
 }
 
@@ -232,7 +232,7 @@ fn a_last_resort_may_try_the_evicted_but_never_the_quarantined_or_held() {
     assert_eq!(fixture.member.begin_probe(ProbeReason::LastResort), None);
 
     let mut held = Fixture::new();
-    held.apply(Some(&command(WordVerb::Evict, 1, None)));
+    held.apply(Some(&command(SlotVerb::Evict, 1, None)));
     assert_eq!(held.member.begin_probe(ProbeReason::LastResort), None);
 }
 
@@ -242,7 +242,7 @@ fn only_a_command_clears_a_quarantine() {
     fixture.fail(ErrorKind::Refused);
     assert_eq!(fixture.after(10_000 * S).tick(), None);
     assert_eq!((fixture.fail(ErrorKind::Unavailable), fixture.state()), (None, SlotState::Quarantined));
-    assert_eq!(fixture.apply(Some(&command(WordVerb::Rescue, 1, None))), Some(Transition::Probation));
+    assert_eq!(fixture.apply(Some(&command(SlotVerb::Rescue, 1, None))), Some(Transition::Probation));
     assert_eq!(
         (fixture.member.due(), fixture.member.clear_count()),
         (Some(fixture.now), 1),
@@ -261,11 +261,11 @@ fn the_result_of_an_overtaken_probe_is_ignored() {
         let (mut fixture, old) = Fixture::new().probing();
         match overtake {
             ErrorKind::Refused => drop(fixture.fail(ErrorKind::Refused)),
-            _ => drop(fixture.apply(Some(&command(WordVerb::Evict, 1, None)))),
+            _ => drop(fixture.apply(Some(&command(SlotVerb::Evict, 1, None)))),
         }
         let state = fixture.state();
         assert_eq!((fixture.probe_passed(old), fixture.state()), (None, state));
-        fixture.apply(Some(&command(WordVerb::Rescue, 2, None)));
+        fixture.apply(Some(&command(SlotVerb::Rescue, 2, None)));
         let new = fixture.member.begin_probe(ProbeReason::Due).unwrap();
         assert_eq!((fixture.probe_passed(old), fixture.state()), (None, SlotState::Probation));
         assert!(matches!(fixture.probe_passed(new), Some(Transition::Rescued { .. })));
@@ -275,22 +275,22 @@ fn the_result_of_an_overtaken_probe_is_ignored() {
 #[test]
 fn a_command_is_applied_once_and_no_timer_undoes_it() {
     let mut fixture = Fixture::new();
-    let evict = command(WordVerb::Evict, 7, None);
+    let evict = command(SlotVerb::Evict, 7, None);
     let transition = fixture.apply(Some(&evict));
     assert!(
         matches!(transition, Some(Transition::Evicted { retry_after: None, ref cause }) if cause.detail == "evict by ann: disk")
     );
     assert_eq!(fixture.apply(Some(&evict)), None);
     assert_eq!((fixture.after(10_000 * S).tick(), fixture.member.due()), (None, None));
-    assert_eq!(fixture.apply(Some(&command(WordVerb::Rescue, 8, None))), Some(Transition::Probation));
-    assert_eq!(fixture.apply(Some(&command(WordVerb::Rescue, 8, None))), None);
+    assert_eq!(fixture.apply(Some(&command(SlotVerb::Rescue, 8, None))), Some(Transition::Probation));
+    assert_eq!(fixture.apply(Some(&command(SlotVerb::Rescue, 8, None))), None);
 }
 
 #[test]
 fn a_command_keeps_an_evicted_member_out() {
     let mut fixture = Fixture::new();
     fixture.fail(ErrorKind::Unavailable);
-    assert_eq!(fixture.apply(Some(&command(WordVerb::Drain, 1, None))), None, "it is out already");
+    assert_eq!(fixture.apply(Some(&command(SlotVerb::Drain, 1, None))), None, "it is out already");
     assert_eq!(fixture.after(10_000 * S).tick(), None);
     assert_eq!(fixture.apply(None), Some(Transition::Probation), "withdrawn");
 }
@@ -298,7 +298,7 @@ fn a_command_keeps_an_evicted_member_out() {
 #[test]
 fn a_command_ends_at_its_time() {
     let mut fixture = Fixture::new();
-    let short = command(WordVerb::Evict, 1, Some(WALL + 50));
+    let short = command(SlotVerb::Evict, 1, Some(WALL + 50));
     assert!(fixture.apply(Some(&short)).is_some());
     assert_eq!(fixture.member.tick(fixture.now, WALL + 49), None);
     assert_eq!(fixture.member.tick(fixture.now, WALL + 50), Some(Transition::Probation));
@@ -308,7 +308,7 @@ fn a_command_ends_at_its_time() {
         "an old list changes nothing"
     );
     assert_eq!(
-        Fixture::new().apply(Some(&command(WordVerb::Evict, 1, Some(WALL)))),
+        Fixture::new().apply(Some(&command(SlotVerb::Evict, 1, Some(WALL)))),
         None,
         "over before it came"
     );
@@ -317,7 +317,7 @@ fn a_command_ends_at_its_time() {
 #[test]
 fn a_quarantine_outlives_a_command() {
     let mut fixture = Fixture::new();
-    fixture.apply(Some(&command(WordVerb::Evict, 1, None)));
+    fixture.apply(Some(&command(SlotVerb::Evict, 1, None)));
     fixture.fail(ErrorKind::Refused);
     assert_eq!((fixture.apply(None), fixture.state()), (None, SlotState::Quarantined));
 }
@@ -379,11 +379,11 @@ fn failed_probes_do_not_change_out_since() {
 fn a_command_shows_the_earlier_cause() {
     let mut fixture = Fixture::new();
     let detail = |fixture: &Fixture| fixture.member.cause().unwrap().detail.clone();
-    fixture.apply(Some(&command(WordVerb::Drain, 1, None)));
+    fixture.apply(Some(&command(SlotVerb::Drain, 1, None)));
     assert_eq!(detail(&fixture), "drain by ann: disk", "there was nothing before");
     let mut fixture = Fixture::new();
     fixture.fail(ErrorKind::Unavailable);
     let fault = cause(ErrorKind::Unavailable).detail;
-    fixture.apply(Some(&command(WordVerb::Drain, 1, None)));
+    fixture.apply(Some(&command(SlotVerb::Drain, 1, None)));
     assert_eq!(detail(&fixture), format!("drain by ann: disk; it was out before, for: {fault}"));
 }

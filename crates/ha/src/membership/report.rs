@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sequent_core::{Action, ErrorKind, Event, Scope, SlotIndex, SourceError, ledger::Word};
+use sequent_core::{Action, ErrorKind, Event, Scope, SlotIndex, SourceError, ledger::SlotCommand};
 
 use super::{Membership, counts::Counts};
 use crate::health::member::events::{Cause, ProbeReason};
@@ -87,7 +87,7 @@ impl Membership {
     }
 
     /// Applies the latest command about each slot. A slot without one is released from its last command.
-    pub(crate) fn apply_commands(&self, commands: &[Word]) {
+    pub(crate) fn apply_commands(&self, commands: &[SlotCommand]) {
         let wall_ms = self.env.clock.wall_ms();
         for slot in self.slots() {
             let command =
@@ -99,7 +99,7 @@ impl Membership {
                 new = member.command().filter(|command| Some(command.at_ms) != was).cloned();
                 transition
             });
-            if let Some(Word { slot, verb, who, why, .. }) = new {
+            if let Some(SlotCommand { slot, verb, who, why, .. }) = new {
                 self.env.events.emit(Event::Obeyed { slot, verb: verb.as_str(), who, why });
             }
         }

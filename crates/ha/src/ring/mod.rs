@@ -12,7 +12,7 @@ mod tests;
 
 use std::{fmt, sync::Arc};
 
-use sequent_core::{Env, Key, Layout, SlotIndex, Source, SourceError, Store, ledger::Word};
+use sequent_core::{Env, Key, Layout, SlotIndex, Source, SourceError, Store, ledger::SlotCommand};
 
 use self::{
     key::{KeyCounters, registry::KeyRegistry},
@@ -74,7 +74,7 @@ impl Ring {
 
     /// Applies operators' commands: the latest about each slot. A slot without one is released from its last command.
     /// The same command is applied once.
-    pub fn apply_commands(&self, commands: &[Word]) {
+    pub fn apply_commands(&self, commands: &[SlotCommand]) {
         self.shared.membership.apply_commands(commands);
     }
 

@@ -13,7 +13,7 @@ mod server;
 
 use sequent_core::{
     Event, Events,
-    ledger::{Word, WordVerb},
+    ledger::{SlotCommand, SlotVerb},
 };
 use sequent_proto::v1::NextRequest;
 use server::Server;
@@ -50,9 +50,15 @@ async fn watched() -> (Server, mpsc::UnboundedReceiver<Event>) {
     (Server::telling(events).await, flips)
 }
 
-async fn say(server: &Server, verb: WordVerb) {
-    let word =
-        Word { slot: 1, verb, who: "test".to_owned(), why: "to see".to_owned(), at_ms: 0, until_ms: None };
+async fn say(server: &Server, verb: SlotVerb) {
+    let word = SlotCommand {
+        slot: 1,
+        verb,
+        who: "test".to_owned(),
+        why: "to see".to_owned(),
+        at_ms: 0,
+        until_ms: None,
+    };
     server.engine.cluster().ledger.say(&word).await.unwrap();
 }
 
@@ -133,7 +139,7 @@ async fn what_somebody_on_call_needs_first() {
         assert!(value(&server, series).await >= 1.0, "{series}");
     }
     // The first scrape after an event shows it and its new state. Nothing waits for a tick.
-    say(&server, WordVerb::Evict).await;
+    say(&server, SlotVerb::Evict).await;
     assert!(matches!(flips.recv().await, Some(Event::Evicted { slot: 1, .. })));
     let evicted = [
         r#"sequent_slot_state{slot="1",state="evicted"} 1"#,
@@ -141,7 +147,7 @@ async fn what_somebody_on_call_needs_first() {
         r#"sequent_slot_evictions_total{slot="1",kind="word"} 1"#,
     ];
     shows(&server, &evicted).await;
-    say(&server, WordVerb::Rescue).await;
+    say(&server, SlotVerb::Rescue).await;
     assert!(matches!(flips.recv().await, Some(Event::Rescued { slot: 1, .. })));
     let rescued = [
         r#"sequent_slot_state{slot="1",state="evicted"} 0"#,

@@ -5,7 +5,7 @@ use std::{fmt::Write, sync::Arc, time::Duration};
 
 use sequent_core::{
     Env,
-    ledger::{Word, WordVerb},
+    ledger::{SlotCommand, SlotVerb},
 };
 use sequent_engine::Options;
 use sequent_proto::v1::{LeaseRequest, NextRequest, sequences_client::SequencesClient};
@@ -112,14 +112,14 @@ impl Day {
 
     /// Evicts all slots for a while, then rescues them.
     async fn put_out_and_in(&mut self) {
-        for verb in [WordVerb::Evict, WordVerb::Rescue] {
+        for verb in [SlotVerb::Evict, SlotVerb::Rescue] {
             for slot in 0..2 {
                 let (who, why) = ("test".to_owned(), "to see".to_owned());
-                let word = Word { slot, verb, who, why, at_ms: 0, until_ms: None };
+                let word = SlotCommand { slot, verb, who, why, at_ms: 0, until_ms: None };
                 self.server.engine.cluster().ledger.say(&word).await.unwrap();
             }
             alone(OBEYED_S).await;
-            if verb == WordVerb::Evict {
+            if verb == SlotVerb::Evict {
                 self.ask().await;
             }
         }

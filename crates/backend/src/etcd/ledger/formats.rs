@@ -2,7 +2,7 @@
 
 use sequent_core::{
     Epoch, ErrorKind, InstanceId, Layout, SlotIndex, SourceError,
-    ledger::{Definition, LayoutPage, Moved, PastEpoch, Row, Word, WordVerb},
+    ledger::{Definition, LayoutPage, Moved, PastEpoch, Row, SlotCommand, SlotVerb},
 };
 use serde::{Deserialize, Serialize};
 
@@ -204,17 +204,17 @@ pub(super) struct KeptCommand {
 }
 
 impl KeptCommand {
-    pub(super) fn of(word: &Word) -> Self {
-        let Word { verb, who, why, at_ms, until_ms, .. } = word.clone();
+    pub(super) fn of(word: &SlotCommand) -> Self {
+        let SlotCommand { verb, who, why, at_ms, until_ms, .. } = word.clone();
         Self { verb: verb.as_str().to_owned(), who, why, at_ms, until_ms }
     }
 
-    pub(super) fn read(slot: SlotIndex, kv: &Kv) -> Result<Word, SourceError> {
+    pub(super) fn read(slot: SlotIndex, kv: &Kv) -> Result<SlotCommand, SourceError> {
         let Self { verb, who, why, at_ms, until_ms } = json_value::of("command", kv)?;
-        let verb = WordVerb::from_word(&verb).ok_or_else(|| {
+        let verb = SlotVerb::from_word(&verb).ok_or_else(|| {
             SourceError::new(ErrorKind::Refused, format!("command about slot {slot}: found verb {verb:?}"))
         })?;
-        Ok(Word { slot, verb, who, why, at_ms, until_ms })
+        Ok(SlotCommand { slot, verb, who, why, at_ms, until_ms })
     }
 }
 

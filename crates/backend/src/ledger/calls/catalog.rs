@@ -2,7 +2,10 @@
 
 use sequent_core::{
     BoxFuture, Key, SlotIndex, SourceError,
-    ledger::{Catalog, Counter, Defined, Definition, Fence, LedgerNote, NoteSubject, Retention, Word, Words},
+    ledger::{
+        Catalog, Counter, Defined, Definition, Fence, LedgerNote, NoteSubject, Retention, SlotCommand,
+        SlotCommands,
+    },
 };
 
 use super::parts;
@@ -59,8 +62,8 @@ impl<E: LedgerEngine> Catalog for CoreLedger<E> {
     }
 }
 
-impl<E: LedgerEngine> Words for CoreLedger<E> {
-    fn words(&self) -> BoxFuture<'_, Result<Vec<Word>, SourceError>> {
+impl<E: LedgerEngine> SlotCommands for CoreLedger<E> {
+    fn slot_commands(&self) -> BoxFuture<'_, Result<Vec<SlotCommand>, SourceError>> {
         Box::pin(async move {
             let selection = Selection { commands: true, ..Selection::default() };
             let records = self.engine.view("read commands from", &selection).await?;
@@ -68,7 +71,7 @@ impl<E: LedgerEngine> Words for CoreLedger<E> {
         })
     }
 
-    fn say<'a>(&'a self, word: &'a Word) -> BoxFuture<'a, Result<Word, SourceError>> {
+    fn say<'a>(&'a self, word: &'a SlotCommand) -> BoxFuture<'a, Result<SlotCommand, SourceError>> {
         Box::pin(async move {
             let command = |records: &mut _| Ok(rules::catalog::command(records, word));
             self.engine.transact("command in", &Selection::default(), command).await

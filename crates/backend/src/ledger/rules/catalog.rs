@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use sequent_core::ledger::{Defined, Definition, Word};
+use sequent_core::ledger::{Defined, Definition, SlotCommand};
 
 use crate::ledger::Records;
 
@@ -26,14 +26,14 @@ pub(crate) fn define(records: &mut Records, definition: &Definition, judged: Opt
 }
 
 /// The commands that have not expired.
-pub(crate) fn commands_in_force(records: &Records) -> Vec<Word> {
-    let lasts = |word: &&Word| word.until_ms.is_none_or(|until_ms| records.clock_ms < until_ms);
+pub(crate) fn commands_in_force(records: &Records) -> Vec<SlotCommand> {
+    let lasts = |word: &&SlotCommand| word.until_ms.is_none_or(|until_ms| records.clock_ms < until_ms);
     records.commands.iter().filter(lasts).cloned().collect()
 }
 
 /// Replaces the command of a slot; returns it as written.
-pub(crate) fn command(records: &mut Records, word: &Word) -> Word {
-    let said = Word { at_ms: records.clock_ms, ..word.clone() };
+pub(crate) fn command(records: &mut Records, word: &SlotCommand) -> SlotCommand {
+    let said = SlotCommand { at_ms: records.clock_ms, ..word.clone() };
     records.changes.command = Some(said.clone());
     said
 }

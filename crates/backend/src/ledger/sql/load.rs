@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use sequent_core::{
     Epoch, ErrorKind, InstanceId, Key, Layout, SourceError,
-    ledger::{Counter, Definition, DenseRow, LayoutPage, Moved, NoteSubject, PastEpoch, Row, Word, WordVerb},
+    ledger::{
+        Counter, Definition, DenseRow, LayoutPage, Moved, NoteSubject, PastEpoch, Row, SlotCommand, SlotVerb,
+    },
 };
 
 use super::{Hold, LedgerSession, Records, Selection};
@@ -185,11 +187,11 @@ fn definition(mut row: SqlRow) -> Result<Definition, SourceError> {
     Ok(Definition { name, version: row.small("a definition's version")?, body: row.text()? })
 }
 
-fn command(mut row: SqlRow) -> Result<Word, SourceError> {
+fn command(mut row: SqlRow) -> Result<SlotCommand, SourceError> {
     let (slot, verb) = (row.small("slot")?, row.text()?);
-    let verb = WordVerb::from_word(&verb).ok_or_else(|| {
+    let verb = SlotVerb::from_word(&verb).ok_or_else(|| {
         SourceError::new(ErrorKind::Refused, format!("command about slot {slot}: found verb {verb:?}"))
     })?;
     let (who, why) = (row.text()?, row.text()?);
-    Ok(Word { slot, verb, who, why, at_ms: row.count()?, until_ms: row.maybe_count()? })
+    Ok(SlotCommand { slot, verb, who, why, at_ms: row.count()?, until_ms: row.maybe_count()? })
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use sequent_core::{
     InstanceId, Key, Layout,
-    ledger::{Counter, LayoutPage, Row, Word},
+    ledger::{Counter, LayoutPage, Row, SlotCommand},
 };
 
 use super::{LedgerSession, Records, load::named};
@@ -147,7 +147,7 @@ async fn save_catalog<S: LedgerSession>(session: &mut S, records: &Records) -> R
         let params = vec![definition.name.as_str().into(), version.into(), S::text(&definition.body)];
         session.execute(sql.write_definition, params).await?;
     }
-    if let Some(Word { slot, verb, who, why, at_ms, until_ms }) = &changes.command {
+    if let Some(SlotCommand { slot, verb, who, why, at_ms, until_ms }) = &changes.command {
         let mut params = vec![(*slot).into(), verb.as_str().into(), S::text(who), S::text(why)];
         params.extend([(*at_ms).into(), (*until_ms).into()]);
         session.execute(sql.write_command, params).await?;

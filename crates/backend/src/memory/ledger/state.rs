@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sequent_core::{
     InstanceId, Key, LedgerId, SequenceName, SlotIndex,
-    ledger::{Counter, Definition, DenseRow, LayoutPage, Moved, NoteSubject, PastEpoch, Row, ServerId, Word},
+    ledger::{
+        Counter, Definition, DenseRow, LayoutPage, Moved, NoteSubject, PastEpoch, Row, ServerId, SlotCommand,
+    },
 };
 
 use crate::ledger::{Changes, DenseCount, Keys, Records, Selection, bounded_sum};
@@ -31,7 +33,7 @@ pub struct LedgerState {
     history: BTreeMap<Counter, Vec<PastEpoch>>,
     definitions: BTreeMap<SequenceName, Definition>,
     notes: BTreeMap<NoteSubject, u64>,
-    commands: BTreeMap<SlotIndex, Word>,
+    commands: BTreeMap<SlotIndex, SlotCommand>,
     dense: BTreeMap<Key, DenseCount>,
 }
 

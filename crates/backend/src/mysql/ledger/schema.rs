@@ -98,8 +98,8 @@ const ADVANCES: (&str, &str) = (
 );
 
 const WORDS: (&str, &str) = (
-    "sequent_words",
-    "CREATE TABLE IF NOT EXISTS sequent_words (
+    "sequent_slot_commands",
+    "CREATE TABLE IF NOT EXISTS sequent_slot_commands (
         slot SMALLINT UNSIGNED NOT NULL PRIMARY KEY,
         verb VARBINARY(16) NOT NULL,
         who BLOB NOT NULL,

@@ -110,8 +110,8 @@ pub(super) static STATEMENTS: Statements = Statements {
         ON d.name = newest.name AND d.version = newest.version ORDER BY d.name",
     write_definition: "INSERT INTO sequent_definitions (name, version, body) VALUES (?, ?, ?)",
 
-    commands: "SELECT slot, verb, who, why, at_ms, until_ms FROM sequent_words ORDER BY slot",
-    write_command: "REPLACE INTO sequent_words (slot, verb, who, why, at_ms, until_ms) VALUES (?, ?, ?, ?, ?, ?)",
+    commands: "SELECT slot, verb, who, why, at_ms, until_ms FROM sequent_slot_commands ORDER BY slot",
+    write_command: "REPLACE INTO sequent_slot_commands (slot, verb, who, why, at_ms, until_ms) VALUES (?, ?, ?, ?, ?, ?)",
 
     stores: "SELECT slot, instance FROM sequent_slots ORDER BY slot",
     write_store: "REPLACE INTO sequent_slots (slot, instance) VALUES (?, ?)",

@@ -75,7 +75,7 @@ pub(super) static TABLES: Tables = Tables {
             number bigint NOT NULL
         )",
         // Operators' texts are bytes too, so the database's encoding does not matter.
-        "CREATE TABLE words (
+        "CREATE TABLE slot_commands (
             slot integer PRIMARY KEY,
             verb text NOT NULL,
             who bytea NOT NULL,

@@ -23,7 +23,7 @@ const NEEDED: &Needed = &[
     ("advances", "SELECT, INSERT, UPDATE"),
     ("dense", "SELECT, INSERT, UPDATE"),
     ("counters", "SELECT, INSERT, UPDATE, DELETE"),
-    ("words", "SELECT, INSERT, UPDATE"),
+    ("slot_commands", "SELECT, INSERT, UPDATE"),
     ("servers", "SELECT, INSERT, UPDATE, DELETE"),
     ("slots", "SELECT, INSERT, UPDATE, DELETE"),
 ];

@@ -79,8 +79,8 @@ pub(super) static STATEMENTS: Statements = Statements {
     all_definitions: "SELECT DISTINCT ON (name) name, version, body FROM definitions ORDER BY name, version DESC",
     write_definition: "INSERT INTO definitions (name, version, body) VALUES ($1, $2, $3)",
 
-    commands: "SELECT slot, verb, who, why, at_ms, until_ms FROM words ORDER BY slot",
-    write_command: "INSERT INTO words (slot, verb, who, why, at_ms, until_ms) VALUES ($1::int8, $2, $3, $4, $5, $6) \
+    commands: "SELECT slot, verb, who, why, at_ms, until_ms FROM slot_commands ORDER BY slot",
+    write_command: "INSERT INTO slot_commands (slot, verb, who, why, at_ms, until_ms) VALUES ($1::int8, $2, $3, $4, $5, $6) \
         ON CONFLICT (slot) DO UPDATE SET verb = excluded.verb, who = excluded.who, why = excluded.why, \
             at_ms = excluded.at_ms, until_ms = excluded.until_ms",
 

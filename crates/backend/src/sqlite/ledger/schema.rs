@@ -74,7 +74,7 @@ pub(super) static TABLES: Tables = Tables {
             k TEXT PRIMARY KEY,
             number INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID",
-        "CREATE TABLE words (
+        "CREATE TABLE slot_commands (
             slot INTEGER PRIMARY KEY,
             verb TEXT NOT NULL,
             who TEXT NOT NULL,

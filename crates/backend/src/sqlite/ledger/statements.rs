@@ -102,8 +102,8 @@ pub(super) static STATEMENTS: Statements = Statements {
     all_definitions: "SELECT name, max(version), body FROM definitions GROUP BY name ORDER BY name",
     write_definition: "INSERT INTO definitions (name, version, body) VALUES (?1, ?2, ?3)",
 
-    commands: "SELECT slot, verb, who, why, at_ms, until_ms FROM words ORDER BY slot",
-    write_command: "INSERT OR REPLACE INTO words (slot, verb, who, why, at_ms, until_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    commands: "SELECT slot, verb, who, why, at_ms, until_ms FROM slot_commands ORDER BY slot",
+    write_command: "INSERT OR REPLACE INTO slot_commands (slot, verb, who, why, at_ms, until_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
 
     stores: "SELECT slot, instance FROM slots ORDER BY slot",
     write_store: "INSERT OR REPLACE INTO slots (slot, instance) VALUES (?1, ?2)",

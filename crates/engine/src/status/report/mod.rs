@@ -7,5 +7,7 @@ mod status;
 pub use sequence::{
     COUNTERS_SHOWN_MAX, CounterReport, DenseReport, SequenceReport, SequenceSummary, WaitingReport,
 };
-pub use shard::{Cause, Found, QuarantineReport, RESTING_SHOWN_MAX, RestReport, ShardReport, WordReport};
+pub use shard::{
+    Cause, Found, QuarantineReport, RESTING_SHOWN_MAX, RestReport, ShardReport, SlotCommandReport,
+};
 pub use status::{BehindReport, DenseBehindReport, EventReport, KeyReport, Status};

@@ -1,6 +1,6 @@
 //! A slot: what is in it, how it is, and what was said and found of it.
 
-use sequent_core::{SlotIndex, ledger::Word};
+use sequent_core::{SlotIndex, ledger::SlotCommand};
 use serde::{Deserialize, Serialize};
 
 /// A slot: what is in it, and how it is.
@@ -25,7 +25,7 @@ pub struct ShardReport {
     /// When it will be tried again, where a running engine knows.
     pub retry_in_ms: Option<u64>,
     /// The operator's word in force.
-    pub word: Option<WordReport>,
+    pub word: Option<SlotCommandReport>,
     /// What a fresh look at the store found; absent where it could not be opened.
     pub found: Option<Found>,
     /// Counters of this slot from which nothing is taken before an operator has cleared them.
@@ -61,7 +61,7 @@ pub struct Found {
 
 /// An operator's word.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct WordReport {
+pub struct SlotCommandReport {
     /// `evict`, `rescue` or `drain`.
     pub verb: &'static str,
     /// Who said it.
@@ -110,9 +110,9 @@ impl RestReport {
     }
 }
 
-impl From<&Word> for WordReport {
-    fn from(word: &Word) -> Self {
-        let Word { verb, who, why, at_ms, until_ms, .. } = word;
+impl From<&SlotCommand> for SlotCommandReport {
+    fn from(word: &SlotCommand) -> Self {
+        let SlotCommand { verb, who, why, at_ms, until_ms, .. } = word;
         Self { verb: verb.as_str(), who: who.clone(), why: why.clone(), at_ms: *at_ms, until_ms: *until_ms }
     }
 }

@@ -8,7 +8,7 @@ use sequent_core::{
         Answer, Catalog, Counter, Defined, Definition, Dense, DenseAsk, DenseRow, DenseTaken, Fence,
         Heartbeat, Identity, Known, LayoutBook, LayoutPage, LayoutRecord, Ledger, LedgerInspection,
         LedgerNote, Loss, Moved, NoteSubject, Opened, Opening, Pass, PastEpoch, Presence, Raise, Raised,
-        Reading, Rebased, Recovery, Retention, Row, Rows, ServerId, Word, Words,
+        Reading, Rebased, Recovery, Retention, Row, Rows, ServerId, SlotCommand, SlotCommands,
     },
 };
 
@@ -179,12 +179,12 @@ impl Dense for Metered {
 }
 
 #[deny(clippy::missing_trait_methods)]
-impl Words for Metered {
-    fn words(&self) -> Told<'_, Vec<Word>> {
-        Box::pin(self.other.of(self.ledger.words()))
+impl SlotCommands for Metered {
+    fn slot_commands(&self) -> Told<'_, Vec<SlotCommand>> {
+        Box::pin(self.other.of(self.ledger.slot_commands()))
     }
 
-    fn say<'a>(&'a self, word: &'a Word) -> Told<'a, Word> {
+    fn say<'a>(&'a self, word: &'a SlotCommand) -> Told<'a, SlotCommand> {
         Box::pin(self.other.of(self.ledger.say(word)))
     }
 }

@@ -9,7 +9,7 @@ use sequent_core::{
         Answer, Catalog, Counter, Defined, Definition, Dense, DenseAsk, DenseRow, DenseTaken, Fence,
         Heartbeat, Identity, Known, LayoutBook, LayoutPage, LayoutRecord, LedgerInspection, LedgerNote, Loss,
         Moved, NoteSubject, Opened, Opening, Pass, PastEpoch, Presence, Raise, Raised, Reading, Rebased,
-        Recovery, Retention, Row, Rows, ServerId, Word, Words,
+        Recovery, Retention, Row, Rows, ServerId, SlotCommand, SlotCommands,
     },
 };
 
@@ -173,12 +173,12 @@ impl Catalog for Wired<MemoryLedger> {
     }
 }
 
-impl Words for Wired<MemoryLedger> {
-    fn words(&self) -> Answered<'_, Vec<Word>> {
-        Box::pin(self.wire.carry("words", self.inner.words()))
+impl SlotCommands for Wired<MemoryLedger> {
+    fn slot_commands(&self) -> Answered<'_, Vec<SlotCommand>> {
+        Box::pin(self.wire.carry("slot_commands", self.inner.slot_commands()))
     }
 
-    fn say<'a>(&'a self, word: &'a Word) -> Answered<'a, Word> {
+    fn say<'a>(&'a self, word: &'a SlotCommand) -> Answered<'a, SlotCommand> {
         Box::pin(self.wire.carry("say", self.inner.say(word)))
     }
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use sequent_core::{
     ErrorKind, Why,
-    ledger::{Word, WordVerb},
+    ledger::{SlotCommand, SlotVerb},
 };
 
 use super::{
@@ -17,7 +17,7 @@ use crate::status::SlotState;
 const DRAIN_SETTLES: Duration = Duration::from_millis(100);
 
 impl Member {
-    pub(crate) fn command(&self) -> Option<&Word> {
+    pub(crate) fn command(&self) -> Option<&SlotCommand> {
         self.command.as_ref()
     }
 
@@ -37,7 +37,7 @@ impl Member {
         &mut self,
         now: Instant,
         wall_ms: u64,
-        command: Option<&Word>,
+        command: Option<&SlotCommand>,
     ) -> Option<Transition> {
         let command = command.filter(|command| command.until_ms.is_none_or(|until| until > wall_ms));
         if command.map(|command| command.at_ms) == self.command.as_ref().map(|command| command.at_ms) {
@@ -46,9 +46,9 @@ impl Member {
         let was_held_out = self.is_held_out();
         self.command = command.cloned();
         match command.map(|command| command.verb) {
-            Some(WordVerb::Evict) => command.and_then(|command| self.evict_by_command(now, command)),
-            Some(WordVerb::Drain) => command.and_then(|command| self.drain(now, command)),
-            Some(WordVerb::Rescue) => {
+            Some(SlotVerb::Evict) => command.and_then(|command| self.evict_by_command(now, command)),
+            Some(SlotVerb::Drain) => command.and_then(|command| self.drain(now, command)),
+            Some(SlotVerb::Rescue) => {
                 self.clear_count += 1;
                 (self.state != SlotState::Live).then(|| self.begin_probation(now, now))
             }
@@ -59,10 +59,10 @@ impl Member {
 
     /// Whether a command keeps it out.
     pub(super) fn is_held_out(&self) -> bool {
-        self.command.as_ref().is_some_and(|command| command.verb != WordVerb::Rescue)
+        self.command.as_ref().is_some_and(|command| command.verb != SlotVerb::Rescue)
     }
 
-    fn evict_by_command(&mut self, now: Instant, command: &Word) -> Option<Transition> {
+    fn evict_by_command(&mut self, now: Instant, command: &SlotCommand) -> Option<Transition> {
         self.probing = None;
         if matches!(self.state, SlotState::Quarantined | SlotState::Evicted) {
             return None;
@@ -73,7 +73,7 @@ impl Member {
     /// A drain takes the member out too, but awaits requests in flight, which an evicted member may have as well.
     ///
     /// It returns no eviction: the member is healthy, and the command itself is reported.
-    fn drain(&mut self, now: Instant, command: &Word) -> Option<Transition> {
+    fn drain(&mut self, now: Instant, command: &SlotCommand) -> Option<Transition> {
         self.probing = None;
         if matches!(self.state, SlotState::Quarantined | SlotState::Draining | SlotState::Drained) {
             return None;
@@ -82,7 +82,7 @@ impl Member {
         None
     }
 
-    fn take_out(&mut self, state: SlotState, now: Instant, command: &Word) -> Option<Transition> {
+    fn take_out(&mut self, state: SlotState, now: Instant, command: &SlotCommand) -> Option<Transition> {
         let was_in = matches!(self.state, SlotState::Live | SlotState::Probation);
         let own_cause = self.cause.take().filter(|cause| !cause.why.is_some_and(Why::is_by_word));
         self.cause_before_command =

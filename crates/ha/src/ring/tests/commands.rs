@@ -2,20 +2,20 @@
 
 use sequent_core::{
     Clock, Why,
-    ledger::{Word, WordVerb},
+    ledger::{SlotCommand, SlotVerb},
 };
 
 use super::*;
 
-fn command(slot: SlotIndex, verb: WordVerb, at_ms: u64) -> Word {
-    Word { slot, verb, who: "ann".into(), why: "new disk".into(), at_ms, until_ms: None }
+fn command(slot: SlotIndex, verb: SlotVerb, at_ms: u64) -> SlotCommand {
+    SlotCommand { slot, verb, who: "ann".into(), why: "new disk".into(), at_ms, until_ms: None }
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_evicted_slot_stays_out_even_if_all_others_fail() {
     let fixture = Fixture::new(1);
     let probe_loop = tokio::spawn(fixture.ring.run());
-    let evict = [command(0, WordVerb::Evict, 1)];
+    let evict = [command(0, SlotVerb::Evict, 1)];
     fixture.ring.apply_commands(&evict);
     fixture.ring.apply_commands(&evict);
     fixture.script(1).always(fails(ErrorKind::Unavailable));
@@ -30,7 +30,7 @@ async fn an_evicted_slot_stays_out_even_if_all_others_fail() {
     assert_eq!(status.cause, Some((ErrorKind::Unavailable, "evict by ann: new disk".into())));
     assert_eq!((status.retry_at, status.command.as_ref()), (None, evict.first()));
 
-    fixture.ring.apply_commands(&[command(0, WordVerb::Rescue, 2)]);
+    fixture.ring.apply_commands(&[command(0, SlotVerb::Rescue, 2)]);
     sleep_ms(1).await;
     assert_eq!(fixture.state(0), SlotState::Live, "by a probe at once");
     assert!(fixture.take(1).await.is_ok());
@@ -42,7 +42,7 @@ async fn a_command_ends_at_its_time_by_the_wall_clock() {
     let fixture = Fixture::new(1);
     let probe_loop = tokio::spawn(fixture.ring.run());
     let until_ms = Some(fixture.clock.wall_ms() + 600_000);
-    fixture.ring.apply_commands(&[Word { until_ms, ..command(1, WordVerb::Drain, 1) }]);
+    fixture.ring.apply_commands(&[SlotCommand { until_ms, ..command(1, SlotVerb::Drain, 1) }]);
     sleep_ms(500_000).await;
     assert_eq!(fixture.state(1), SlotState::Drained);
     fixture.clock.step_wall(100_000);
@@ -67,14 +67,14 @@ async fn a_rescue_clears_the_quarantine_of_a_slot_and_of_its_counters() {
         "one counter, not the slot"
     );
 
-    fixture.ring.apply_commands(&[command(0, WordVerb::Rescue, 1)]);
+    fixture.ring.apply_commands(&[command(0, SlotVerb::Rescue, 1)]);
     fixture.take(4).await.unwrap();
     assert_eq!((fixture.script(0).takes(), fixture.state(0)), (asked + 1, SlotState::Quarantined));
     fixture.take(4).await.unwrap();
     assert_eq!(fixture.script(0).takes(), asked + 1);
 
     fixture.script(0).always(Act::Back(1 << 40));
-    fixture.ring.apply_commands(&[command(0, WordVerb::Rescue, 2)]);
+    fixture.ring.apply_commands(&[command(0, SlotVerb::Rescue, 2)]);
     fixture.take(1).await.unwrap();
     assert_eq!(fixture.state(0), SlotState::Probation, "the counter failed, which says nothing of the slot");
     assert!(fixture.has_event(|event| {
@@ -88,7 +88,7 @@ async fn a_draining_slot_is_asked_no_more_and_loses_no_late_block() {
     let probe_loop = tokio::spawn(fixture.ring.run());
     fixture.script(1).then(Act::late(900 * MS));
     assert_eq!(fixture.numbers(2).await, [2], "slot 1 has it for later");
-    let drain = [command(1, WordVerb::Drain, 1)];
+    let drain = [command(1, SlotVerb::Drain, 1)];
     fixture.ring.apply_commands(&drain);
     assert_eq!(fixture.state(1), SlotState::Draining);
     sleep_ms(500).await;
@@ -110,7 +110,7 @@ async fn a_draining_slot_is_asked_no_more_and_loses_no_late_block() {
         sleep_ms(700).await;
     }
     assert_eq!((fixture.state(1), fixture.script(1).takes()), (SlotState::Drained, 1), "not even in need");
-    fixture.ring.apply_commands(&[command(1, WordVerb::Rescue, 2)]);
+    fixture.ring.apply_commands(&[command(1, SlotVerb::Rescue, 2)]);
     sleep_ms(1).await;
     assert_eq!(fixture.state(1), SlotState::Live);
     probe_loop.abort();
@@ -126,10 +126,10 @@ async fn a_drain_waits_for_every_key_and_starts_anew_after_a_rescue() {
         keys[usize::try_from(at).unwrap()].take(2).await.unwrap();
     }
     for at_ms in [1, 3] {
-        fixture.ring.apply_commands(&[command(1, WordVerb::Drain, at_ms)]);
-        fixture.ring.apply_commands(&[command(1, WordVerb::Rescue, at_ms + 1)]);
+        fixture.ring.apply_commands(&[command(1, SlotVerb::Drain, at_ms)]);
+        fixture.ring.apply_commands(&[command(1, SlotVerb::Rescue, at_ms + 1)]);
     }
-    fixture.ring.apply_commands(&[command(1, WordVerb::Drain, 5)]);
+    fixture.ring.apply_commands(&[command(1, SlotVerb::Drain, 5)]);
     sleep_ms(150).await;
     assert_eq!(fixture.state(1), SlotState::Draining);
     sleep_ms(500).await;
@@ -145,10 +145,10 @@ async fn the_error_of_a_take_names_each_slot_and_its_cause() {
     fixture.script(0).always(fails(ErrorKind::Unavailable));
     assert!(fixture.take(1).await.is_ok());
     fixture.ring.apply_commands(&[
-        command(1, WordVerb::Evict, 1),
-        command(2, WordVerb::Drain, 2),
+        command(1, SlotVerb::Evict, 1),
+        command(2, SlotVerb::Drain, 2),
         // It is out already for another cause. When that passes, the command still keeps it out.
-        command(0, WordVerb::Evict, 3),
+        command(0, SlotVerb::Evict, 3),
     ]);
     sleep_ms(1000).await;
     fixture.script(3).always(Act::Hang);

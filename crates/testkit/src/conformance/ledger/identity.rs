@@ -4,7 +4,7 @@ use std::slice;
 
 use sequent_core::{
     DurabilityClass, ErrorKind, InstanceId,
-    ledger::{Definition, Known, Raise, Word, WordVerb, apart},
+    ledger::{Definition, Known, Raise, SlotCommand, SlotVerb, apart},
 };
 
 use super::{
@@ -26,7 +26,7 @@ pub async fn a_new_ledger_is_empty(fixture: &dyn LedgerFixture) -> Checked {
     assert_eq!(ledger.read(&under, slice::from_ref(&order)).await?.rows, [None]);
     assert_eq!(ledger.list(None, 10).await?, []);
     assert_eq!(ledger.history(&order).await?, []);
-    assert_eq!(ledger.words().await?, []);
+    assert_eq!(ledger.slot_commands().await?, []);
     assert_eq!(ledger.definitions().await?.1, []);
     Ok(())
 }
@@ -80,7 +80,7 @@ pub async fn what_was_written_outlives_a_restart(fixture: &dyn LedgerFixture) ->
     let definition = Definition { name: "order".parse()?, version: 3, body: "{}".into() };
     desk.ledger.define(&definition, None).await?;
     let (who, why) = ("ops".to_owned(), "disk".to_owned());
-    let word = Word { slot: 1, verb: WordVerb::Evict, who, why, at_ms: 0, until_ms: None };
+    let word = SlotCommand { slot: 1, verb: SlotVerb::Evict, who, why, at_ms: 0, until_ms: None };
     let word = desk.ledger.say(&word).await?;
     let (before, row) = (desk.ledger.inspect().await?, desk.row(&order).await?);
     let (known, history) = (desk.ledger.known().await?, desk.ledger.history(&order).await?);
@@ -98,7 +98,7 @@ pub async fn what_was_written_outlives_a_restart(fixture: &dyn LedgerFixture) ->
     assert_eq!((ledger.known().await?, ledger.history(&order).await?), (known, history));
     assert_eq!(ledger.layout().await?, Some(layout()));
     assert_eq!(ledger.definitions().await?.1, [definition]);
-    assert_eq!(ledger.words().await?, [word]);
+    assert_eq!(ledger.slot_commands().await?, [word]);
     Ok(())
 }
 

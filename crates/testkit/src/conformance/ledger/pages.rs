@@ -2,7 +2,7 @@
 
 use sequent_core::{
     Layout,
-    ledger::{Defined, Definition, LayoutRecord, Word, WordVerb},
+    ledger::{Defined, Definition, LayoutRecord, SlotCommand, SlotVerb},
 };
 use tokio::task::JoinSet;
 
@@ -100,8 +100,8 @@ pub async fn of_many_definitions_one_stands(fixture: &dyn LedgerFixture) -> Chec
     Ok(())
 }
 
-fn word(slot: u16, verb: WordVerb) -> Word {
-    Word { slot, verb, who: "ops".to_owned(), why: ODD_TEXT.to_owned(), at_ms: 1, until_ms: None }
+fn word(slot: u16, verb: SlotVerb) -> SlotCommand {
+    SlotCommand { slot, verb, who: "ops".to_owned(), why: ODD_TEXT.to_owned(), at_ms: 1, until_ms: None }
 }
 
 /// The latest word about each slot counts, with the ledger's time; slots do not share words.
@@ -109,14 +109,14 @@ pub async fn the_latest_word_counts(fixture: &dyn LedgerFixture) -> Checked {
     let ledger = fixture.open().await;
     let before = ledger.inspect().await?.clock_ms;
     for slot in [3, 1] {
-        let said = ledger.say(&word(slot, WordVerb::Evict)).await?;
+        let said = ledger.say(&word(slot, SlotVerb::Evict)).await?;
         let after = ledger.inspect().await?.clock_ms;
         assert!((before..=after).contains(&said.at_ms), "said at {} of {before}..={after}", said.at_ms);
-        assert_eq!(said, Word { at_ms: said.at_ms, ..word(slot, WordVerb::Evict) });
+        assert_eq!(said, SlotCommand { at_ms: said.at_ms, ..word(slot, SlotVerb::Evict) });
     }
-    let drained = ledger.say(&word(1, WordVerb::Drain)).await?;
-    let rescued = ledger.say(&word(3, WordVerb::Rescue)).await?;
-    assert_eq!(fixture.open().await.words().await?, [drained, rescued]);
+    let drained = ledger.say(&word(1, SlotVerb::Drain)).await?;
+    let rescued = ledger.say(&word(3, SlotVerb::Rescue)).await?;
+    assert_eq!(fixture.open().await.slot_commands().await?, [drained, rescued]);
     Ok(())
 }
 
@@ -125,11 +125,11 @@ pub async fn words_expire_by_the_ledgers_clock(fixture: &dyn LedgerFixture) -> C
     let ledger = fixture.open().await;
     let now = ledger.inspect().await?.clock_ms;
     let hour = 3_600_000;
-    ledger.say(&word(0, WordVerb::Drain)).await?;
-    ledger.say(&Word { until_ms: Some(now), ..word(0, WordVerb::Evict) }).await?;
-    ledger.say(&Word { until_ms: Some(now - hour), ..word(1, WordVerb::Evict) }).await?;
-    let lasting = ledger.say(&Word { until_ms: Some(now + hour), ..word(2, WordVerb::Evict) }).await?;
-    assert_eq!(ledger.words().await?, std::slice::from_ref(&lasting));
+    ledger.say(&word(0, SlotVerb::Drain)).await?;
+    ledger.say(&SlotCommand { until_ms: Some(now), ..word(0, SlotVerb::Evict) }).await?;
+    ledger.say(&SlotCommand { until_ms: Some(now - hour), ..word(1, SlotVerb::Evict) }).await?;
+    let lasting = ledger.say(&SlotCommand { until_ms: Some(now + hour), ..word(2, SlotVerb::Evict) }).await?;
+    assert_eq!(ledger.slot_commands().await?, std::slice::from_ref(&lasting));
     let presence = Desk::of(fixture, 1).await?.heartbeat(&[]).await?.value;
     assert_eq!(presence.words, [lasting]);
     Ok(())
@@ -142,7 +142,7 @@ pub async fn a_heartbeat_brings_the_news(fixture: &dyn LedgerFixture) -> Checked
     let quiet = desk.heartbeat(&[]).await?.value;
     assert_eq!(quiet.words, []);
     let other = fixture.open().await;
-    let said = other.say(&word(2, WordVerb::Evict)).await?;
+    let said = other.say(&word(2, SlotVerb::Evict)).await?;
     other.define(&Definition { name: "order".parse()?, version: 1, body: "a".to_owned() }, None).await?;
     let before = other.inspect().await?.clock_ms;
     let ask = sequent_core::ledger::Raise { seen: 40, ..raise(&order, 1, 600) };

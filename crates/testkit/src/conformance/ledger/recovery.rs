@@ -2,7 +2,7 @@
 
 use sequent_core::{
     Block, ErrorKind, InstanceId,
-    ledger::{Known, Loss, Opening, Raise, Row, Word, WordVerb},
+    ledger::{Known, Loss, Opening, Raise, Row, SlotCommand, SlotVerb},
 };
 
 use super::{
@@ -45,12 +45,21 @@ pub async fn a_moved_ledger_goes_on_as_another(fixture: &dyn LedgerFixture) -> C
     old.open_one(opening(&order, 1, 0)).await?;
     old.raise_one(Raise { seen: 50, ..raise(&order, 1, 700) }).await?;
     let row = old.row(&order).await?;
-    let evicted =
-        Word { slot: 1, verb: WordVerb::Evict, who: "a".into(), why: "b".into(), at_ms: 0, until_ms: None };
+    let evicted = SlotCommand {
+        slot: 1,
+        verb: SlotVerb::Evict,
+        who: "a".into(),
+        why: "b".into(),
+        at_ms: 0,
+        until_ms: None,
+    };
     let said = old.ledger.say(&evicted).await?;
     let mut desk = recovered(fixture, &old, Loss::Moved).await?;
     assert_eq!(desk.row(&order).await?, row, "the row names the instance that it was opened under");
-    assert_eq!((desk.ledger.layout().await?, desk.ledger.words().await?), (Some(layout()), vec![said]));
+    assert_eq!(
+        (desk.ledger.layout().await?, desk.ledger.slot_commands().await?),
+        (Some(layout()), vec![said])
+    );
     let next = desk.open_one(opening(&order, 2, 0)).await?;
     assert_eq!((next.base, &next.ledger), (700, &desk.under));
     Ok(())

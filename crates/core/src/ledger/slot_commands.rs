@@ -4,7 +4,7 @@ use crate::{BoxFuture, SlotIndex, SourceError};
 
 /// Kind of slot command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum WordVerb {
+pub enum SlotVerb {
     /// Removes the slot from the rotation until another command.
     Evict,
     /// Ends an eviction or quarantine with an immediate probe.
@@ -13,7 +13,7 @@ pub enum WordVerb {
     Drain,
 }
 
-impl WordVerb {
+impl SlotVerb {
     /// The name in ledgers, logs and JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -31,11 +31,11 @@ impl WordVerb {
 
 /// Slot command of an operator. The latest one of a slot counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Word {
+pub struct SlotCommand {
     /// The slot.
     pub slot: SlotIndex,
     /// The kind of command.
-    pub verb: WordVerb,
+    pub verb: SlotVerb,
     /// Who gave it.
     pub who: String,
     /// The reason given.
@@ -47,10 +47,10 @@ pub struct Word {
 }
 
 /// Slot commands in the ledger.
-pub trait Words: Send + Sync {
+pub trait SlotCommands: Send + Sync {
     /// The latest command of each slot, ascending by slot, without expired ones.
-    fn words(&self) -> BoxFuture<'_, Result<Vec<Word>, SourceError>>;
+    fn slot_commands(&self) -> BoxFuture<'_, Result<Vec<SlotCommand>, SourceError>>;
 
     /// Replaces the slot's command, and returns it as written.
-    fn say<'a>(&'a self, word: &'a Word) -> BoxFuture<'a, Result<Word, SourceError>>;
+    fn say<'a>(&'a self, word: &'a SlotCommand) -> BoxFuture<'a, Result<SlotCommand, SourceError>>;
 }
