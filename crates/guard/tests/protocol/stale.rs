@@ -25,7 +25,7 @@ async fn who_slept_through_a_resize_makes_no_store_of_the_layout_before() {
         let refusal = growth.take(&old, 0).await.unwrap_err();
         assert_eq!(refusal.kind(), ErrorKind::NoWitness, "{refusal}");
         assert!(
-            refusal.to_string().contains("an empty store is stamped for generation 1 only where"),
+            refusal.to_string().contains("an empty store is stamped for generation 1 only if"),
             "{refusal}"
         );
         assert_eq!(store.inspect().await.unwrap().stamp, None);
