@@ -59,7 +59,8 @@ impl Doctor<'_> {
     }
 
     /// The ledger's version, read again if a mark is above the version read before it. If the second read
-    /// fails, the ledger has not gone back: marks are read later than the first version.
+    /// fails, its error is returned, and the ledger is not reported as gone back: marks are read later than
+    /// the first version.
     pub(super) async fn version_beside(
         &self,
         mark: u64,
