@@ -29,7 +29,7 @@ pub(crate) struct Explain {
     /// The number, or its text where the sequence has a template
     #[arg(allow_hyphen_values = true)]
     number: String,
-    /// A value that the text does not tell, of those that have counters of their own: --with area=010
+    /// A value that has counters of its own and that the text does not contain: --with area=010
     #[arg(long = "with", value_name = "NAME=VALUE")]
     with: Vec<String>,
 }
