@@ -19,7 +19,8 @@ const PROTOCOL: &str = "PROTOCOL";
 /// The caller's choice of servers.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Where {
-    /// Ask these servers: http://a:7420,http://b:7420 [default: those that run on the data directory, where no configuration is given]
+    /// Ask these servers: http://a:7420,http://b:7420 [default: those on the data directory, if no
+    /// configuration is given]
     #[arg(long, value_name = "URLS", env = "SEQUENT_SERVER", hide_env_values = true)]
     server: Option<String>,
     /// Open the stores in this process, whatever servers there are

@@ -1,4 +1,4 @@
-//! Arguments of commands about templates: values, and the numbering settings.
+//! Arguments for templates: values, and the numbering settings.
 
 use clap::Args;
 use sequent_client::v1;
@@ -55,8 +55,8 @@ pub(crate) struct NumberingArgs {
     /// The characters of texts, as between the brackets of a regular expression: A-Z0-9/-
     #[arg(long, value_name = "CHARSET", allow_hyphen_values = true)]
     charset: Option<String>,
-    /// Among what texts of this sequence are unique: global, period or partition; texts of other sequences are not looked
-    /// at [default: global]
+    /// The scope in which texts of this sequence are unique: global, period or partition; texts of other
+    /// sequences are not checked [default: global]
     #[arg(long, value_name = "AMONG")]
     unique: Option<String>,
 }
@@ -117,7 +117,7 @@ impl TemplateSource {
     }
 }
 
-/// A field of a definition that was refused.
+/// A refused field of a definition.
 pub(crate) fn refused(fault: &BodyFault) -> Failure {
     // A text value is quoted already.
     let value = fault.value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));

@@ -110,7 +110,7 @@ pub(super) fn behind(version: u64, mark: u64) -> Option<Finding> {
     (version < mark).then(|| finding.causes(causes).mend(mend))
 }
 
-/// What a crash leaves of the cluster as a whole.
+/// The durability of the cluster as a whole: what a crash leaves.
 pub(super) fn durability(ledger: Option<&LedgerExamination>, shards: &[DurabilityClass]) -> Option<Finding> {
     let is_durable = |class: DurabilityClass| class == DurabilityClass::Durable;
     if shards.is_empty() || shards.iter().copied().any(is_durable) {

@@ -25,7 +25,7 @@ pub struct MarksReport {
     pub others: bool,
     /// Slots whose stores can't be read.
     pub unread: Vec<UnreadMark>,
-    /// Slots of the ring for which the configuration names no store.
+    /// Slots of the ring without a store in the configuration.
     pub absent: Vec<SlotIndex>,
     /// Slots whose kind of store lists no cells, so that it is unknown how far their counters are.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -56,7 +56,7 @@ impl Admin {
         }
     }
 
-    /// The slots whose stores can't list their cells.
+    /// The slots with stores that list no cells.
     async fn unlisted(&self) -> Vec<SlotIndex> {
         let one = Pages { most: 1, limit: self.limit() };
         extent_of(self.0.stores().into_iter(), None, one).await.untold

@@ -45,7 +45,7 @@ pub(crate) struct Define {
     /// forgotten [default: all]
     #[arg(long, value_name = "PERIODS")]
     retain_periods: Option<u32>,
-    /// spread or dense [default: dense where a key has fewer than 1000000 numbers, else spread]
+    /// spread or dense [default: dense if a key has fewer than 1000000 numbers, else spread]
     #[arg(long, value_name = "PLACEMENT")]
     placement: Option<String>,
     /// The first number [default: 1]

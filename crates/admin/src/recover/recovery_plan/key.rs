@@ -1,4 +1,4 @@
-//! The plan for one key: the last number before, the first one after, and how many are skipped.
+//! Plan for one key: the last number before, the first one after, and how many are skipped.
 
 use std::collections::BTreeMap;
 
