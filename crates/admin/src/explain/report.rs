@@ -73,7 +73,7 @@ pub struct EpochReport {
     pub ceiling: u64,
     /// Whether it is the one in force.
     pub in_force: bool,
-    /// For the one in force: whether the id has been reported as taken.
+    /// For the epoch in force: whether the id has been reported as taken.
     pub seen: Option<bool>,
 }
 

@@ -78,8 +78,8 @@ impl Verdict {
         matches!(self.kind, Kind::Above | Kind::Overtaken) && value > ceiling.saturating_add(FEW_BLOCKS)
     }
 
-    /// The verdict after the second read. A value that was above the ceiling in both reads stays above: a
-    /// raise would have happened in between, so none will come.
+    /// The verdict after the second read. A value above the ceiling in both reads stays above: a server would
+    /// have raised the ceiling in between, so it never will.
     pub(super) fn staying(mut self, before: &[Self]) -> Self {
         let (_, ceiling) = self.at;
         let was = before.iter().find(|before| before.counter == self.counter);
@@ -176,7 +176,8 @@ pub(super) fn judge(rows: Rows<'_>, sight: &Sight, speaks: Speaks<'_>) -> Option
     }
 }
 
-/// A verdict by ended epochs outranks a value set by hand, and the comparison of row and cell.
+/// A verdict by ended epochs outranks the comparison of row and cell, but not a value that was set far ahead
+/// by hand.
 fn past_or(
     found: Option<(Kind, String)>,
     rows: Rows<'_>,
