@@ -1,4 +1,4 @@
-//! What an operator does with a cluster: the handle, and words about slots.
+//! Handle for operators' commands on a cluster, and slot commands.
 
 use std::{sync::Arc, time::Duration};
 
@@ -13,47 +13,48 @@ use sequent_engine::{
     report::{QuarantineReport, SlotCommandReport},
 };
 
-/// An operator's word about a slot, before the ledger has dated it.
+/// A slot command, before the ledger has dated it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Saying {
     /// The slot.
     pub slot: SlotIndex,
-    /// What shall be done.
+    /// What is to be done with the slot.
     pub verb: SlotVerb,
-    /// Who says it.
+    /// The operator who gives it.
     pub who: String,
-    /// Why.
+    /// The reason.
     pub why: String,
-    /// Until when it counts, in milliseconds since 1970; `None`: until another word.
+    /// The end of its validity, in milliseconds since 1970; `None`: until another slot command.
     pub until_ms: Option<u64>,
 }
 
-/// What an operator does with a cluster that exists. It takes no number, stamps nothing, and needs no shard that answers. Cheap to clone.
+/// Handle for operators' commands on an existing cluster. It takes no number, stamps nothing, and needs no
+/// shard that answers. Cheap to clone.
 #[derive(Clone)]
 pub struct Admin(pub(crate) Arc<ClusterHandle>);
 
 impl Admin {
-    /// Opens the ledger of a cluster that exists; never makes one.
+    /// Opens the ledger of an existing cluster; never makes one.
     pub async fn open(config: &Config, options: &Options) -> Result<Self, OpenError> {
         Ok(Self(Arc::new(ClusterHandle::open(config, options).await?)))
     }
 
-    /// The same for the cluster of an engine that runs; it ends with the engine.
+    /// The handle for the cluster of a running engine; it ends with the engine.
     pub fn of(engine: &Engine) -> Self {
         Self(Arc::clone(engine.cluster()))
     }
 
-    /// What can be read of it: lists, a look at each store.
+    /// What can be read of the cluster: lists, and the state of each store.
     pub fn cluster(&self) -> &ClusterHandle {
         &self.0
     }
 
-    /// Leaves the files that it has opened; names those that could not be left in time.
+    /// Closes the files that it has opened; returns those that could not be closed in time.
     pub async fn close(&self) -> Vec<String> {
         self.0.close().await
     }
 
-    /// Says a word about a slot; every server obeys within two seconds.
+    /// Gives a slot command; every server obeys within two seconds.
     pub async fn say(&self, saying: &Saying) -> Result<SlotCommandReport, EngineError> {
         let slots = self.layout().slots();
         if saying.slot >= slots {
@@ -65,14 +66,14 @@ impl Admin {
         let said = within(self.limit(), "say a word", self.ledger().say(&word)).await;
         let said = said.map_err(|error| of_ledger(&error))?;
         if verb == SlotVerb::Rescue {
-            // Where they stay, the word that was just said hides them, until another word takes its place.
+            // If this fails, the new slot command hides the notes until another one replaces it.
             self.0.clear_quarantined(slot);
         }
         Ok(SlotCommandReport::from(&said))
     }
 
-    /// The counters of a slot from which nothing is taken, as processes of this data directory noted them; those that wait for
-    /// nothing but a [rescue](SlotVerb::Rescue). None where the words can't be read.
+    /// The quarantined counters of a slot, as processes of this data directory noted them: those that only a
+    /// [rescue](SlotVerb::Rescue) releases. Empty if the slot commands can't be read.
     pub async fn put_aside(&self, slot: SlotIndex) -> Vec<QuarantineReport> {
         let words = within(self.limit(), "read the words", self.ledger().slot_commands()).await;
         let mut aside = words.map(|words| self.0.quarantined(&words)).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `advance`: a key is moved forward for an import. No number up to the one named is given any more.
+//! `advance`: moves a key forward for an import. No number up to the named one is given any more.
 
 use sequent_core::{
     Key, Layout, SequenceName, Span,
@@ -10,39 +10,41 @@ use serde::Serialize;
 
 use crate::{admin::Admin, suspect_rows::Doubted};
 
-/// The widest leap of a dense counter that needs no word, as far as the range allows: that of a counter on a ring.
+/// The widest leap of a dense counter without `leap`, if the range is large enough: the same as for a counter
+/// on a ring.
 const DENSE_LEAP_MAX: u64 = 1 << 36;
 
-/// The least that is no leap, however little is left.
+/// The widest leap without `leap` in a small range: so much is always allowed.
 const DENSE_LEAP_MIN: u64 = 4;
 
-/// The share of what is left that such a leap may be.
+/// The share of the remaining numbers that such a leap may be.
 const DENSE_LEAP_SHARE: u64 = 1000;
 
-/// How often a dense counter is looked at again, where others took from it meanwhile.
+/// How often a dense counter is read again if others took from it meanwhile.
 const DENSE_TRIES_MAX: u32 = 16;
 
-/// What an advance came to.
+/// The result of an advance.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AdvanceReport {
     /// The sequence.
     pub sequence: String,
     /// The key.
     pub key: String,
-    /// No number up to here is given any more.
+    /// No number up to this one is given any more.
     pub to: u64,
     /// The highest number that was given before, as far as servers had reported; 0: none.
     pub before: u64,
-    /// The lowest number that may be given now; absent: none is left.
+    /// The lowest number that may be given now. Absent if none is left.
     pub next: Option<u64>,
     /// Whether the key had been advanced so far already.
     pub already: bool,
-    /// Counters whose rows are not believed, so that `before` leaves them out: which, why, and what to do.
+    /// Counters whose rows are not trusted, so that `before` leaves them out: which ones, why, and what to
+    /// do.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub aside: Vec<String>,
 }
 
-/// What moving a key came to.
+/// The result of moving a key.
 #[derive(Default)]
 struct Moved {
     before: u64,
@@ -50,7 +52,7 @@ struct Moved {
     aside: Vec<String>,
 }
 
-/// Where a key is to be moved, checked.
+/// The checked target of an advance.
 struct Aimed<'a> {
     engine: &'a Engine,
     name: &'a SequenceName,
@@ -60,14 +62,15 @@ struct Aimed<'a> {
     leap: bool,
 }
 
-/// Moves the key of a request forward: no number up to `to` is given any more, by any server, once it has heard of it,
-/// which takes two seconds at most; what clients hold on lease ends with the lease. Whoever does it again changes
-/// nothing. `leap`: a person has named the jump, however wide.
+/// Moves the key of a request forward, so that no server gives a number up to `to` any more. Every server
+/// follows within two seconds. Leases that clients hold go on until they end. A repeated call changes
+/// nothing. `leap`: the operator has confirmed the jump, whatever its width.
 ///
 /// # Errors
 ///
-/// `SEQUENCE_NOT_FOUND` for a name that nobody has defined or used, also where a first use may define it: it may be
-/// misspelt ([`first_use`](Engine::first_use) defines it). `INVALID_ARGUMENT` for what is backward, beyond the sequence's end, or a leap that was not named.
+/// `SEQUENCE_NOT_FOUND` for a name that nobody has defined or used. This holds even if a first use may define
+/// it, because it may be misspelt ([`first_use`](Engine::first_use) defines it). `INVALID_ARGUMENT` for a
+/// target that is lower than now or beyond the sequence's end, or for an unconfirmed leap.
 pub async fn advance(
     engine: &Engine,
     request: &NextRequest,
@@ -117,7 +120,7 @@ impl Aimed<'_> {
         Ok(Moved { before, next: self.lowest(layout, &after), aside })
     }
 
-    /// A dense counter is moved by a take of all that lies between, which nobody gets.
+    /// Moves a dense counter by taking all numbers in between and discarding them.
     async fn advance_dense(&self, again: bool) -> Result<Moved, EngineError> {
         let (span, limit) = (self.span, self.span.capacity());
         let target = self.place() + 1;
@@ -140,7 +143,8 @@ impl Aimed<'_> {
             if !self.leap && !again && target - at > leap {
                 return Err(self.leaps(number(at.saturating_add(leap)), decided_by, 1));
             }
-            // What others take meanwhile would move it further than asked for: they are behind, and it is looked at again.
+            // If others take meanwhile, this would move the counter further than asked for. The ledger then
+            // answers that the request is behind, and the counter is read again.
             let ask = DenseAsk { key: self.key.clone(), count: target - at, limit: target, above: at };
             let counted = self.engine.keeper().count(ask).await;
             match counted.map_err(|error| EngineError::of_source(self.name, error))? {
@@ -156,7 +160,7 @@ impl Aimed<'_> {
     }
 }
 
-/// The widest leap of a dense counter that has so many left, and what decides it.
+/// The widest leap of a dense counter with so many numbers left, and the rule that decides it.
 fn dense_leap(left: u64) -> (u64, LeapBound) {
     match left / DENSE_LEAP_SHARE {
         share if share < DENSE_LEAP_MIN => (DENSE_LEAP_MIN, LeapBound::Blocks),
@@ -181,7 +185,7 @@ impl Aimed<'_> {
         Ok(())
     }
 
-    /// The place, from 0, of the highest number that may not leave any more.
+    /// The place, from 0, of the highest number that may not be given any more.
     fn place(&self) -> u64 {
         (self.to - self.span.start()) / self.span.step()
     }
@@ -190,7 +194,7 @@ impl Aimed<'_> {
         (0..layout.slots()).map(|slot| layout.raw_behind(self.place(), slot)).collect()
     }
 
-    /// The highest number at or below which the counters give nothing any more.
+    /// The highest number up to which the counters give nothing any more.
     fn highest<'h>(&self, layout: Layout, headroom: impl Iterator<Item = &'h Headroom>) -> u64 {
         let place = headroom.filter_map(|slot| layout.place_of(slot.at, slot.slot)).max();
         place.map_or(0, |place| self.number(place))
@@ -230,7 +234,8 @@ impl Aimed<'_> {
         Err(self.leaps(self.number(place), decided_by, layout.numbers_per_id()))
     }
 
-    /// A counter gives so many numbers for each of its ids; a dense one gives them itself.
+    /// The refusal of an unconfirmed leap. A counter on a ring gives several numbers for each id, a dense
+    /// counter one.
     fn leaps(&self, bound: u64, decided_by: LeapBound, numbers_per_id: u64) -> EngineError {
         let bound = bound.min(self.span.limit());
         let more = match decided_by {

@@ -1,4 +1,4 @@
-//! The ceilings that the ledger at hand permits, for cells as stores list them.
+//! The ceilings that the ledger permits, for cells as stores list them.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -14,27 +14,27 @@ use crate::{
     named_floor::floor,
 };
 
-/// What a ledger that has rows permits its counters.
+/// The ceilings of a ledger that has rows.
 pub(crate) struct Permitted {
     rows: Rows,
     /// The layout in force.
     generation: u64,
-    /// Up to which raw id no counter without a row gives anything.
+    /// The floor: no counter without a row gives a raw id up to it.
     floor: u64,
-    /// Nothing begins behind these any more.
+    /// Fences: nothing begins any more in periods behind them.
     fences: BTreeMap<Periods, u64>,
 }
 
-/// Where the rows are.
+/// Where the rows are read from.
 enum Rows {
-    /// In the ledger, which is asked for those of each page.
+    /// The ledger, which is asked for the rows of each page.
     Asked { ledger: Arc<dyn Ledger>, under: InstanceId, limit: Duration },
-    /// All of them are here, as ceilings.
+    /// All rows, as ceilings in memory.
     Held(BTreeMap<Counter, u64>),
 }
 
 impl Rows {
-    /// The ceilings of these counters, `None` of those without a row.
+    /// The ceilings of these counters; `None` for those without a row.
     async fn ceilings(&self, counters: &[Counter]) -> Result<Vec<Option<u64>>, SourceError> {
         match self {
             Self::Asked { ledger, under, limit } => {
@@ -45,7 +45,7 @@ impl Rows {
         }
     }
 
-    /// How many may be asked for at once.
+    /// How many counters may be asked for at once.
     fn batch_max(&self) -> usize {
         match self {
             Self::Asked { ledger, .. } => ledger.batch_max(),
@@ -55,7 +55,7 @@ impl Rows {
 }
 
 impl Permitted {
-    /// Asks the ledger what all its counters share, each call within `limit`.
+    /// Reads from the ledger what all its counters share, each call within `limit`.
     pub(crate) async fn by(
         ledger: &Arc<dyn Ledger>,
         generation: u64,
@@ -68,7 +68,7 @@ impl Permitted {
         Ok(Self { rows, generation, floor, fences })
     }
 
-    /// By the ceilings of all rows that the ledger has: it is not asked.
+    /// Built from the ceilings of all rows of the ledger, so that it is not asked.
     pub(crate) fn held(
         rows: BTreeMap<Counter, u64>,
         (generation, floor): (u64, u64),
@@ -77,8 +77,9 @@ impl Permitted {
         Self { rows: Rows::Held(rows), generation, floor, fences }
     }
 
-    /// Those of a store's cells that count, each with its ceiling. Of a layout before, whatever has a row begins above what it was
-    /// there; of a period that is over nothing begins.
+    /// The cells of a store that count, each with its ceiling. Cells of a previous layout count only if their
+    /// key has no row, because a key with a row began above them. Cells of periods that are over don't count,
+    /// because nothing begins there.
     pub(crate) async fn of(
         &self,
         slot: SlotIndex,
@@ -111,7 +112,7 @@ impl Permitted {
     }
 }
 
-/// The key whose cell is called so.
+/// The key with a cell of this name.
 pub(crate) fn without_generation(cell: &Key) -> Key {
     match cell.generation() {
         0 | 1 => cell.clone(),

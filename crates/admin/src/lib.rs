@@ -1,8 +1,8 @@
-//! What operators do with a cluster, and no request ever needs: words about slots, an examination of ledger and stores,
-//! recovery, resize, advance, and where a number came from.
+//! Operators' commands on a cluster, which no request needs: slot commands, an examination of ledger and
+//! stores, recovery, resize, advance, and the origin of a number.
 //!
-//! Reading order: [`Admin`] (a cluster that exists, by its ledger), [`doctor`] (what is wrong, changing nothing), `recover`
-//! (the way back after a loss), [`Resizing`], [`advance`](advance()), `explain`.
+//! Reading order: [`Admin`] (an existing cluster, by its ledger), [`doctor`] (what is wrong, changing
+//! nothing), `recover` (going on after a loss), [`Resizing`], [`advance`](advance()), `explain`.
 
 mod admin;
 mod advance;
@@ -23,5 +23,5 @@ pub use recover::{
     UnreadMark,
 };
 pub use resize::{LayoutReport, ResizeReport, ResizedKey, Resizing, Wish};
-/// How far a resize has come: of the room that does it.
+/// Progress of a resize, from the crate that does it.
 pub use sequent_guard::Progress;

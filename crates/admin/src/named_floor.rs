@@ -1,5 +1,6 @@
-//! The floor that a named loss left for counters without a row. The ledger starts such a counter above the sum of all named
-//! losses, but doesn't tell that sum. Therefore the last one is noted beside it, for commands that only look.
+//! The floor that a named loss left for counters without a row. The ledger starts such a counter above the
+//! sum of all named losses, but doesn't report that sum. Therefore the last one is noted beside it, for
+//! commands that only read.
 
 use std::time::Duration;
 
@@ -9,7 +10,8 @@ use sequent_core::{
 };
 use sequent_engine::ledger_timeout::within;
 
-/// Notes that a loss of so many raw ids was named: the floor is no lower now. Amid a change of the ring nothing is noted.
+/// Notes that a loss of so many raw ids was named: the floor is at least that. During a resize nothing is
+/// noted.
 ///
 /// # Errors
 ///
@@ -21,7 +23,8 @@ pub(crate) async fn note(ledger: &dyn Ledger, bump: u64, limit: Duration) -> Res
     within(limit, "note the floor", ledger.note(&note)).await.map(drop)
 }
 
-/// The raw id up to which no counter without a row gives anything, at least; 0 where nothing tells.
+/// A lower bound of the raw id up to which no counter without a row gives anything. 0 if the note can't be
+/// read.
 pub(crate) async fn floor(ledger: &dyn Ledger, generation: u64, limit: Duration) -> u64 {
     within(limit, "read the floor", ledger.noted(&NoteSubject::Floor { generation })).await.unwrap_or(0)
 }

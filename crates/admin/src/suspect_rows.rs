@@ -15,20 +15,20 @@ use sequent_guard::{Doubt, Evidence, FAR_CEILING, LEAP_MAX, Plausibility};
 
 use crate::admin::Admin;
 
-/// Of how many rows more is asked.
+/// How many rows have their history read.
 const ASKED_MAX: usize = 64;
 
-/// A row that is not believed.
+/// A row that is not trusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Doubted {
-    /// Whose it is.
+    /// Its counter.
     pub(crate) counter: Counter,
-    /// Why.
+    /// The reason.
     why: Doubt,
 }
 
 impl Doubted {
-    /// For people: which it is, why, and what to do.
+    /// For people: the counter, the reason, and the repair.
     pub(crate) fn line(&self) -> String {
         let Self { counter: Counter { slot, key }, why } = self;
         format!("slot {slot} key {key}: {why}; {}", leap_advice(Some(why.condition)))
@@ -36,12 +36,13 @@ impl Doubted {
 }
 
 impl Admin {
-    /// Those of these rows, all of each key, that are not believed. Of one that can't be asked about nothing is said.
+    /// The untrusted rows among these, which are all rows of each key. A row whose history can't be read is
+    /// left out.
     pub(crate) async fn doubted(&self, rows: &[(Counter, Row)]) -> Result<Vec<Doubted>, SourceError> {
         doubted(self.ledger(), self.layout(), rows, self.limit()).await
     }
 
-    /// Those of a key.
+    /// The untrusted rows of a key.
     pub(crate) async fn doubted_of(&self, key: &Key) -> Result<Vec<Doubted>, EngineError> {
         let rows = self.rows_of(key).await.map_err(|error| of_ledger(&error))?;
         self.doubted(&rows).await.map_err(|error| of_ledger(&error))

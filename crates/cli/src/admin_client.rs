@@ -1,4 +1,4 @@
-//! A client of a server's admin listener: what the server knows of its ring.
+//! Client of a server's admin listener: the server's view of its ring.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use tokio::{net::TcpStream, time::timeout};
 
 use crate::failure::Failure;
 
-/// How long an answer may take.
+/// Time limit for an answer.
 const LIMIT: Duration = Duration::from_secs(5);
 
-/// The longest answer that is read: thousands of keys.
+/// The longest answer that is read: enough for thousands of keys.
 const ANSWER_BYTES_MAX: usize = 16 << 20;
 
 /// An admin listener.
@@ -31,12 +31,12 @@ impl Admin {
         }
     }
 
-    /// Where it is.
+    /// The address.
     pub(crate) fn address(&self) -> &str {
         &self.0
     }
 
-    /// What `/v1/status` says now; or why it does not.
+    /// The present answer of `/v1/status`, or the reason why there is none.
     pub(crate) async fn status(&self) -> Result<Value, String> {
         match timeout(LIMIT, self.asked()).await {
             Ok(answer) => answer.map_err(|error| error.to_string()),

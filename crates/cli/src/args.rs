@@ -1,4 +1,4 @@
-//! The command line as clap knows it: what every command shares, and the list of commands.
+//! The command line for clap: the options of every command, and the list of commands.
 
 mod help;
 
@@ -14,7 +14,7 @@ use crate::{
     logging::LogFormat,
 };
 
-/// Help is wrapped here at the widest, so that it reads like a page and not like a log.
+/// The widest line of help. Longer lines are hard to read.
 const WIDTH_MAX: usize = 100;
 
 const EXAMPLES: &str = "\
@@ -31,12 +31,13 @@ Exit codes:
   3  configuration refused, or a person must decide (`sequent recover`, and what it does with --yes alone)
   4  try again";
 
-/// The version, with the release of the bundled time zone data: servers that differ in it may part days differently.
+/// The version, with the release of the bundled time zone data: servers with different releases may divide
+/// days differently.
 static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
     format!("{} (time zones {})", env!("CARGO_PKG_VERSION"), sequent_format::tzdb_version())
 });
 
-/// Unique business numbers from a cluster of stores that may die.
+/// Unique business numbers from a cluster of stores that may fail
 ///
 /// Without a server and without a configuration, the cluster is a directory: four SQLite shards and a SQLite
 /// ledger. Results go to standard output, everything else to standard error.
@@ -51,7 +52,7 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// What every command takes.
+/// The options of every command.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Common options")]
 pub(crate) struct Globals {
@@ -70,13 +71,13 @@ pub(crate) struct Globals {
     /// Log more to standard error: -v what happens, -vv how, -vvv everything; or SEQUENT_LOG=filter
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
-    /// How log lines are written: text, or json, one object a line
+    /// Format of log lines: text, or json (one object a line)
     #[arg(long, global = true, value_name = "FORMAT", env = "SEQUENT_LOG_FORMAT", hide_env_values = true)]
     #[arg(value_enum, default_value_t = LogFormat::Text, hide_default_value = true, hide_possible_values = true)]
     pub(crate) log_format: LogFormat,
 }
 
-/// What can be asked for.
+/// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Next(next::Next),
@@ -103,7 +104,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// What a command is called that opens ledger or stores itself, and that no server answers.
+    /// The name of a command that opens ledger or stores itself, and that no server answers.
     pub(crate) fn opens_stores(&self) -> Option<&'static str> {
         match self {
             Self::Shards(_) => Some("shards"),

@@ -1,4 +1,4 @@
-//! What went wrong, as people and scripts see it: `sequent: REASON: text`, or a JSON object, and an exit code.
+//! Failures of commands, for people and scripts: `sequent: REASON: text`, or a JSON object, and an exit code.
 
 use std::{fmt::Display, io, path::Path, process::ExitCode};
 
@@ -10,16 +10,16 @@ use sequent_engine::{
 use sequent_format::ValueError;
 use serde::Serialize;
 
-/// The word for what a start refuses; the table of reasons has none, since no API is open yet.
+/// The reason of a refused start. The common table has none, since no API is open yet.
 const REFUSED: &str = "CONFIGURATION_REFUSED";
 
-/// The word where a command needs a cluster that exists.
+/// The reason if a command needs an existing cluster.
 const NO_CLUSTER: &str = "NO_CLUSTER";
 
-/// The word where a person must confirm what could give numbers twice, and nothing was done.
+/// The reason if an operator must confirm what could give numbers twice, and nothing was done.
 const UNCONFIRMED: &str = "CONFIRMATION_REQUIRED";
 
-/// The word for what went wrong around a command: its output, a file it should write, its own runtime.
+/// The reason of a failure around a command: its output, a file it should write, its own runtime.
 const FAILED: &str = "FAILED";
 
 /// A command that did not do what it was asked.
@@ -30,12 +30,12 @@ pub(crate) struct Failure {
     errors: Vec<Field>,
     #[serde(skip)]
     exit: u8,
-    /// The reader of standard output went away: nobody is left who wants to know.
+    /// The reader of standard output went away, so no report is written.
     #[serde(skip)]
     silent: bool,
 }
 
-/// One field that was wrong.
+/// A field that was wrong.
 #[derive(Debug, Serialize)]
 #[allow(clippy::struct_field_names, reason = "the names are those of the JSON at every api")]
 struct Field {
@@ -50,7 +50,7 @@ impl Failure {
         Self::new(FAILED, 1, message.into())
     }
 
-    /// Nothing was done, for a person must confirm it.
+    /// Nothing was done, because an operator must confirm it.
     pub(crate) fn unconfirmed(message: String) -> Self {
         Self::new(UNCONFIRMED, Reason::RecoveryRequired.exit_code(), message)
     }
@@ -63,7 +63,7 @@ impl Failure {
         Self { errors, ..Self::reason(Reason::InvalidArgument, message) }
     }
 
-    /// An argument that was not given.
+    /// An argument that is missing.
     pub(crate) fn missing(field: &str, bound: impl Into<String>) -> Self {
         let bound = bound.into();
         let message = format!("{field} is missing: {bound}");
@@ -71,7 +71,7 @@ impl Failure {
         Self { errors, ..Self::reason(Reason::InvalidArgument, message) }
     }
 
-    /// A value that a template does not take, or misses; `field` is what the command calls it.
+    /// A value that a template does not accept, or that is missing; `field` is the command's name for it.
     pub(crate) fn value(field: &str, error: &ValueError) -> Self {
         let bound = error.bound.clone();
         if error.is_missing {
@@ -81,7 +81,7 @@ impl Failure {
         }
     }
 
-    /// A reason of the common table.
+    /// A failure with a reason of the common table.
     pub(crate) fn reason(reason: Reason, message: String) -> Self {
         Self::new(reason.as_str(), reason.exit_code(), message)
     }
@@ -97,7 +97,7 @@ impl Failure {
         Self { silent, ..Self::failed(format!("standard output can't take the result: {error}")) }
     }
 
-    /// What clap found wrong, in the common form; help and version are no failure.
+    /// A mistake that clap found, in the common form. Help and version are not failures.
     pub(crate) fn usage(error: &clap::Error) -> Option<Self> {
         let text = error.render().to_string();
         match error.kind() {
@@ -113,18 +113,18 @@ impl Failure {
         }
     }
 
-    /// Says it on standard error, and gives the exit code.
+    /// Writes the failure to standard error, and returns the exit code.
     pub(crate) fn report(&self, json: bool) -> ExitCode {
         if !self.silent {
             let text = if json { serde_json::to_string(self).ok() } else { None };
             let text = text.unwrap_or_else(|| format!("sequent: {}: {}", self.reason, self.message));
-            // Where standard error is closed as well, the exit code has to do.
+            // If standard error is closed as well, only the exit code reports the failure.
             crate::output::say(&text);
         }
         ExitCode::from(self.exit)
     }
 
-    /// Where the ledger can't be reached from here: these servers may still serve.
+    /// Adds running servers to a failure to reach the ledger: they may still serve.
     #[must_use]
     pub(crate) fn beside_servers(mut self, urls: &[String]) -> Self {
         if self.reason == Reason::LedgerUnavailable.as_str() && !urls.is_empty() {
@@ -137,7 +137,7 @@ impl Failure {
         self
     }
 
-    /// Whether it is a server's failure to answer, rather than its answer.
+    /// Whether the server failed to answer. An answer that refuses does not count.
     pub(crate) fn is_of_a_server(&self) -> bool {
         let words =
             [Reason::Draining.as_str(), Reason::DeadlineExceeded.as_str(), crate::remote::SERVER_UNAVAILABLE];
@@ -163,7 +163,7 @@ impl From<EngineError> for Failure {
             value: fault.value.clone(),
             bound: fault.bound.clone(),
         };
-        // An operator at the command line may see addresses: datan APIs show the first half only.
+        // An operator at the command line may see addresses. Data APIs show the first half only.
         let message = match error.detail() {
             Some(detail) => format!("{error}: {detail}"),
             None => error.to_string(),
@@ -177,7 +177,7 @@ impl From<sequent_client::Error> for Failure {
     fn from(error: sequent_client::Error) -> Self {
         let (word, exit) = crate::remote::reason(&error);
         let field = |found: &sequent_client::Field| {
-            // `is "VALUE": BOUND`, as every API says it.
+            // `is "VALUE": BOUND`, as every API writes it.
             let problem = found.problem.strip_prefix("is ").unwrap_or(&found.problem);
             let (value, bound) = problem.split_once(": ").unwrap_or(("", problem));
             Field {
@@ -216,10 +216,10 @@ impl From<Faults> for Failure {
     }
 }
 
-/// The most characters of what was typed that an error repeats: more than the engine quotes of a template.
+/// The most characters of an argument that an error repeats: more than the engine quotes of a template.
 const SHOWN_CHARS_MAX: usize = 200;
 
-/// What was typed, cut where it is long.
+/// An argument, cut if it is long.
 fn shown(text: &str) -> String {
     match text.char_indices().nth(SHOWN_CHARS_MAX) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),

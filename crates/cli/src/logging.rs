@@ -1,4 +1,4 @@
-//! Log lines go to standard error: warnings unless asked for more.
+//! Log lines on standard error: warnings, unless more is asked for.
 
 use std::{io, sync::OnceLock};
 
@@ -9,7 +9,7 @@ use tracing_subscriber::EnvFilter;
 
 use crate::{failure::Failure, output, traces::Traces};
 
-/// Where a filter may be set: `SEQUENT_LOG=debug`, or by target as `tracing` knows it.
+/// The variable for a filter: `SEQUENT_LOG=debug`, or by target in the syntax of `tracing`.
 const VARIABLE: &str = "SEQUENT_LOG";
 
 /// How log lines are written.
@@ -21,10 +21,10 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-/// How this process writes them; unset until it has started to.
+/// The format of this process's log lines; unset until logging has started.
 static FORMAT: OnceLock<LogFormat> = OnceLock::new();
 
-/// Says on standard error, whatever the filter, what must not happen in silence: as an object where lines are.
+/// Writes a line to standard error whatever the filter: as an object if log lines are JSON.
 pub(crate) fn say(line: &str) {
     if FORMAT.get() != Some(&LogFormat::Json) {
         return output::say(line);
@@ -34,12 +34,13 @@ pub(crate) fn say(line: &str) {
     output::say(&object.to_string());
 }
 
-/// Starts logging; `verbose` is how often `-v` was given, `quiet` the filter without it. Spans go to `traces` too.
+/// Starts logging. `verbose` is the number of `-v`, `quiet` the filter without any. Spans go to `traces` too.
 pub(crate) fn start(verbose: u8, quiet: &str, format: LogFormat, traces: &Traces) -> Result<(), Failure> {
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter(verbose, quiet)?)
         .with_writer(io::stderr)
-        // It would say on standard error that standard error can't be written to, and panic.
+        // If standard error can't be written to, the subscriber would report that on standard error, and
+        // panic.
         .log_internal_errors(false);
     match format {
         LogFormat::Text => traces.init(lines.with_ansi(io::IsTerminal::is_terminal(&io::stderr())).finish()),
@@ -48,7 +49,7 @@ pub(crate) fn start(verbose: u8, quiet: &str, format: LogFormat, traces: &Traces
             traces.init(lines.finish());
         }
     }
-    // Once a process; a second start would have been refused by `init`.
+    // Set once a process: `init` refuses a second start.
     let _set_before = FORMAT.set(format);
     Ok(())
 }

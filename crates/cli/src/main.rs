@@ -1,7 +1,7 @@
 //! `sequent`: the command line over the engine.
 //!
-//! Reading order: `args` (what may be asked), `commands` (one file each), `open_cluster` (how one is opened),
-//! `failure` (reasons and exit codes), `output` (results, and nothing else, on standard output).
+//! Reading order: `args` (the command line), `commands` (one file each), `open_cluster` (how a cluster is
+//! opened), `failure` (reasons and exit codes), `output` (results on standard output).
 #![allow(clippy::doc_markdown, reason = "the comments on arguments are help texts, and show as they are")]
 
 mod admin_client;
@@ -44,10 +44,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// What clap has to say: help on standard output, mistakes on standard error in the common form.
+/// Reports of clap: help on standard output, mistakes on standard error in the common form.
 fn usage(error: &clap::Error) -> ExitCode {
     match Failure::usage(error) {
-        // The flags were not understood, so this one is looked for by hand.
+        // The flags were not parsed, so `--json` is searched for here.
         Some(failure) => failure.report(std::env::args_os().any(|arg| arg == OsStr::new("--json"))),
         None => match output::text(&error.render()) {
             Ok(()) => ExitCode::SUCCESS,
@@ -58,9 +58,9 @@ fn usage(error: &clap::Error) -> ExitCode {
 
 fn run(cli: Cli) -> Result<(), Failure> {
     let quiet = match cli.command {
-        // What happens to slots while it runs is told, with --json too.
+        // These commands report changes of slots while they run, with --json too.
         Command::Bench(_) | Command::Serve(_) => "info",
-        // Standard error then holds one JSON object or nothing.
+        // Standard error then has one JSON object or nothing.
         _ if cli.globals.json => "off",
         _ => "warn",
     };
@@ -69,7 +69,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
     if let Some(command) = cli.command.opens_stores() {
         cluster.means_stores(command)?;
     }
-    // A server's alone: what is soon done has no requests.
+    // Only a server has traces: a short command has no requests.
     let traces = match cli.command {
         Command::Serve(_) => Traces::of(&cluster.config()?.traces)?,
         _ => Traces::default(),
@@ -104,12 +104,12 @@ fn run(cli: Cli) -> Result<(), Failure> {
     }
 }
 
-/// Runs a command that is soon done: one thread starts sooner than many.
+/// Runs a short command: one thread starts faster than many.
 fn short(command: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
     runtime::run(Builder::new_current_thread(), command)
 }
 
-/// Runs a server: as many threads as there are cores.
+/// Runs a server, with as many threads as there are cores.
 fn long(command: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
     runtime::run(Builder::new_multi_thread(), command)
 }

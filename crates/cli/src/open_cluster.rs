@@ -1,4 +1,4 @@
-//! Which cluster a command is about, and how it is opened.
+//! The cluster of a command, and how it is opened.
 
 use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
 
@@ -11,16 +11,16 @@ use sequent_engine::{
 
 use crate::{args::Globals, failure::Failure, logging};
 
-/// The embedded cluster's directory where nobody names one.
+/// The default directory of the embedded cluster.
 const DATA_DEFAULT: &str = "./sequent-data";
 
-/// Whether a command may make an embedded cluster: `never` refuses it.
+/// The variable that decides whether a command may make an embedded cluster: `never` refuses it.
 const EMBEDDED: &str = "SEQUENT_EMBEDDED";
 
-/// The servers that commands ask where they can.
+/// The variable with the servers that commands ask if they can.
 const SERVER: &str = "SEQUENT_SERVER";
 
-/// What the global flags say, before anything is read or opened.
+/// The global flags, before anything is read or opened.
 pub(crate) struct Cluster {
     globals: Globals,
 }
@@ -30,7 +30,8 @@ impl Cluster {
         Self { globals }
     }
 
-    /// The flags that name this cluster, as a line to type has them; what was set by key is for the person to repeat.
+    /// The flags that name this cluster, as typed. Values of `--set` are left out, and the operator repeats
+    /// them.
     pub(crate) fn flags(&self) -> String {
         let named = [("--data", &self.globals.data), ("--config", &self.globals.config)];
         let named = named.into_iter().filter_map(|(flag, path)| Some((flag, path.as_ref()?)));
@@ -57,7 +58,8 @@ impl Cluster {
         self.globals.config.is_some() || !self.globals.set.is_empty()
     }
 
-    /// Refuses where servers are named and no stores are: a command that no server answers is not to open others instead.
+    /// Refuses if servers are named and no stores are. A command that no server answers must not open other
+    /// stores instead.
     pub(crate) fn means_stores(&self, command: &str) -> Result<(), Failure> {
         let servers = std::env::var(SERVER).unwrap_or_default();
         if servers.is_empty() || self.globals.data.is_some() || self.is_configured() {
@@ -70,7 +72,7 @@ impl Cluster {
         Err(Failure::argument(SERVER, servers, bound))
     }
 
-    /// The configuration, read from `file` or from wherever the flags say. Touches nothing.
+    /// The configuration, read from `file` or from the place that the flags name. Touches nothing.
     pub(crate) fn config_of(&self, file: Option<&PathBuf>) -> Result<Config, Failure> {
         let data = self.globals.data.clone().unwrap_or_else(|| DATA_DEFAULT.into());
         let mut sources = Sources::embedded(data).with_environment();
@@ -91,22 +93,23 @@ impl Cluster {
         self.config_of(self.file())
     }
 
-    /// Reads the configuration where a template needs its keys: with them it is proven as servers prove it.
+    /// Reads the configuration if a template needs its keys: it is then proven as servers prove it.
     pub(crate) fn keys_for(&self, template: &str) -> Result<(), Failure> {
         if template.contains("obf") { self.config().map(drop) } else { Ok(()) }
     }
 
-    /// A running cluster, made if need be.
+    /// A running cluster, made if it does not exist.
     pub(crate) async fn engine(&self, config: Config, pace: Pace) -> Result<Engine, Failure> {
         Ok(Engine::open(config, Options { pace, ..options()? }).await?)
     }
 
-    /// What an operator does with a cluster that exists: never makes one.
+    /// The handle for operators' commands on an existing cluster; never makes one.
     pub(crate) async fn admin(&self) -> Result<Admin, Failure> {
         Ok(Admin::open(&self.config()?, &options()?).await?)
     }
 
-    /// Names the loss of a ledger that was put back from amid a resize; `None` where it is amid none.
+    /// Names the loss of a ledger that was restored from a copy from amid a resize. `None` if no resize is in
+    /// progress.
     pub(crate) async fn recover_amid_resize(
         &self,
         (loss, is_confirmed): (Loss, bool),
@@ -115,18 +118,19 @@ impl Cluster {
         Ok(Admin::recover_amid_resize(&self.config()?, &options()?, (loss, is_confirmed), without).await?)
     }
 
-    /// Refuses where the ledger is a copy from before a resize, or from amid one.
+    /// Refuses if the ledger is a copy from before a resize, or from amid one.
     pub(crate) async fn check_layout(&self) -> Result<(), Failure> {
         Ok(Admin::check_layout(&self.config()?, &options()?).await?)
     }
 
-    /// The same after a loss: an empty ledger takes up the cluster of its shards, but for those of some slots.
+    /// The handle after a loss: an empty ledger adopts the cluster of its shards, except for those of some
+    /// slots.
     pub(crate) async fn admin_after_loss(&self, loss: &NamedLoss) -> Result<Admin, Failure> {
         Ok(Admin::open_after_loss(&self.config()?, &options()?, loss).await?)
     }
 }
 
-/// A server that ended, and had to leave files as they were, says so: exit code 1.
+/// Fails with exit code 1 if a server ended and could not close its files cleanly.
 pub(crate) fn left(unleft: &[String]) -> Result<(), Failure> {
     if unleft.is_empty() {
         return Ok(());
@@ -143,7 +147,7 @@ pub(crate) fn sequence_name(text: &str) -> Result<SequenceName, Failure> {
     text.parse().map_err(|error: NameError| Failure::argument("name", text, error.to_string()))
 }
 
-/// How a cluster is opened, beyond what its configuration says.
+/// The options for opening a cluster, beyond its configuration.
 pub(crate) fn options() -> Result<Options, Failure> {
     let create = match std::env::var(EMBEDDED).as_deref() {
         Ok("never") => CreatePolicy::Never,

@@ -1,4 +1,4 @@
-//! Standard output: results and nothing else, and a reader that goes away is no panic.
+//! Standard output of commands: results and nothing else. A reader that goes away causes no panic.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 
@@ -69,23 +69,23 @@ pub(crate) fn text(text: &StyledStr) -> Result<(), Failure> {
     write(|out| if styled { write!(out, "{}", text.ansi()) } else { write!(out, "{text}") })
 }
 
-/// Lets `put` write to standard output, and flushes.
+/// Runs `put` on standard output, and flushes.
 pub(crate) fn write(put: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
     let mut out = BufWriter::new(io::stdout().lock());
     put(&mut out).and_then(|()| out.flush()).map_err(|error| Failure::output(&error))
 }
 
-/// Says a line on standard error. Where that is closed or full nobody can be told, and the work goes on.
+/// Writes a line to standard error. If that is closed or full, the line is lost, and the work goes on.
 pub(crate) fn say(line: &str) {
     drop(writeln!(io::stderr(), "{line}"));
 }
 
-/// A cause's detail without its class in front, which is shown beside it.
+/// A cause's detail without the class in front of it, which is shown beside it.
 pub(crate) fn detail<'a>(class: &str, text: &'a str) -> &'a str {
     text.strip_prefix(class).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(text)
 }
 
-/// Columns that line up: each as wide as its widest cell, two spaces apart, nothing after the last.
+/// Aligned columns: each as wide as its widest cell, two spaces apart, without trailing spaces.
 pub(crate) fn table(head: &[&str], rows: &[Vec<String>]) -> Vec<String> {
     let mut widths: Vec<usize> = head.iter().map(|cell| cell.chars().count()).collect();
     for row in rows {

@@ -1,4 +1,4 @@
-//! Commands that ask a server instead of the files: a server named by the caller, or one that runs on the data directory.
+//! Servers that a command asks instead of the files: named by the caller, or running on the data directory.
 
 use clap::Args;
 use sequent_client::{Client, Error};
@@ -10,16 +10,17 @@ use crate::{
     run_files::{self, Found, Of},
 };
 
-/// The word for servers of which none answers; the table of reasons has none, since no server can say it.
+/// The reason if no server answers. The common table has none, since no server can return it.
 pub(crate) const SERVER_UNAVAILABLE: &str = "SERVER_UNAVAILABLE";
 
-/// The word for an answer that is none.
+/// The reason for an answer that can't be understood.
 const PROTOCOL: &str = "PROTOCOL";
 
-/// What a caller says about servers.
+/// The caller's choice of servers.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Where {
-    /// Ask these servers: http://a:7420,http://b:7420 [default: those that run on the data directory, where no configuration is given]
+    /// Ask these servers: http://a:7420,http://b:7420 [default: those on the data directory, if no
+    /// configuration is given]
     #[arg(long, value_name = "URLS", env = "SEQUENT_SERVER", hide_env_values = true)]
     server: Option<String>,
     /// Open the stores in this process, whatever servers there are
@@ -30,24 +31,24 @@ pub(crate) struct Where {
 /// The servers to ask.
 #[derive(Debug, Clone)]
 pub(crate) enum Servers {
-    /// Those that the caller named.
+    /// The servers that the caller named.
     Named(String),
-    /// Those that run on the data directory.
+    /// The servers that run on the data directory.
     Found {
-        /// Where.
+        /// Their addresses.
         urls: String,
-        /// What they say that they are of.
+        /// The identity that they report.
         identity: String,
     },
-    /// None: the stores are opened here.
+    /// None: the stores are opened in this process.
     None,
 }
 
 impl Where {
-    /// Which servers to ask. Touches nothing.
+    /// The servers to ask. Touches nothing.
     ///
-    /// Servers are looked for only where the caller configured nothing: they have their own configuration, and would not
-    /// heed another.
+    /// Servers are looked for only if the caller configured nothing. They have their own configuration, and
+    /// would ignore another.
     pub(crate) fn pick(&self, cluster: &Cluster) -> Result<Servers, Failure> {
         if self.in_process {
             return Ok(Servers::None);
@@ -70,7 +71,8 @@ impl Where {
 }
 
 impl Where {
-    /// A failure to open the ledger here, with the servers that run on the data directory: they go on without it for a while.
+    /// Adds the servers on the data directory to a failure to open the ledger: they go on without it for a
+    /// while.
     pub(crate) fn beside(&self, failure: Failure, cluster: &Cluster) -> Failure {
         if self.in_process {
             return failure;
@@ -83,7 +85,7 @@ impl Where {
 }
 
 impl Servers {
-    /// A client of these, one of which must answer; `None` where there are none.
+    /// A client of these servers, one of which must answer. `None` if there are none.
     pub(crate) async fn connect(&self) -> Result<Option<Client>, Failure> {
         let (settings, urls) = match self {
             Self::None => return Ok(None),
@@ -94,7 +96,7 @@ impl Servers {
     }
 }
 
-/// The word of the table for a failure at a server, and the exit code.
+/// The reason of the common table for a failure at a server, and the exit code.
 pub(crate) fn reason(error: &Error) -> (&'static str, u8) {
     let known = Reason::ALL.into_iter().find(|reason| reason.as_str() == error.reason());
     match known {

@@ -11,13 +11,13 @@ use sequent_engine::{
 
 use crate::failure::Failure;
 
-/// How long one server is waited for: a template's proof may take its time.
+/// Time limit for one server: the proof of a template may take long.
 const ATTEMPT: Duration = Duration::from_secs(20);
 
 /// The most pages of a list.
 const PAGES_MAX: usize = 1000;
 
-/// Servers in place of the ledger.
+/// Servers that are asked instead of the ledger.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Named {
     /// Ask these servers, and open no ledger: http://a:7420,http://b:7420 [default: the ledger is opened here]
@@ -26,7 +26,7 @@ pub(crate) struct Named {
 }
 
 impl Named {
-    /// The definitions of the servers that are named, one of which must answer; `None` where none is.
+    /// The definitions of the named servers, one of which must answer. `None` if none is named.
     pub(crate) async fn definitions(&self) -> Result<Option<Definitions>, Failure> {
         let Some(urls) = self.server.as_ref().filter(|urls| !urls.is_empty()) else { return Ok(None) };
         let client = Client::builder().attempt_timeout(ATTEMPT).slow_after(ATTEMPT).connect(urls).await?;
@@ -58,7 +58,7 @@ pub(crate) async fn show(
     Ok((summary(told.sequence.unwrap_or_default()), told.definition))
 }
 
-/// What a text of a sequence says.
+/// The result of parsing a text of a sequence.
 pub(crate) async fn parse(
     definitions: &Definitions,
     (name, text): (&str, &str),
@@ -67,7 +67,7 @@ pub(crate) async fn parse(
     Ok(definitions.parse(v1::ParseRequest { by, text: text.to_owned() }).await?)
 }
 
-/// What became of a definition, as it is told where no server is asked.
+/// The report of a definition, in the form used without servers.
 pub(crate) async fn define(
     definitions: &Definitions,
     wanted: v1::DefineRequest,
@@ -84,7 +84,7 @@ pub(crate) async fn define(
     })
 }
 
-/// How many numbers a key of a template has in the servers' cluster, and what is worth a word.
+/// How many numbers a key of a template has in the servers' cluster, and the warnings.
 pub(crate) async fn capacity(
     definitions: &Definitions,
     definition: v1::Definition,
@@ -102,7 +102,7 @@ fn sum(told: &v1::Capacity) -> Capacity {
         reserve: told.reserve.unsigned_abs(),
         ceilings: told.ceilings.unsigned_abs(),
         lease: told.lease.unsigned_abs(),
-        // A server from before they were counted counted one.
+        // An older server that does not report the number assumed one.
         servers: told.servers.max(1),
     }
 }

@@ -1,7 +1,7 @@
 //! A file for each server that runs on a data directory, with its addresses: how other commands find it.
 //!
-//! A file a server, locked while its process runs: the kernel lets go of the lock however the process ends, so a file
-//! that can be locked was left by a dead one.
+//! Each file is locked while its server's process runs. The kernel releases the lock however the process
+//! ends. Therefore a file that can be locked belongs to a server that has ended.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -17,16 +17,16 @@ use serde::{Deserialize, Serialize};
 /// The folder in a data directory.
 const FOLDER: &str = "serving";
 
-/// The file in it that says which directory's servers these are.
+/// The file in it with the identity that this directory's servers share.
 const IDENTITY: &str = "identity";
 
-/// How often a file is made that another process removes before it is locked.
+/// How often a file is made again if another process removes it before it is locked.
 const TRIES: usize = 3;
 
-/// The longest file that is read: a handful of addresses.
+/// The longest file that is read: enough for a few addresses.
 const FILE_BYTES_MAX: u64 = 4096;
 
-/// Files that are looked at, at most: as many servers at work on one directory, and leftovers.
+/// The most files that are read: running servers on one directory, and leftovers.
 const FILES_MAX: usize = 64;
 
 /// The addresses of a server.
@@ -38,12 +38,12 @@ pub(crate) struct Addresses {
 }
 
 impl Addresses {
-    /// Where the gRPC API is reached from this machine: a listener on every address is reached on loopback.
+    /// The URL of the gRPC API for this machine. A listener on every address is reached on loopback.
     pub(crate) fn reach(&self) -> String {
         reach(self.grpc)
     }
 
-    /// The same of the admin listener.
+    /// The same for the admin listener.
     pub(crate) fn reach_admin(&self) -> String {
         reach(self.admin)
     }
@@ -58,28 +58,29 @@ fn reach(listener: SocketAddr) -> String {
     format!("http://{}", SocketAddr::new(ip, listener.port()))
 }
 
-/// Of which cluster a server is: with a configuration each, servers of several may share a directory.
+/// The cluster that a server belongs to. Servers of several clusters may share a directory, each with its
+/// configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Of {
-    /// Its name.
+    /// The cluster's name.
     pub(crate) cluster: String,
-    /// Whether it is the one that is there without a configuration file.
+    /// Whether it is the embedded cluster, which has no configuration file.
     pub(crate) embedded: bool,
 }
 
 impl Of {
-    /// The cluster that a configuration is about.
+    /// The cluster of a configuration.
     pub(crate) fn config(config: &Config) -> Self {
         Self { cluster: config.cluster.to_string(), embedded: config.embedded }
     }
 
-    /// What servers were of that did not say so yet.
+    /// The cluster of a server whose file does not name one.
     fn unsaid() -> Self {
         Self { cluster: "embedded".to_owned(), embedded: true }
     }
 }
 
-/// What a server leaves in the directory.
+/// The content of a server's file.
 #[derive(Debug, Serialize, Deserialize)]
 struct Announced {
     #[serde(flatten)]
@@ -88,17 +89,17 @@ struct Announced {
     of: Of,
 }
 
-/// Servers at work on a data directory.
+/// Running servers on a data directory.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Found {
-    /// Where each of them listens.
+    /// The addresses of each.
     pub(crate) servers: Vec<Addresses>,
-    /// What each of them says that it is of: whoever else answers there, on a port that was let go or in another network,
-    /// is not believed.
+    /// The identity that each of them reports. Another program may answer there, on a released port or in
+    /// another network. It reports another identity, and is not accepted.
     pub(crate) identity: String,
 }
 
-/// A server's word that it is at work, until it is dropped or the process ends.
+/// The file of a running server, until it is dropped or the process ends.
 #[derive(Debug)]
 pub(crate) struct RunFile {
     path: PathBuf,
@@ -108,7 +109,7 @@ pub(crate) struct RunFile {
 }
 
 impl RunFile {
-    /// Says where this process serves, and of which cluster it is.
+    /// Writes the addresses of this process, and the cluster that it belongs to.
     pub(crate) fn announce(data: &Path, of: &Of, addresses: &Addresses) -> io::Result<Self> {
         let folder = data.join(FOLDER);
         fs::create_dir_all(&folder)?;
@@ -116,12 +117,12 @@ impl RunFile {
         let announced = Announced { addresses: *addresses, of: of.clone() };
         let (identity, text) = (identify(&folder)?, serde_json::to_vec(&announced)?);
         for _ in 0..TRIES {
-            // Not the process's number: in containers, all of them are 1.
+            // The name is random, because in containers every process has id 1.
             let path = folder.join(format!("{:016x}.json", OsEntropy.bits()));
             let mut file = File::create_new(&path)?;
             file.lock()?;
             file.write_all(&text)?;
-            // Another one's sweep may have come before the lock.
+            // Another server may have removed the file before it was locked.
             if path.exists() {
                 return Ok(Self { path, identity, _locked: file });
             }
@@ -129,7 +130,7 @@ impl RunFile {
         Err(io::Error::other("the file was removed as often as it was made"))
     }
 
-    /// What this directory's servers say that they are of.
+    /// The identity that this directory's servers report.
     pub(crate) fn identity(&self) -> &str {
         &self.identity
     }
@@ -137,12 +138,12 @@ impl RunFile {
 
 impl Drop for RunFile {
     fn drop(&mut self) {
-        // What can't be removed is found dead: the lock goes with the process.
+        // If the file can't be removed, it counts as a leftover: the lock ends with the process.
         drop(fs::remove_file(&self.path));
     }
 }
 
-/// The servers of a cluster that are at work on a data directory; `None` where nobody serves.
+/// The running servers of a cluster on a data directory; `None` if there are none.
 pub(crate) fn servers(data: &Path, of: &Of) -> Option<Found> {
     let folder = data.join(FOLDER);
     let identity = fs::read_to_string(folder.join(IDENTITY)).ok()?;
@@ -159,7 +160,7 @@ fn identify(folder: &Path) -> io::Result<String> {
         let new = format!("{:016x}{:016x}", OsEntropy.bits(), OsEntropy.bits());
         let draft = folder.join(format!("{IDENTITY}.{new}"));
         fs::write(&draft, &new)?;
-        // Whole or not at all, and never over another one's.
+        // The link makes the file with its whole content, and never replaces another server's.
         let linked = fs::hard_link(&draft, &place);
         fs::remove_file(&draft)?;
         match linked {
@@ -181,7 +182,7 @@ fn alive(path: &Path) -> Option<Announced> {
     serde_json::from_str(&text).ok()
 }
 
-/// Removes what dead servers left.
+/// Removes the files of servers that have ended.
 fn sweep(folder: &Path) {
     for path in files(folder) {
         let dead = File::open(&path).is_ok_and(|file| file.try_lock().is_ok());
@@ -217,7 +218,7 @@ mod tests {
         let _presence = RunFile::announce(data.path(), &own(), &here).unwrap();
         for other in [
             Of { cluster: "bank".to_owned(), ..own() },
-            // A configuration may bear the name that there is without one.
+            // A configuration may have the same name as the embedded cluster.
             Of { embedded: true, ..own() },
         ] {
             assert_eq!(servers(data.path(), &other), None, "{other:?}");

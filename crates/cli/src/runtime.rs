@@ -1,4 +1,4 @@
-//! The runtime of a command. It ends with the command.
+//! Runtime of a command. It ends with the command.
 
 use std::time::Duration;
 
@@ -6,10 +6,10 @@ use tokio::runtime::Builder;
 
 use crate::failure::Failure;
 
-/// How long calls that block have to end once the command has: one to a disk that hangs never does.
+/// How long blocking calls may take to end once the command has ended. A call to a hanging disk never ends.
 const THREADS_WAIT_MAX: Duration = Duration::from_millis(500);
 
-/// Runs a command to its end, and leaves behind what can't end.
+/// Runs a command to its end. Blocking calls that can't end are abandoned.
 pub(crate) fn run<T>(
     mut builder: Builder,
     command: impl Future<Output = Result<T, Failure>>,

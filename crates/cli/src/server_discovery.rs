@@ -1,4 +1,5 @@
-//! Running servers, found by the data directory or `--admin`, and asked for their status. A server may hold grants of a ledger that is away.
+//! Running servers, found by the data directory or `--admin`, and asked for their status. A server may hold
+//! grants while the ledger is unavailable.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -14,17 +15,18 @@ use crate::{
     run_files::{self, Addresses, Of},
 };
 
-/// The servers that a command asks: those that are named; else those of its cluster that run on its data directory.
+/// The servers that a command asks: the named ones, or else those of its cluster that run on its data
+/// directory.
 #[derive(Debug, Clone)]
 pub(crate) struct Servers {
     admins: Vec<Admin>,
-    /// Of which cluster they must be.
+    /// The cluster that they must belong to.
     cluster: String,
-    /// Where they were looked for.
+    /// The data directory in which they were looked for.
     data: PathBuf,
 }
 
-/// What a server said, or why it did not.
+/// A server's status, or the reason why it did not answer.
 #[derive(Debug, Clone)]
 pub(crate) struct Said {
     admin: String,
@@ -32,7 +34,7 @@ pub(crate) struct Said {
 }
 
 impl Servers {
-    /// Whom to ask. Touches nothing.
+    /// The servers to ask. Touches nothing.
     pub(crate) fn of(cluster: &Cluster, named: Option<&str>) -> Result<Self, Failure> {
         Self::of_config(&cluster.config()?, named)
     }
@@ -45,7 +47,7 @@ impl Servers {
         Ok(Self { admins, cluster: config.cluster.to_string(), data: config.data.clone() })
     }
 
-    /// Asks all at once, each for as long as an answer may take.
+    /// Asks all at once, each within the time limit of an answer.
     pub(crate) async fn ask(&self) -> Vec<Said> {
         let mut asked = JoinSet::new();
         for (at, admin) in self.admins.iter().cloned().enumerate() {
@@ -60,7 +62,7 @@ impl Servers {
         said.into_iter().map(|(_, said)| said).collect()
     }
 
-    /// Who was asked, what each said, and who did not answer.
+    /// The servers asked, the status of each, and those that did not answer.
     pub(crate) fn told(&self, said: &[Said]) -> Vec<String> {
         if said.is_empty() {
             let data = self.data.display();
@@ -78,22 +80,22 @@ impl Servers {
 }
 
 impl Said {
-    /// What it said, if it did.
+    /// The status, if the server answered.
     pub(crate) fn status(&self) -> Option<&Value> {
         self.status.as_ref().ok()
     }
 
-    /// Where it is.
+    /// The server's address.
     pub(crate) fn admin(&self) -> &str {
         &self.admin
     }
 
-    /// Why it said nothing.
+    /// The reason why it did not answer.
     pub(crate) fn silence(&self) -> Option<&str> {
         self.status.as_ref().err().map(String::as_str)
     }
 
-    /// The same for scripts.
+    /// The answer for scripts.
     pub(crate) fn as_json(&self) -> Value {
         let Ok(status) = &self.status else {
             return json!({ "admin": self.admin, "answered": false, "error": self.silence() });
@@ -135,7 +137,7 @@ impl Said {
     }
 }
 
-/// For how long numbers go on, while the ledger is away.
+/// How long numbers go on while the ledger is unavailable.
 fn goes_on(status: &Value) -> Option<String> {
     status["ledger_away_ms"].as_u64()?;
     let seconds = status["outage_left_s"].as_u64()?;
@@ -148,7 +150,7 @@ fn found(config: &Config) -> Result<Vec<Admin>, Failure> {
     addresses.iter().map(|address| Admin::named("admin", &address.reach_admin())).collect()
 }
 
-/// On a port that was let go anybody may listen by now.
+/// Checks the cluster's name, because another program may listen on a released port by now.
 fn of_cluster(status: Value, cluster: &str) -> Result<Value, String> {
     match status["cluster"].as_str() {
         Some(found) if found == cluster => Ok(status),
@@ -161,7 +163,7 @@ fn slots(status: &Value) -> impl Iterator<Item = &Value> {
     status["shards"].as_array().into_iter().flatten()
 }
 
-/// What of a slot is its server's own.
+/// The fields of a slot that are the server's own view.
 fn glance(slot: &Value) -> Value {
     let fields = ["slot", "state", "cause", "since_ms", "out_ms", "retry_in_ms", "word", "resting"];
     fields

@@ -1,4 +1,4 @@
-//! Arguments of commands about templates: values, and the numbering settings.
+//! Arguments for templates: values, and the numbering settings.
 
 use clap::Args;
 use sequent_client::v1;
@@ -6,7 +6,7 @@ use sequent_engine::{BodyFault, INSTANT_EXPECTED, Texts, Values};
 
 use crate::{failure::Failure, open_cluster::sequence_name, output};
 
-/// What a request says to a template.
+/// The values of a request for a template.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct TemplateValues {
     /// A value for the template: --with area=010
@@ -18,8 +18,8 @@ pub(crate) struct TemplateValues {
 }
 
 impl TemplateValues {
-    /// The values, each name once; every request asks for them first, and so an empty instant is refused here: to a server
-    /// it would be none, and so now.
+    /// The values, each name once. Every request reads them first, so an empty instant is refused here. A
+    /// server would take an empty instant as absent, and thus as now.
     pub(crate) fn values(&self) -> Result<Values, Failure> {
         if self.at.as_deref() == Some("") {
             let bound = format!("{INSTANT_EXPECTED}; without it now counts");
@@ -43,7 +43,7 @@ pub(crate) fn values_of(pairs: &[String]) -> Result<Values, Failure> {
     Ok(values)
 }
 
-/// What stands around a template in a definition.
+/// The settings around a template in a definition.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct NumberingArgs {
     /// The zone that dates are shown and periods are counted in: an IANA name [default: UTC]
@@ -55,14 +55,14 @@ pub(crate) struct NumberingArgs {
     /// The characters of texts, as between the brackets of a regular expression: A-Z0-9/-
     #[arg(long, value_name = "CHARSET", allow_hyphen_values = true)]
     charset: Option<String>,
-    /// Among what texts of this sequence are unique: global, period or partition; texts of other sequences are not looked
-    /// at [default: global]
+    /// The scope in which texts of this sequence are unique: global, period or partition; texts of other
+    /// sequences are not checked [default: global]
     #[arg(long, value_name = "AMONG")]
     unique: Option<String>,
 }
 
 impl NumberingArgs {
-    /// Texts of a template with all this around it, not proven yet.
+    /// Texts of a template with these settings, not proven yet.
     pub(crate) fn texts(&self, template: &str) -> Result<Texts, Failure> {
         let texts = Texts::new(template).maxlen(self.maxlen).charset(self.charset.clone());
         let texts = match &self.zone {
@@ -72,7 +72,7 @@ impl NumberingArgs {
         texts.unique(self.unique.as_deref()).map_err(|fault| refused(&fault))
     }
 
-    /// The same, for a server, with a template that it goes around.
+    /// The same settings with a template, for a server.
     pub(crate) fn wire(&self, template: &str) -> v1::Definition {
         v1::Definition {
             template: template.to_owned(),
@@ -84,22 +84,22 @@ impl NumberingArgs {
         }
     }
 
-    /// Whether nothing is said.
+    /// Whether no setting is given.
     pub(crate) fn is_empty(&self) -> bool {
         self.zone.is_none() && self.maxlen.is_none() && self.charset.is_none() && self.unique.is_none()
     }
 }
 
-/// Which sequence a template belongs to.
+/// The sequence that a template belongs to.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct TemplateSource {
-    /// The sequence that the template is of: `obf` hides the numbers of each in a way of its own
+    /// The sequence of the template: `obf` hides the numbers of each sequence in a different way
     #[arg(long, value_name = "NAME")]
     sequence: Option<String>,
 }
 
 impl TemplateSource {
-    /// The texts as its sequence's.
+    /// The texts as those of the sequence.
     pub(crate) fn texts(&self, texts: Texts) -> Result<Texts, Failure> {
         Ok(match &self.sequence {
             Some(name) => texts.of_sequence(&sequence_name(name)?),
@@ -107,7 +107,7 @@ impl TemplateSource {
         })
     }
 
-    /// Says that proven texts are no sequence's, where that matters.
+    /// Warns if texts with `obf` were checked without a sequence.
     pub(crate) fn warn(&self, texts: &Texts) {
         if self.sequence.is_none() && texts.hides() {
             output::say(
@@ -117,9 +117,9 @@ impl TemplateSource {
     }
 }
 
-/// A field of a definition that was refused.
+/// A refused field of a definition.
 pub(crate) fn refused(fault: &BodyFault) -> Failure {
-    // Its value is quoted already where it is a text.
+    // A text value is quoted already.
     let value = fault.value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
     Failure::argument(fault.field, value.unwrap_or(&fault.value), fault.bound.clone())
 }

@@ -1,4 +1,4 @@
-//! Where a server's spans go beside its log lines: nowhere, but in builds with the feature `otel`.
+//! Destination of a server's spans besides its log lines: none, except in builds with the feature `otel`.
 
 use sequent_engine::config::TracesPart;
 use tracing::Subscriber;
@@ -6,12 +6,12 @@ use tracing_subscriber::{layer::SubscriberExt, registry::LookupSpan, util::Subsc
 
 use crate::failure::Failure;
 
-/// Where they go.
+/// The destination.
 #[derive(Debug, Default)]
 pub(crate) struct Traces(#[cfg(feature = "otel")] Option<sequent_server::Traces>);
 
 impl Traces {
-    /// As configured; refused where this build has none.
+    /// The configured destination; refused if this build has none.
     #[cfg(feature = "otel")]
     pub(crate) fn of(part: &TracesPart) -> Result<Self, Failure> {
         let to = |endpoint: &String| sequent_server::Traces::to(endpoint, part.one_in);
@@ -19,7 +19,7 @@ impl Traces {
         traces.map(Self).map_err(|error| Failure::failed(format!("no traces: {error}")))
     }
 
-    /// As configured; refused where this build has none.
+    /// The configured destination; refused if this build has none.
     #[cfg(not(feature = "otel"))]
     pub(crate) fn of(part: &TracesPart) -> Result<Self, Failure> {
         match &part.endpoint {
@@ -31,7 +31,7 @@ impl Traces {
         }
     }
 
-    /// Begins: whatever writes log lines hears of all, and the collector of spans.
+    /// Starts logging and tracing: log lines and the collector of spans receive everything.
     #[cfg_attr(
         not(feature = "otel"),
         expect(clippy::unused_self, reason = "without the feature there is nothing to ask")
@@ -47,7 +47,7 @@ impl Traces {
         lines.init();
     }
 
-    /// Sends what waits.
+    /// Sends the spans that are still buffered.
     #[cfg_attr(
         not(feature = "otel"),
         expect(clippy::unused_self, reason = "without the feature there is nothing to ask")

@@ -1,4 +1,4 @@
-//! The check that a named loss covers all cells that were seen.
+//! Check that a named loss covers all cells that were seen.
 
 use std::collections::BTreeSet;
 
@@ -9,19 +9,19 @@ use super::{Extent, Reached};
 use crate::recover::unreadable_witnesses::without_words;
 
 impl Extent {
-    /// Refuses a loss below what is seen here, and where some store did not tell though nobody has named its slot. Returns what
-    /// is to be said all the same.
+    /// Refuses a loss that is smaller than the cells show. Also refuses if a store could not be read and no
+    /// operator named its slot. Returns the notes that apply all the same.
     ///
     /// # Errors
     ///
-    /// `Refused`, naming the cell, its value and the least that may be named.
+    /// `Refused`, with the cell, its value and the least loss that may be named.
     pub(crate) fn check(&self, bump: u64, without: &BTreeSet<SlotIndex>) -> Result<Vec<String>, OpenError> {
         self.check_told(without)?;
         self.check_bump(bump)?;
         Ok(self.untold_lines())
     }
 
-    /// Every store tells, or a person has named its slot.
+    /// Checks that every store was read, or that an operator named its slot.
     fn check_told(&self, without: &BTreeSet<SlotIndex>) -> Result<(), OpenError> {
         let unnamed: Vec<_> = self.unread.iter().filter(|(slot, _)| !without.contains(slot)).collect();
         if unnamed.is_empty() {
@@ -39,7 +39,7 @@ impl Extent {
         )))
     }
 
-    /// No cell is further than the loss that is named.
+    /// Checks that no cell is further ahead than the named loss.
     fn check_bump(&self, bump: u64) -> Result<(), OpenError> {
         let Some(cell) = self.furthest().filter(|cell| cell.least() > bump) else { return Ok(()) };
         let (least, above) = (cell.least(), self.above(cell));
@@ -56,7 +56,7 @@ impl Extent {
         self.furthest().filter(|cell| cell.least() > 0).map(|cell| self.above(cell))
     }
 
-    /// Where a cell is, and above what.
+    /// The position of a cell, and the ceiling or floor below it.
     fn above(&self, cell: &Reached) -> String {
         let (at, ceiling) = (cell.place(), cell.ceiling);
         match (self.has_rows, cell.has_row) {

@@ -1,5 +1,5 @@
-//! The scan of all cells at hand, compared with the ledger's ceilings. A recovery that names less than a cell is ahead would
-//! repeat numbers.
+//! Scan of all reachable cells, compared with the ledger's ceilings. A recovery that names less than the
+//! distance of a cell above its ceiling would repeat numbers.
 
 mod check;
 mod notes;
@@ -18,28 +18,28 @@ pub(crate) use notes::{CANT_LIST, untold_line};
 pub(crate) use reached::Reached;
 pub(crate) use read::{Pages, extent_of};
 
-/// How many cells beyond every bump are named.
+/// How many cells that no bump covers are listed.
 const FAR_NAMED_MAX: usize = 8;
 
-/// How many of them are kept; the others are counted.
+/// How many of them are kept; the others are only counted.
 const FAR_KEPT_MAX: usize = 1 << 10;
 
-/// How many keys of either kind are kept for the plan.
+/// How many keys without rows, and how many above their ceilings, are kept for the plan.
 const KEPT_MAX: usize = 1 << 12;
 
-/// How far each of some cells is, by its name and slot.
+/// The values of some cells, by name and slot.
 pub(crate) type Cells = BTreeMap<Key, BTreeMap<SlotIndex, u64>>;
 
-/// How far the cells of some stores are.
+/// The values of the cells of some stores.
 #[derive(Debug, Default)]
 pub(crate) struct Extent {
     /// Whether the ledger has rows.
     pub(crate) has_rows: bool,
-    /// Of each generation the one that needs the highest bump that can be named.
+    /// For each generation, the cell with the highest bump that can still be named.
     highest: BTreeMap<u64, Reached>,
-    /// Those that need more.
+    /// Cells that need more than any bump.
     far: Vec<Reached>,
-    /// How many more there are.
+    /// How many more of these there are.
     far_more: usize,
     /// Cells without a row.
     pub(crate) rowless: Cells,
@@ -47,16 +47,16 @@ pub(crate) struct Extent {
     pub(crate) ahead: Cells,
     /// Whether there are more of either.
     pub(crate) is_partial: bool,
-    /// Slots whose stores can't tell, by their kind.
+    /// Slots whose kind of store lists no cells.
     pub(crate) untold: Vec<SlotIndex>,
     /// Slots whose stores have more cells than were read.
     pub(crate) cut: Vec<SlotIndex>,
-    /// Slots whose stores did not tell all, each with the cause.
+    /// Slots whose stores could not be read completely, each with the cause.
     pub(crate) unread: Vec<(SlotIndex, SourceError)>,
 }
 
 impl Extent {
-    /// The cell that needs the highest bump of all that a bump can name.
+    /// The cell that needs the highest bump, among those that a bump can cover.
     pub(crate) fn furthest(&self) -> Option<&Reached> {
         self.highest.values().max_by_key(|cell| cell.least())
     }
@@ -66,12 +66,12 @@ impl Extent {
         self.furthest().map_or(0, Reached::least)
     }
 
-    /// The cells beyond every bump that have rows, as many as are named.
+    /// The cells with rows that no bump covers, up to the number that is listed.
     pub(crate) fn far(&mut self) -> impl Iterator<Item = &mut Reached> {
         self.far.iter_mut().filter(|cell| cell.has_row).take(FAR_NAMED_MAX)
     }
 
-    /// Takes a cell in.
+    /// Adds a cell.
     fn meet(&mut self, cell: Reached) {
         if !cell.has_row && cell.value > 0 {
             self.is_partial |= !kept(&mut self.rowless, cell.key.clone(), cell.slot, cell.value);
@@ -90,7 +90,7 @@ impl Extent {
         }
     }
 
-    /// Takes in what another one has.
+    /// Adds the cells and slots of another extent.
     fn add(&mut self, other: Self) {
         let cells = other.highest.into_values().chain(other.far);
         cells.for_each(|cell| self.meet(cell));
@@ -108,7 +108,7 @@ impl Extent {
         self.unread.extend(other.unread);
     }
 
-    /// By slot, whichever store answered first.
+    /// Sorts by slot, so that the order of answers does not matter.
     fn sort(&mut self) {
         self.far.sort_by_key(|cell| (cell.slot, cell.key.clone()));
         self.untold.sort_unstable();
@@ -117,7 +117,7 @@ impl Extent {
     }
 }
 
-/// Keeps a cell among these; false: there are too many.
+/// Adds a cell to these; false if there are too many.
 fn kept(cells: &mut Cells, key: Key, slot: SlotIndex, value: u64) -> bool {
     if cells.len() >= KEPT_MAX && !cells.contains_key(&key) {
         return false;

@@ -1,4 +1,4 @@
-//! Notes for people about cells that were seen, and about stores that were not.
+//! Notes for people about cells that were seen, and about stores that could not be read.
 
 use sequent_core::SlotIndex;
 
@@ -9,14 +9,14 @@ use crate::recover::{since::BUMP_MAX, unreadable_witnesses::listed};
 pub(crate) const CANT_LIST: &str = "their kinds of store can't list cells";
 
 impl Extent {
-    /// What is to be said of stores whose cells were not all seen.
+    /// Notes about stores whose cells were not all seen.
     pub(crate) fn untold_lines(&self) -> Vec<String> {
         let causes = [(&self.untold, CANT_LIST), (&self.cut, "they hold more cells than are read")];
         let some = causes.into_iter().filter(|(slots, _)| !slots.is_empty());
         some.map(|(slots, cause)| untold_line(slots, cause)).collect()
     }
 
-    /// What a person must have read before it is done, in a ring of this generation.
+    /// What an operator must have read before a recovery, in a ring of this generation.
     pub(crate) fn warnings(&self, generation: u64) -> Vec<String> {
         let far = self.far.iter().take(FAR_NAMED_MAX).map(Reached::warning);
         let more = self.far.len().saturating_sub(FAR_NAMED_MAX) + self.far_more;
@@ -35,7 +35,7 @@ fn earlier_line(generation: u64, Reached { slot, key, value, .. }: &Reached) -> 
     )
 }
 
-/// What it means that cells of these slots are not seen.
+/// The consequence if cells of these slots are not seen.
 pub(crate) fn untold_line(slots: &[SlotIndex], cause: &str) -> String {
     let slots = listed(slots.iter().copied());
     format!(

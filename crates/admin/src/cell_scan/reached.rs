@@ -1,25 +1,26 @@
-//! One cell, and how far it is above its ceiling.
+//! A cell and its distance above its ceiling.
 
 use sequent_core::{Key, SlotIndex};
 
 use crate::recover::since::BUMP_MAX;
 
-/// A cell, and how far it is.
+/// A cell's value and what bounds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Reached {
     pub(crate) slot: SlotIndex,
     pub(crate) key: Key,
     pub(crate) value: u64,
-    /// Up to where nothing comes again, as the ledger at hand says: its ceiling, or, without a row, the floor.
+    /// The raw id up to which nothing is given again, according to the ledger: the ceiling, or without a row
+    /// the floor.
     pub(crate) ceiling: u64,
     /// Whether the ledger has a row of it.
     pub(crate) has_row: bool,
-    /// How far it can have come at most, as all says that is outside of row and cell; `None` where nobody has asked.
+    /// How far it can have come at most, by records other than row and cell; `None` if they were not read.
     pub(crate) reach: Option<u64>,
 }
 
 impl Reached {
-    /// One that no ledger says anything of.
+    /// A cell of which no ledger has any record.
     pub(super) fn bare(slot: SlotIndex, key: Key, value: u64) -> Self {
         Self { slot, key, value, ceiling: 0, has_row: false, reach: None }
     }
@@ -29,13 +30,13 @@ impl Reached {
         self.value.saturating_sub(self.ceiling)
     }
 
-    /// Where it is.
+    /// The slot, key and value, for people.
     pub(super) fn place(&self) -> String {
         let Self { slot, key, value, .. } = self;
         format!("in slot {slot} the cell of key {key} is at raw id {value}")
     }
 
-    /// What is to be said of it where no bump covers it.
+    /// The warning for a cell that no bump covers.
     pub(super) fn warning(&self) -> String {
         let Self { slot, key, value, ceiling, .. } = self;
         let above = match ceiling {
@@ -48,7 +49,7 @@ impl Reached {
         )
     }
 
-    /// Whose value it can be, and what mends it.
+    /// The possible origin of the value, and the repair.
     fn mend(&self) -> String {
         let sequence = self.key.sequence();
         match self.reach {

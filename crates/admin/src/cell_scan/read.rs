@@ -1,4 +1,4 @@
-//! Reading the cells of all stores at once, page by page.
+//! Reader of the cells of all stores at once, page by page.
 
 use std::{sync::Arc, time::Duration};
 
@@ -22,14 +22,14 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
-    /// As much as there is.
+    /// Everything.
     pub(crate) fn all(limit: Duration) -> Self {
         Self { most: PAGES_MAX, limit }
     }
 }
 
-/// Reads the cells of these stores, all stores at once, and holds them against what a ledger that has rows permits them; `None`:
-/// it has none. Changes nothing.
+/// Reads the cells of these stores, all stores at once, and compares them with the ceilings of a ledger that
+/// has rows. `None`: the ledger has no rows. Changes nothing.
 pub(crate) async fn extent_of(
     stores: impl Iterator<Item = (SlotIndex, Arc<dyn Store>)>,
     permitted: Option<&Arc<Permitted>>,
@@ -75,7 +75,7 @@ impl Extent {
         let mut from: Option<String> = None;
         for _ in 0..most {
             let page = within(limit, "read the cells", examiner.cells(from.as_deref())).await?;
-            // Rows after their cells: a ceiling that is raised in between is no loss.
+            // Rows are read after their cells, so that a ceiling raised in between does not look like a loss.
             let cells = match permitted {
                 Some(permitted) => permitted.of(slot, page.cells).await?,
                 None => page.cells.into_iter().map(|(key, value)| Reached::bare(slot, key, value)).collect(),

@@ -1,4 +1,4 @@
-//! What a bump must cover, what none covers, and what is said of both.
+//! The bump that cells need, cells that no bump covers, and the notes about both.
 
 use std::collections::BTreeSet;
 

@@ -1,11 +1,13 @@
-//! How far apart clocks are. No number rests on them: what does are operators' words with an end, and what people read.
+//! Clock differences. No number depends on clocks; the end times of slot commands do, and the times that
+//! people read.
 
 use super::report::{Finding, Severity, Site};
 
-/// How far the clock of a place may be from this machine's, in milliseconds: what a heartbeat takes to be heard of.
+/// Tolerated difference between a place's clock and this machine's, in milliseconds: the delay until a
+/// heartbeat is seen.
 pub(super) const OFF_MAX_MS: u64 = 2000;
 
-/// When something was asked, by this machine's clock, and when it had answered; in milliseconds since 1970.
+/// When a question was sent and when it was answered, by this machine's clock; in milliseconds since 1970.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Asked {
     pub(super) begun_ms: u64,
@@ -13,7 +15,7 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// How far a clock that showed `clock_ms` in between is off, at least; ahead counts above 0.
+    /// The least error of a clock that showed `clock_ms` in between; positive if it is ahead.
     pub(super) fn off(self, clock_ms: u64) -> i64 {
         let apart = |a: u64, b: u64| i64::try_from(a - b).unwrap_or(i64::MAX);
         match clock_ms {
@@ -24,7 +26,7 @@ impl Asked {
     }
 }
 
-/// What a clock that is off by so much means.
+/// The finding for a clock with such an error.
 pub(super) fn finding(place: Site, off_ms: i64) -> Option<Finding> {
     if off_ms.unsigned_abs() <= OFF_MAX_MS {
         return None;

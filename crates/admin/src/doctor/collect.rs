@@ -8,16 +8,16 @@ use tokio::task::JoinSet;
 
 use super::clocks::Asked;
 
-/// How long the look into one place may take.
+/// Time limit for the examination of one place.
 const LOOK_LIMIT: Duration = Duration::from_secs(10);
 
-/// How many rows of the ledger are looked at.
+/// How many rows of the ledger are examined.
 pub(super) const ROWS_MAX: usize = 1 << 16;
 
 /// How many counters of one slot are compared with their rows.
 pub(super) const COUNTERS_MAX: usize = 4096;
 
-/// What was found, and when it was asked.
+/// The result of an examination, and the times of question and answer.
 pub(super) struct Looked<T> {
     pub(super) found: Result<T, SourceError>,
     pub(super) asked: Asked,
@@ -29,7 +29,7 @@ async fn timed<T>(env: &Env, look: impl Future<Output = Result<T, SourceError>>)
     Looked { found, asked: Asked { begun_ms, ended_ms: env.clock.wall_ms() } }
 }
 
-/// Looks into the ledger.
+/// Examines the ledger.
 pub(super) async fn into_ledger(ledger: &dyn Ledger, env: &Env) -> Looked<LedgerExamination> {
     timed(env, async {
         if let Some(examiner) = ledger.examiner() {
@@ -43,7 +43,7 @@ pub(super) async fn into_ledger(ledger: &dyn Ledger, env: &Env) -> Looked<Ledger
     .await
 }
 
-/// Looks into each of these shards, at the cells of its keys among others; in the order of slots.
+/// Examines each of these shards, including the cells of its keys; in the order of slots.
 pub(super) async fn into_shards(
     shards: Vec<(Shard, Vec<Key>)>,
     env: &Env,

@@ -1,5 +1,5 @@
-//! Operators' commands that keep slots out of the ring. They are no fault, but a drained slot that was forgotten is named
-//! nowhere else.
+//! Slot commands that keep slots out of the ring. They are not faults. But a drained slot that was forgotten
+//! is reported nowhere else.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use sequent_engine::ledger_timeout::within;
 
 use super::report::{Finding, Severity, Site};
 
-/// What is to be said of the words in force; nothing where they can't be read, which is said of the ledger.
+/// Findings for the slot commands in force. Empty if they can't be read; the ledger's findings report that.
 pub(super) async fn findings(ledger: &dyn Ledger, clock_ms: u64, limit: Duration) -> Vec<Finding> {
     let words = within(limit, "read the words", ledger.slot_commands()).await.unwrap_or_default();
     words.iter().filter(|word| word.verb != SlotVerb::Rescue).map(|word| finding(word, clock_ms)).collect()

@@ -1,4 +1,4 @@
-//! What was found, place by place, until it is told.
+//! The results of an examination, collected place by place.
 
 use sequent_core::{
     Condition, Durability, Examination, Fact, LedgerExamination, SlotIndex, SourceError, ledger::LayoutChange,
@@ -19,20 +19,21 @@ use super::{
     resize_in_progress, ring,
 };
 
-/// The places that were looked into so far, and what is to be said.
+/// The places that were examined so far, and the findings.
 pub(super) struct Examined<'a> {
     config: &'a Config,
     places: Vec<PlaceReport>,
     findings: Vec<Finding>,
-    /// Whether there is no ledger yet, or none with a layout: then nothing that is missing elsewhere is a fault.
+    /// Whether there is no ledger yet, or none with a layout. Then nothing that is missing elsewhere is a
+    /// fault.
     is_unmade: bool,
-    /// Whether the ledger went back: nothing can be advanced before it is recovered.
+    /// Whether the ledger went back. Then nothing can be advanced before it is recovered.
     went_back: bool,
-    /// The highest generation that stores are stamped with by this ledger.
+    /// The highest generation in the stores' stamps of this ledger.
     stamped: u64,
 }
 
-/// What every place that was reached tells.
+/// What every reached place reports.
 struct Told<'a> {
     version: &'a str,
     durability: &'a Durability,
@@ -53,7 +54,8 @@ impl<'a> Examined<'a> {
         }
     }
 
-    /// The ledger, with its version beside the highest mark, unless the stores are of another one.
+    /// Adds the ledger, with its version compared with the highest mark. Neither layout nor mark is checked
+    /// if the stores belong to another ledger.
     pub(super) fn ledger(
         &mut self,
         looked: &Looked<LedgerExamination>,
@@ -65,7 +67,7 @@ impl<'a> Examined<'a> {
         let mut report = unreached(Site::Ledger, place);
         self.findings.extend(orphans.map(ring::orphans));
         match &looked.found {
-            // That nothing of it is there was said.
+            // The finding about the other ledger covers it.
             Err(_) if orphans.is_some() => {}
             Err(error) => self.unreachable(Site::Ledger, error),
             Ok(found) => {
@@ -100,7 +102,7 @@ impl<'a> Examined<'a> {
     fn layout(&mut self, report: &mut PlaceReport, found: &LedgerExamination) {
         let Some(record) = &found.layout else {
             if !super::has_no_layout(found) {
-                // Why it can't be read is among the facts.
+                // The facts say why it can't be read.
                 return;
             }
             self.is_unmade = true;
@@ -126,29 +128,29 @@ impl<'a> Examined<'a> {
         }
     }
 
-    /// What was found elsewhere.
+    /// Adds findings from elsewhere.
     pub(super) fn found(&mut self, findings: impl IntoIterator<Item = Finding>) {
         self.findings.extend(findings);
     }
 
-    /// The generations that stores are stamped with by the ledger at hand.
+    /// Sets the highest generation of the stores' stamps of this ledger.
     pub(super) fn stamped(&mut self, generations: impl Iterator<Item = u64>) {
         self.stamped = generations.max().unwrap_or(0);
     }
 
-    /// Two slots whose stores are one.
+    /// Adds a finding for each two slots that share a store.
     pub(super) fn on_one(&mut self, seen: &[(SlotIndex, Looked<Examination>)]) {
         let found = seen.iter().filter_map(|(slot, looked)| Some((*slot, looked.found.as_ref().ok()?)));
         let speaks = found.map(|(slot, found)| (slot, &found.inspection.instance));
         self.findings.extend(ring::on_one(speaks));
     }
 
-    /// Whether ledger and stores are other files than those on record.
+    /// Adds a finding if ledger and stores are other files than those on record.
     pub(super) fn moved(&mut self, moved: bool) {
         self.findings.extend(moved.then(ring::moved));
     }
 
-    /// A shard, with what is to be said of its counters.
+    /// Adds a shard, with the findings about its counters.
     pub(super) fn shard(
         &mut self,
         shard: &Shard,
@@ -185,7 +187,7 @@ impl<'a> Examined<'a> {
         self.places.push(report);
     }
 
-    /// A shard in the memory of whoever serves: nobody else can look there.
+    /// Adds a shard in each server's own memory: no other process can examine it.
     pub(super) fn memory(&mut self, shard: &Shard) {
         let site = Site::Slot(shard.part.slot);
         let finding =
@@ -208,7 +210,7 @@ impl<'a> Examined<'a> {
         }
     }
 
-    /// How many rows were there to be looked at.
+    /// Adds a finding if not all rows were read.
     pub(super) fn rows(&mut self, count: usize) {
         if count >= ROWS_MAX {
             let text = format!(
@@ -218,14 +220,14 @@ impl<'a> Examined<'a> {
         }
     }
 
-    /// The marker in the data directory, which was copied or can't be read.
+    /// Adds the finding about the marker in the data directory, which was copied or can't be read.
     pub(super) fn marker(&mut self, error: &SourceError) {
         let finding = Finding::new(Severity::Error, Site::Ring, "mark", error.to_string());
         let causes = "nothing is given before an operator says which state this is";
         self.findings.push(finding.causes(causes).mend("`sequent recover`, as said"));
     }
 
-    /// All of it.
+    /// The whole examination.
     pub(super) fn checkup(
         mut self,
         ledger: Option<&LedgerExamination>,
@@ -234,7 +236,7 @@ impl<'a> Examined<'a> {
         let found = seen.iter().filter_map(|(_, looked)| looked.found.as_ref().ok());
         let classes: Vec<_> = found.map(|found| found.inspection.durability.class).collect();
         if !self.is_unmade {
-            // Of a cluster that nobody has started most stores can't be looked into yet.
+            // Before a cluster's first start most stores can't be examined.
             self.findings.extend(ring::durability(ledger, &classes));
         }
         if self.went_back {
@@ -291,7 +293,7 @@ impl<'a> Examined<'a> {
     }
 }
 
-/// Of a ledger on a server other hosts may have data directories of their own, with marks that only they can read.
+/// If the ledger is on a server, other hosts may have data directories with marks that only they can read.
 fn no_mark(ledger: &Place) -> String {
     let elsewhere = match ledger {
         Place::Server(_) => "; those of other hosts' data directories are not seen from here",

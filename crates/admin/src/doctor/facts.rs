@@ -1,18 +1,18 @@
-//! What backends tell of settings and rights, judged by what it means to a ring.
+//! Facts about settings and rights that backends report, and their meaning for a ring.
 
 use sequent_core::{Fact, FactClass};
 
 use super::report::{Finding, Severity, Site};
 
-/// What a store that forgets costs.
+/// The effect of a store that loses data.
 const SHARD_FORGETS: &str = "nothing repeats, for its counters go on above their ceilings; what they leave out is at most \
     twice ledger.outage_s of consumption each time";
 
-/// What a ledger that forgets costs.
+/// The effect of a ledger that loses data.
 const LEDGER_FORGETS: &str = "ceilings that it acknowledged are gone then: where a shard's mark tells, nothing is given \
     before `sequent recover`; where none does, numbers repeat";
 
-/// What a fact about a place means.
+/// The finding for a fact about a place.
 pub(super) fn finding(place: Site, fact: Fact) -> Finding {
     let Fact { class, name, found, expected, causes, mend } = fact;
     let is_ledger = place == Site::Ledger;

@@ -1,4 +1,5 @@
-//! Numbers that may have been given twice: a server gave them above where the next epoch of their counter began, and noted it.
+//! Numbers that may have been given twice: a server gave them above the base of their counter's next epoch,
+//! and noted it.
 
 use std::time::Duration;
 
@@ -10,9 +11,9 @@ use sequent_engine::{key_display::shown, ledger_timeout::within};
 
 use super::report::{Finding, Severity, Site};
 
-/// One finding for each key of which a server noted it, until a person has advanced the key.
+/// One finding for each key with such a note, until an operator has advanced the key.
 pub(super) async fn findings(ledger: &dyn Ledger, limit: Duration) -> Vec<Finding> {
-    // A ledger that does not tell is told of elsewhere.
+    // Other findings report a ledger that can't be read.
     let notes = within(limit, "read notes of keys", ledger.notes()).await.unwrap_or_default();
     let told = notes.iter().filter_map(|note| match &note.about {
         NoteSubject::GivenAbove(key) => Some((key, note.to)),
@@ -21,7 +22,8 @@ pub(super) async fn findings(ledger: &dyn Ledger, limit: Duration) -> Vec<Findin
     told.filter(|(key, raw)| !is_advanced(key, *raw, &notes)).map(|(key, raw)| finding(key, raw)).collect()
 }
 
-/// Whether a person has moved the key since: the server itself begins the next epoch at the very raw id.
+/// Whether an operator has advanced the key since. The server itself begins the next epoch at exactly this
+/// raw id.
 fn is_advanced(key: &Key, raw: u64, notes: &[LedgerNote]) -> bool {
     let begun = NoteSubject::BegunAt(key.clone());
     notes.iter().any(|note| note.about == begun && note.to > raw)

@@ -1,7 +1,9 @@
-//! `sequent doctor`: an examination of the ledger and every store, beside running servers. Nothing is changed.
+//! `sequent doctor`: an examination of the ledger and every store, beside running servers. Nothing is
+//! changed.
 //!
-//! Reading order: `report` (what is told), `collect` (how places are examined), `facts`, `clocks`, `ring`, `version` (what that
-//! means); `counters` with a file a question; then [`examine`], which puts it together.
+//! Reading order: `report` (the output), `collect` (how places are examined), `facts`, `clocks`, `ring`,
+//! `version` (what the results mean); `counters` with a file for each question; then [`examine`], which
+//! combines them.
 
 mod clocks;
 mod collect;
@@ -40,13 +42,13 @@ use counters::unlisted_cells::Strays;
 use examined::Examined;
 pub use report::{Checkup, Finding, PlaceReport, Severity, Site};
 
-/// Looks into the ledger and every store of a cluster that exists, each within ten seconds, all at once. It takes no
-/// number, and changes nothing: no stamp is written, no table made.
+/// Examines the ledger and every store of an existing cluster, all at once, each within ten seconds. It takes
+/// no number and changes nothing: no stamp is written, no table made.
 ///
 /// # Errors
 ///
-/// `NoCluster` where there is none, `Refused` where the configuration can't be used at all. A place that can't be reached is
-/// no error, but a finding.
+/// `NoCluster` if there is none; `Refused` if the configuration can't be used at all. A place that can't be
+/// reached is a finding, not an error.
 pub async fn examine(config: &Config, options: &Options) -> Result<Checkup, OpenError> {
     let is_nothing = look_for_one(config).await?;
     let mut files = Files::default();
@@ -69,7 +71,7 @@ fn no_cluster(config: &Config, what: &str) -> OpenError {
     OpenError::NoCluster(format!("no cluster in {}: {what}", config.data.display()))
 }
 
-/// Whether nothing of a cluster is in the data directory: then stores elsewhere may tell of one.
+/// Whether the data directory holds nothing of a cluster. Then stores elsewhere may have stamps of one.
 async fn look_for_one(config: &Config) -> Result<bool, OpenError> {
     if config.ledger.place == Place::Memory {
         return Err(no_cluster(config, "a memory ledger lasts as long as its process"));
@@ -87,12 +89,12 @@ struct Doctor<'a> {
     ledger: Arc<dyn Ledger>,
 }
 
-/// A look into the ledger, and whoever tells that another one should be there.
+/// An examination of the ledger, and the stores that name another ledger.
 type Whose = (collect::Looked<LedgerExamination>, Option<ForeignStores>);
 
 impl Doctor<'_> {
-    /// Looks into the ledger; where it has no layout, at stores and data directory besides, and then into it once more: whoever
-    /// founds a cluster just then writes the layout before any stamp.
+    /// Examines the ledger. If it has no layout, examines stores and data directory, and then the ledger
+    /// again: a server that creates a cluster meanwhile writes the layout before any stamp.
     async fn whose(&self, files: &mut Files) -> Result<Whose, OpenError> {
         let env = &self.options.env;
         let looked = collect::into_ledger(&*self.ledger, env).await;
@@ -119,7 +121,7 @@ impl Doctor<'_> {
         }
         let held = looked.found.as_ref().ok();
         let record = held.and_then(|held| held.layout.clone());
-        // Of a ring that is being changed some cells are closed, some begun anew: none can be held against its row.
+        // During a resize some cells are closed and some begun again, so none can be compared with its row.
         let rows = if change.is_some() { Rows::new() } else { rows_of(held) };
         let laid_out = record.as_ref().or(change.as_ref().map(|change| &change.next));
         let reaches = match held {
@@ -194,7 +196,8 @@ impl Doctor<'_> {
         Ok(examined.checkup(held, &seen))
     }
 
-    /// The keys that may have cells without a row: as rows and definitions name them, and as their stores do.
+    /// The keys that may have cells without a row: those named by rows and definitions, and those that their
+    /// stores list.
     async fn unheld(
         &self,
         held: Option<&LedgerExamination>,
@@ -202,14 +205,15 @@ impl Doctor<'_> {
         shards: &[Shard],
     ) -> (BTreeSet<Key>, Strays) {
         let Some(held) = held else { return Default::default() };
-        // What is over can't be told from what is lost then.
+        // Without fences, a period that is over looks like a lost row.
         let Some(fences) = self.fences().await else { return Default::default() };
         let named = self.named(reaches, &fences).await;
         let strays = self.strays(held, (generation, reaches.floor), (shards, fences)).await;
         (named, strays)
     }
 
-    /// The stores that the configuration names, by the layout in force, or what it will be.
+    /// The stores that the configuration names, under the layout in force or the one that a first start would
+    /// write.
     fn shards(&self, record: Option<&LayoutRecord>, files: &mut Files) -> Result<Vec<Shard>, OpenError> {
         let first = || self.config.first_layout().map_err(|error| OpenError::Refused(error.to_string()));
         let layout: Layout = record.map_or_else(first, |record| Ok(record.layout))?;
@@ -218,14 +222,14 @@ impl Doctor<'_> {
     }
 }
 
-/// Whether a ledger answers that has no layout, or that says that it was never made.
+/// Whether a ledger answers and has no layout, or answers that it was never made.
 fn holds_nothing(found: &Result<LedgerExamination, SourceError>) -> bool {
     let is_gone =
         |error: &SourceError| matches!(error.condition(), Some(Condition::NeverMade | Condition::Emptied));
     found.as_ref().map_or_else(is_gone, has_no_layout)
 }
 
-/// Whether it has none: of one that can't be read, or is being changed, a fact says so.
+/// Whether it has no layout. If the layout can't be read, or a resize is in progress, a fact says so.
 fn has_no_layout(found: &LedgerExamination) -> bool {
     found.layout.is_none() && !found.facts.iter().any(|fact| fact.name == resize_in_progress::FACT)
 }
@@ -234,7 +238,7 @@ fn stamps_of(seen: &[(SlotIndex, collect::Looked<Examination>)]) -> impl Iterato
     seen.iter().filter_map(|(_, looked)| looked.found.as_ref().ok()?.inspection.stamp.clone())
 }
 
-/// The stamp that belongs into a slot.
+/// The stamp that belongs in a slot.
 fn stamp_of(record: LayoutRecord, held: &LedgerExamination, slot: SlotIndex) -> Stamp {
     let LayoutRecord { cluster, layout, generation } = record;
     Stamp { ledger: held.inspection.id, cluster, layout, slot, generation }

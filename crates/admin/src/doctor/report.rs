@@ -1,4 +1,4 @@
-//! What an examination tells: plain data, the same for text and JSON.
+//! Report of an examination: plain data, the same for text and JSON.
 
 use std::fmt;
 
@@ -9,16 +9,17 @@ use serde::{Serialize, Serializer};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Something can repeat or lose numbers as it is now.
+    /// Something can repeat or lose numbers in the present state.
     Error,
-    /// Nothing repeats, but something does not serve, skips numbers, or is open to more people than it should be.
+    /// Nothing repeats, but something does not serve, skips numbers, or is accessible to more people than it
+    /// should be.
     Warning,
     /// Worth knowing.
     Info,
 }
 
 impl Severity {
-    /// The word for people and JSON.
+    /// The name for people and JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Error => "error",
@@ -35,7 +36,7 @@ pub enum Site {
     Ledger,
     /// In a slot's store, or about its server.
     Slot(SlotIndex),
-    /// In how they belong together.
+    /// In the relation between places.
     Ring,
 }
 
@@ -55,22 +56,23 @@ impl Serialize for Site {
     }
 }
 
-/// Something that a person should know.
+/// A problem or a fact that an operator should know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// How much it matters.
+    /// The severity.
     pub severity: Severity,
-    /// Where it was found.
+    /// The place.
     pub place: Site,
-    /// What was looked at: `reach`, `stamp`, `layout`, `mark`, `setting`, `privilege`, `counter`, `clock`, `ring`, `word` or `server`.
+    /// What was examined: `reach`, `stamp`, `layout`, `mark`, `setting`, `privilege`, `counter`, `clock`,
+    /// `ring`, `word` or `server`.
     pub check: &'static str,
-    /// What was found, beside what is expected.
+    /// What was found, and what was expected.
     pub found: String,
     /// What it can cause.
     pub causes: String,
     /// What to do.
     pub mend: String,
-    /// The keys concerned, where it is about counters: the first few of them.
+    /// The first few of the keys concerned, for a finding about counters.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub keys: Vec<String>,
 }
@@ -87,7 +89,7 @@ impl Finding {
         Self { severity, place, check, found: found.into(), causes, mend, keys: Vec::new() }
     }
 
-    /// A server at work that gives nothing new before a person has acted: where it is, and why, as it says.
+    /// A running server that gives nothing new before an operator acts: its address, and its own reason.
     pub fn of_server(address: &str, trouble: &str) -> Self {
         let found = format!("the server at {address} answers RECOVERY_REQUIRED: {trouble}");
         let finding = Self::new(Severity::Warning, Site::Ring, "server", found);
@@ -111,16 +113,16 @@ impl Finding {
     }
 }
 
-/// A place that was looked into.
+/// A place that was examined.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PlaceReport {
-    /// Which one.
+    /// The place.
     pub place: Site,
     /// The kind of store or ledger.
     pub store: &'static str,
-    /// Where it is; never a secret.
+    /// Its address, without secrets.
     pub address: String,
-    /// Whether it could be looked into.
+    /// Whether it could be examined.
     pub reached: bool,
     /// The engine's name and version.
     pub version: Option<String>,
@@ -128,28 +130,28 @@ pub struct PlaceReport {
     pub durability: Option<&'static str>,
     /// The settings that decided the class.
     pub settings: Vec<(String, String)>,
-    /// How far its clock is from this machine's, in milliseconds, ahead counted above 0.
+    /// The difference between its clock and this machine's, in milliseconds; positive if it is ahead.
     pub clock_off_ms: Option<i64>,
-    /// What was looked at and is as it should be.
+    /// What was examined and is as it should be.
     pub fine: Vec<String>,
 }
 
-/// The whole of an examination.
+/// The result of an examination.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Checkup {
     /// The cluster's name.
     pub cluster: String,
-    /// How many findings are errors: something can repeat or lose numbers.
+    /// The number of errors: something can repeat or lose numbers.
     pub errors: usize,
-    /// How many are warnings.
+    /// The number of warnings.
     pub warnings: usize,
-    /// How many are worth knowing.
+    /// The number of findings that are only worth knowing.
     pub infos: usize,
-    /// The places that could not be looked into.
+    /// The places that could not be examined.
     pub unreached: Vec<Site>,
     /// The places, the ledger first.
     pub places: Vec<PlaceReport>,
-    /// What was found, by place, the gravest first.
+    /// The findings by place, the gravest first.
     pub findings: Vec<Finding>,
 }
 

@@ -1,4 +1,4 @@
-//! A resize that is in progress. No layout is in force then, which is no fault of the ledger; the resize is to be finished.
+//! A resize in progress. No layout is in force until it is finished, and that is not a fault of the ledger.
 
 use std::time::Duration;
 
@@ -13,27 +13,28 @@ use super::{
     stamp_of,
 };
 
-/// What a backend calls what it could not read as a layout in force.
+/// The fact by which backends report a layout that they could not read as one in force.
 pub(super) const FACT: &str = "layout";
 
-/// The change that is fenced, where there is one. `found` is what the look into the ledger found.
+/// The fenced resize, if there is one. `found` is the result of the ledger's examination.
 pub(super) async fn of(
     ledger: &dyn Ledger,
     found: Option<&LedgerExamination>,
     limit: Duration,
 ) -> Option<LayoutChange> {
-    // Only where none is in force: whoever looks leaves no more behind than must be.
+    // Asked only if no layout is in force, so that the examination leaves as few traces as possible.
     found.filter(|found| found.layout.is_none())?;
     let page = within(limit, "read the layout", ledger.page()).await.ok()??;
     page.change().filter(|_| page.is_fenced)
 }
 
-/// The same ledger, without what it could not say about its layout: that is said by [`finding`].
+/// The same examination without the facts about the unreadable layout: [`finding`] reports the resize
+/// instead.
 pub(super) fn without_fact(found: &mut LedgerExamination) {
     found.facts.retain(|fact| fact.name != FACT);
 }
 
-/// What is to be said of the change.
+/// The finding for the resize.
 pub(super) fn finding(change: &LayoutChange) -> Finding {
     let LayoutChange { from, next } = change;
     let shown = |record: &LayoutRecord| {
@@ -48,8 +49,8 @@ pub(super) fn finding(change: &LayoutChange) -> Finding {
     Finding::new(Severity::Warning, Site::Ledger, "layout", found).causes(causes).mend(mend)
 }
 
-/// Whether a store bears a stamp that belongs to this change: the next one's, or the one before until it is stamped anew.
-/// A store that moves bears another slot's until then.
+/// Whether a store's stamp belongs to this resize: it is the next layout's, or still the previous layout's. A
+/// store that moves has another slot's stamp until it is stamped again.
 pub(super) fn stamp(
     place: Site,
     found: &Examination,

@@ -1,4 +1,4 @@
-//! What the places mean to each other: whose stores they are, marks, and whether anything outlives a crash.
+//! Checks across places: stamps, marks, and whether anything survives a crash.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,12 @@ use sequent_engine::foreign_stores::{CAUSES, ForeignStores};
 
 use super::report::{Finding, Severity, Site};
 
-/// What backends call another slot's stamp that lies in the same database, where the slot's own is missing.
+/// The fact by which backends report another slot's stamp in the same database, where the slot's own is
+/// missing.
 pub(super) const BESIDE: &str = "beside";
 
-/// Whether the store bears the stamp that belongs there; or what is to be said of it. `has_rows`: the ledger has counters
-/// of this slot.
+/// Whether the store has the stamp that belongs there, or the finding. `has_rows`: the ledger has counters of
+/// this slot.
 pub(super) fn stamp(
     place: Site,
     found: &Examination,
@@ -44,8 +45,8 @@ pub(super) fn stamp(
     }
 }
 
-/// A store that nobody has stamped, in a database that holds another slot's of this ledger and layout: that one was put in its
-/// place, or both are given one database.
+/// A store without a stamp, in a database that holds another slot's stamp of this ledger and layout. Either
+/// that store was put in its place, or both slots have the same database.
 pub(super) fn beside(place: Site, found: &Examination, expected: &Stamp) -> Option<Finding> {
     found.inspection.stamp.is_none().then_some(())?;
     let stamps = found.facts.iter().filter(|fact| fact.name == BESIDE);
@@ -63,20 +64,20 @@ pub(super) fn beside(place: Site, found: &Examination, expected: &Stamp) -> Opti
     Some(finding.causes(causes).mend(mend))
 }
 
-/// A ledger that is not the one that stores, or the data directory, tell of.
+/// A ledger that differs from the one that stores or the data directory name.
 pub(super) fn orphans(orphans: &ForeignStores) -> Finding {
     let finding = Finding::new(Severity::Error, Site::Ledger, "stamp", orphans.found());
     finding.causes(CAUSES).mend(orphans.mend())
 }
 
-/// A store of another ledger, where that is what all of them say.
+/// The other ledger that all stores name, if they agree on one.
 pub(super) fn orphan(place: Site, borne: &Stamp) -> Finding {
     let text = format!("it bears stamp {borne}, of another ledger than the one at hand");
     let finding = Finding::new(Severity::Error, place, "stamp", text);
     finding.causes("servers refuse to start").mend("what is said of the ledger; leave the store as it is")
 }
 
-/// Whether a store's mark speaks of this ledger: one that bears another ledger's stamp speaks of that.
+/// Whether a store's mark is about this ledger. A store with another ledger's stamp has that ledger's mark.
 pub(super) fn speaks_of(found: &Examination, ledger: Option<&LedgerExamination>) -> bool {
     let of = found.inspection.stamp.as_ref().map(|stamp| stamp.ledger);
     ledger.zip(of).is_none_or(|(ledger, of)| ledger.inspection.id == of)
@@ -94,11 +95,11 @@ pub(super) fn moved() -> Finding {
     Finding::new(Severity::Error, Site::Ring, "ring", found).causes(causes).mend(mend)
 }
 
-/// What comes before any advice about counters where the ledger went back: it refuses to advance them.
+/// What to do before any advice about counters if the ledger went back: it refuses to advance them.
 pub(super) const RECOVER_FIRST: &str =
     "first what is said of the ledger, which may mend this as well; if it is told afterwards: ";
 
-/// A ledger older than what was left of it elsewhere.
+/// A ledger older than the marks that it left elsewhere.
 pub(super) fn behind(version: u64, mark: u64) -> Option<Finding> {
     let found = format!("it is at version {version}, and a mark names {mark}: it went back");
     let finding = Finding::new(Severity::Error, Site::Ledger, "mark", found);
@@ -109,7 +110,7 @@ pub(super) fn behind(version: u64, mark: u64) -> Option<Finding> {
     (version < mark).then(|| finding.causes(causes).mend(mend))
 }
 
-/// What crashes leave of the cluster as a whole.
+/// The durability of the cluster as a whole: what a crash leaves.
 pub(super) fn durability(ledger: Option<&LedgerExamination>, shards: &[DurabilityClass]) -> Option<Finding> {
     let is_durable = |class: DurabilityClass| class == DurabilityClass::Durable;
     if shards.is_empty() || shards.iter().copied().any(is_durable) {
@@ -128,9 +129,10 @@ pub(super) fn durability(ledger: Option<&LedgerExamination>, shards: &[Durabilit
     Some(finding.causes(causes).mend("have one durable store in the ring"))
 }
 
-/// A configuration of another layout than the ledger's, whose generation this is; `stamped`: the highest that stores tell of.
+/// A configuration with another layout than the ledger's, whose generation is given. `stamped`: the highest
+/// generation among the stores' stamps.
 pub(super) fn layout(fault: &str, generation: u64, stamped: u64) -> Finding {
-    // Each line of it is about a key of the configuration.
+    // Each fault of it is about a key of the configuration.
     let found = fault.lines().collect::<Vec<_>>().join("; ");
     let finding = Finding::new(Severity::Error, Site::Ledger, "layout", found);
     if stamped > generation {
@@ -145,7 +147,8 @@ pub(super) fn layout(fault: &str, generation: u64, stamped: u64) -> Finding {
     finding.causes(causes).mend("give the configuration the ledger's values, or `sequent resize`")
 }
 
-/// Slots whose stores speak as one: their counters would be one counter. A run that nobody has spoken with yet says too little.
+/// Slots whose stores are one instance: their counters would be one counter. An instance that nobody has
+/// connected to yet is not compared.
 pub(super) fn on_one<'a>(speaks: impl Iterator<Item = (SlotIndex, &'a InstanceId)>) -> Vec<Finding> {
     let mut seen: BTreeMap<&str, SlotIndex> = BTreeMap::new();
     let mut findings = Vec::new();

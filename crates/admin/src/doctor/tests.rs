@@ -1,4 +1,4 @@
-//! Counters beside their rows, as people and faults leave them.
+//! Counters compared with their rows, after faults and manual changes.
 
 use sequent_core::{
     Epoch, InstanceId, Key, Sight, SlotIndex,
@@ -146,7 +146,7 @@ fn neither_row_nor_cell_bears_witness_for_the_other() {
                 assert_eq!(judged(&row, &sight, others, reach), Some(Kind::FarBoth), "{row:?} {sight:?}");
             }
         }
-        // A ceiling of 2^50 beside a cell of as much.
+        // A ceiling of 2^50 and a cell of the same value.
         assert_eq!(
             judged(&at(100, 150, 1 << 50), &held(7, true, 1 << 50), others, reach),
             Some(Kind::FarBoth)
@@ -169,7 +169,7 @@ fn neither_row_nor_cell_bears_witness_for_the_other() {
         "the same"
     );
     assert_eq!(judged(&far, &cell, Some(180), Some(FAR)), None, "its history says so, or an advance");
-    // Even one that came so far in years, while the other slots were out.
+    // Even a counter that came so far over years, while the other slots were out.
     assert_eq!(judged(&at(100, 1 << 50, 1 << 50), &held(7, true, 1 << 50), Some(180), Some(1 << 50)), None);
 }
 
@@ -266,7 +266,7 @@ fn an_epoch_that_is_over_hides_no_cell_that_came_further_than_the_ledger_knows()
         Some(Kind::Overtaken),
         "what it causes comes soon"
     );
-    // After a recovery that named enough.
+    // After a recovery that named a sufficient loss.
     let covered = Row { ceiling: 4000, seen: 3750, ..row.clone() };
     assert_eq!(kind(&covered, &covered, &held(7, true, 4000), "another run"), Some(Kind::Reborn));
     let counter = Counter { slot: 2, key: Key::from_stored("order") };

@@ -1,4 +1,4 @@
-//! Whether the ledger went back, or ledger and stores are other ones.
+//! Detection of a ledger that went back, and of a ledger and stores that were replaced.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use sequent_engine::{config::Place, data::VersionFile, ledger_timeout::within, s
 use super::{Doctor, collect, examined::Examined, ring};
 
 impl Doctor<'_> {
-    /// The highest version that was left anywhere.
+    /// The highest version found in any mark.
     pub(super) async fn mark(
         &self,
         examined: &mut Examined<'_>,
@@ -18,7 +18,7 @@ impl Doctor<'_> {
         let home = VersionFile::new(&self.config.data, limit, Arc::clone(&self.options.env.entropy));
         let left = match within(limit, "read the mark", home.bear(0, None)).await {
             Ok(mark) => {
-                // By the layout that it was left under, where that is not the ledger's.
+                // Compared under the layout that the mark was left under, if that differs from the ledger's.
                 if let Ok(Some(trouble)) = sequent_guard::other_era(&*self.ledger, mark, limit).await {
                     examined.marker(&trouble.error());
                 }
@@ -36,7 +36,7 @@ impl Doctor<'_> {
             .fold(left, u64::max)
     }
 
-    /// Whether ledger and stores, all of them files, are other ones than those on record.
+    /// Whether ledger and stores, all of them files, are other files than those on record.
     pub(super) async fn has_moved(
         &self,
         held: Option<&LedgerExamination>,
@@ -58,8 +58,9 @@ impl Doctor<'_> {
         sequent_guard::all_moved(&known, &held.inspection.instance, &found)
     }
 
-    /// The ledger's version, read again where a mark is above the one that was read before it.
-    /// Whoever can't be asked again has not gone back: marks are younger than what it said before.
+    /// The ledger's version, read again if a mark is above the version read before it. If the second read
+    /// fails, its error is returned, and the ledger is not reported as gone back: marks are read later than
+    /// the first version.
     pub(super) async fn version_beside(
         &self,
         mark: u64,

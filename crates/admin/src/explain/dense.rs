@@ -1,4 +1,4 @@
-//! Of a number of a dense sequence: how far its counter in the ledger has come.
+//! Origin of a number of a dense sequence: how far its counter in the ledger has come.
 
 use sequent_core::{
     Key, Span,
@@ -14,7 +14,7 @@ use crate::{
     explain::report::{DenseOrigin, Origin},
 };
 
-/// What moved a counter past numbers that nobody got.
+/// Reasons why a counter skipped numbers that nobody got.
 #[derive(Debug, Clone, Copy, Default)]
 struct Skips {
     /// The number up to which `sequent advance` moved it; 0: it did not.
@@ -24,7 +24,7 @@ struct Skips {
 }
 
 impl Admin {
-    /// Where a number of a key comes from, and the same as a sentence; `None`: the key has no such number.
+    /// The origin of a number of a key, and the same as a sentence. `None` if the key has no such number.
     pub(super) async fn of_dense(
         &self,
         key: Key,
@@ -71,7 +71,7 @@ impl Admin {
 }
 
 impl Skips {
-    /// Of a number that the counter has passed.
+    /// The sentence for a number that the counter has passed.
     fn verdict(self, number: u64, last: u64) -> String {
         let passed = format!("which has come to {last}");
         match self {

@@ -1,4 +1,4 @@
-//! Where a number came from, by what the ledger has witnessed.
+//! Origin of a number, according to what the ledger has witnessed.
 
 mod dense;
 mod report;
@@ -17,19 +17,19 @@ use crate::{admin::Admin, named_floor::floor};
 pub use report::{DenseOrigin, EpochReport, Explained, Origin, SpreadOrigin};
 use text::{key_of, partition_of};
 
-/// Why the ledger permits nothing where a number is asked about.
+/// Why the ledger has no ceiling for the number in question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Without {
-    /// Nothing is known that would have been before.
+    /// No loss and no end of a period is known.
     Nothing,
     /// The period is over for good, and counters of such periods are forgotten.
     Over,
-    /// A loss of so many was named: counters may have come as far without leaving a row.
+    /// A loss of so many was named: counters may have come as far without a remaining row.
     Lost(u64),
 }
 
 impl Without {
-    /// Of a counter that the ledger has no row of.
+    /// The sentence for a counter without a row.
     fn unbegun(self) -> String {
         match self {
             Self::Nothing => "whose counter has not begun: not given".to_owned(),
@@ -47,14 +47,15 @@ fn before_loss(loss: u64) -> String {
     format!("given, if at all, before `sequent recover` named a loss (--bump {loss} the last time)")
 }
 
-/// A sequence as it is explained: its highest version.
+/// A sequence to explain: its highest version.
 struct Held {
     body: Body,
     version: u32,
 }
 
 impl Held {
-    /// The numbers that any version may have given: versions keep start and step, and may have had another end.
+    /// The numbers that any version may have given. Versions share start and step, but may have had another
+    /// end.
     fn span(&self) -> Span {
         let own = self.body.span();
         let any = || Span::new(own.start(), own.step(), None, Fits::Int64).ok();
@@ -63,7 +64,7 @@ impl Held {
 }
 
 impl Admin {
-    /// Where a number came from, of a sequence whose numbers are all of one counter.
+    /// The origin of a number, for a sequence with a single counter.
     pub async fn explain(&self, name: &SequenceName, number: u64) -> Result<Explained, EngineError> {
         let held = self.held(name).await?;
         if held.body.example_key(name).is_ok_and(|key| key != Key::of(name)) {
@@ -73,8 +74,8 @@ impl Admin {
         self.explain_of(Key::of(name), &held, name, number).await
     }
 
-    /// The same of a text; without a template, of the digits of a number. `with`: values that partition the counter and that the
-    /// text does not tell.
+    /// The origin of a text; without a template, of the digits of a number. `with`: values that partition the
+    /// counter and that the text does not contain.
     pub async fn explain_text(
         &self,
         name: &SequenceName,
@@ -140,7 +141,7 @@ impl Admin {
         Ok(Explained { sequence: name.clone(), number, origin, verdict })
     }
 
-    /// Why nothing is known of a counter that far.
+    /// Why nothing is known of a counter at that id.
     async fn without(&self, key: &Key, reached: u64) -> Result<Without, EngineError> {
         if let Some(own) = Fence::of(key) {
             let read =
@@ -153,7 +154,7 @@ impl Admin {
         Ok(if loss >= reached { Without::Lost(loss) } else { Without::Nothing })
     }
 
-    /// The loss that was named last, as far as the ledger tells; 0: none.
+    /// The loss that was named last, as far as the ledger has noted it; 0: none.
     async fn named_loss(&self) -> u64 {
         floor(self.ledger(), self.0.record.generation, self.limit()).await
     }

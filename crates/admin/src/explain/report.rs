@@ -1,9 +1,9 @@
-//! A number: where it came from.
+//! Report of a number's origin.
 
 use sequent_core::{SequenceName, SlotIndex};
 use serde::{Serialize, Serializer};
 
-/// Where a number came from.
+/// The origin of a number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Explained {
     /// The sequence.
@@ -11,25 +11,25 @@ pub struct Explained {
     pub sequence: SequenceName,
     /// The number.
     pub number: u64,
-    /// Where it counts.
+    /// Its place in the ring or in the ledger.
     #[serde(flatten)]
     pub origin: Origin,
-    /// The whole as one sentence.
+    /// The origin as one sentence.
     pub verdict: String,
 }
 
-/// Where a number counts, by the placement of its sequence.
+/// The place of a number, by the placement of its sequence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Origin {
-    /// Over the ring.
+    /// On the ring.
     Spread(SpreadOrigin),
     /// In one counter of the ledger.
     Dense(DenseOrigin),
 }
 
 impl Origin {
-    /// Of a number over the ring.
+    /// The place of a number on the ring.
     pub fn spread(&self) -> Option<&SpreadOrigin> {
         match self {
             Self::Spread(origin) => Some(origin),
@@ -43,26 +43,26 @@ impl Origin {
 pub struct SpreadOrigin {
     /// The encoded number.
     pub encoded: u64,
-    /// The slot that it names.
+    /// The slot that is encoded in it.
     pub slot: SlotIndex,
     /// The raw id that the slot's counter gave.
     pub raw: u64,
     /// The low bits, added in memory.
     pub low: u64,
-    /// The epoch that gave it, as far as the ledger has witnessed; absent: no epoch can have given it.
+    /// The epoch that gave it, as far as the ledger has witnessed. Absent if no epoch can have given it.
     pub epoch: Option<EpochReport>,
 }
 
 /// The place of a number of a dense sequence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DenseOrigin {
-    /// Which of the counter's numbers it is, from 1 on.
+    /// Its position among the counter's numbers, from 1 on.
     pub ordinal: u64,
-    /// How many of them are given; absent: the ledger has no such counter.
+    /// How many of the counter's numbers are given. Absent if the ledger has no such counter.
     pub given: Option<u64>,
 }
 
-/// A stretch of a counter's history.
+/// An epoch in a counter's history.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct EpochReport {
     /// The epoch.
@@ -73,7 +73,7 @@ pub struct EpochReport {
     pub ceiling: u64,
     /// Whether it is the one in force.
     pub in_force: bool,
-    /// For the one in force: whether the id has been reported as taken.
+    /// For the epoch in force: whether the id has been reported as taken.
     pub seen: Option<bool>,
 }
 

@@ -1,4 +1,4 @@
-//! Of a number over the ring: slot, raw id, and the epoch that gave it.
+//! Origin of a number on the ring: slot, raw id, and the epoch that gave it.
 
 use sequent_core::{
     Epoch, Key, Span,
@@ -16,7 +16,7 @@ use crate::{
 };
 
 impl Admin {
-    /// Where a number of a key comes from, and the same as a sentence; `None`: the key has no such number.
+    /// The origin of a number of a key, and the same as a sentence. `None` if the key has no such number.
     pub(super) async fn of_ring(
         &self,
         key: Key,
@@ -47,7 +47,7 @@ impl Admin {
     }
 }
 
-/// Since the ring was resized: which of the ended epochs are of this layout, and the raw id that it begins above.
+/// The index of the first epoch since the last resize, and the raw id above which the present layout begins.
 fn begins(generation: u64, row: Option<&Row>, history: &[PastEpoch]) -> Option<(usize, u64)> {
     let marker = Epoch::of_generation(generation);
     let ended = history.iter().rposition(|past| past.epoch == marker);
@@ -55,7 +55,7 @@ fn begins(generation: u64, row: Option<&Row>, history: &[PastEpoch]) -> Option<(
     ended.map(|at| (at + 1, history[at].ceiling)).or_else(current)
 }
 
-/// The epoch whose ids hold `raw`; the one in force first.
+/// The epoch whose ids contain `raw`; the one in force is tried first.
 fn epoch_of(raw: u64, row: Option<&Row>, history: &[PastEpoch]) -> Option<EpochReport> {
     let in_force = row.filter(|row| raw > row.base && raw <= row.ceiling).map(|row| EpochReport {
         epoch: row.epoch.to_string(),

@@ -1,10 +1,11 @@
-//! The counter that a text is of.
+//! The counter of a rendered text.
 
 use sequent_core::{Key, SequenceName};
 use sequent_engine::EngineError;
 use sequent_format::{Decoded, Format, Values};
 
-/// The names and values that partition the counter of a text, in the order of the key: what it tells, and what else was given.
+/// The names and values that partition the counter of a text, in the order of the key: from the text itself,
+/// and from the values given with it.
 pub(super) fn partition_of(
     format: &Format,
     parsed: &Decoded,
@@ -32,7 +33,7 @@ pub(super) fn partition_of(
     if untold.is_empty() {
         return Ok(parsed.partition.clone());
     }
-    // As the template takes values: in its case, and none that it refuses.
+    // Values are normalized as the template does: in its case, without those that it refuses.
     let all = parsed
         .values
         .iter()
@@ -44,7 +45,7 @@ pub(super) fn partition_of(
     Ok(issued.partition().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
 }
 
-/// The key that a text tells.
+/// The key of a text.
 pub(super) fn key_of(
     name: &SequenceName,
     parsed: &Decoded,

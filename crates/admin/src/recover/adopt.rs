@@ -1,9 +1,10 @@
 //! Adoption of stamped stores: the ledger is lost without a copy, and an empty one takes over the cluster that the stamps
 //! name.
 //!
-//! The stamps name cluster, layout, slot and generation, and the lost ledger. The empty ledger gets that layout, each store
-//! its stamp, and a recovery then names the loss. If the process dies in between, then the cluster stays refused: a store
-//! still has the old stamp, or a store's mark is above the new ledger's version. The command is then given once more.
+//! The stamps name cluster, layout, slot and generation, and the lost ledger. The empty ledger gets that
+//! layout, each store its stamp, and a recovery then names the loss. If the process ends in between, the
+//! cluster stays refused: a store still has the old stamp, or a store's mark is above the new ledger's
+//! version. The command is then repeated.
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -24,42 +25,43 @@ use crate::{
     cell_scan::{Pages, extent_of},
 };
 
-/// Why every store must be seen.
+/// The reason why every store must be seen.
 const WHY: &str = "the ledger was lost, and not every store can be seen";
 
-/// A shard, and what a look at it found.
+/// A shard, and the result of its examination.
 pub(crate) type Look = (Shard, Result<Inspection, SourceError>);
 
-/// A loss as a person names it to a cluster whose ledger may hold nothing any more.
+/// A loss that an operator names for a cluster whose ledger may be empty.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NamedLoss {
-    /// No counter has come further than so many raw ids above its ceiling; of an empty ledger, whose ceilings are 0: above 0.
+    /// No counter has come further than so many raw ids above its ceiling. An empty ledger's ceilings are 0.
     pub bump: u64,
-    /// Slots whose stores can't be had. What they gave, the bump alone keeps from coming again.
+    /// Slots whose stores are lost. Only the bump prevents a repeat of what they gave.
     pub without: BTreeSet<SlotIndex>,
-    /// What speaks against it besides, as far as the caller knows: servers that run.
+    /// The caller's further reasons against it: running servers.
     pub cautions: Vec<String>,
-    /// Whether the person has read all of that, and what no bump covers: cells beyond every bump, cells of a layout before.
+    /// Whether the operator has read all of that, and what no bump covers: cells beyond every bump, and cells
+    /// of a previous layout.
     pub is_confirmed: bool,
 }
 
 impl NamedLoss {
-    /// A loss of so many raw ids, with every store at hand.
+    /// A loss of so many raw ids, with every store available.
     pub fn of(bump: u64) -> Self {
         Self { bump, ..Self::default() }
     }
 }
 
 impl Admin {
-    /// A cluster after a loss that an operator names. Where the ledger holds nothing at all, and the shards
-    /// bear the stamps of one that is gone, it takes up their cluster first; otherwise nothing is changed. What was not seen is
-    /// said.
+    /// Opens a cluster after a loss that an operator names. If the ledger is empty and the shards have the
+    /// stamps of a lost one, the ledger first adopts their cluster. Otherwise nothing is changed. What was
+    /// not seen is reported.
     ///
     /// # Errors
     ///
-    /// Those of [`open`](Self::open); `Refused` where the store of a slot that is not named is missing, or does not answer, or is
-    /// not of one cluster with the others, where a cell at hand is above the bump, or where something that no bump covers was
-    /// not confirmed: no store was changed.
+    /// Those of [`open`](Self::open). `Refused` if the store of a slot that is not named is missing, does not
+    /// answer, or belongs to another cluster than the others. `Refused` if a cell is above the bump, or if
+    /// something that no bump covers was not confirmed. In each case no store was changed.
     pub async fn open_after_loss(
         config: &Config,
         options: &Options,
@@ -102,7 +104,7 @@ async fn take_up(
         LayoutRecord { cluster: any.cluster.clone(), layout: any.layout, generation: any.generation };
     let is_gone = matches!(&config.ledger.place, Place::Sqlite(path) if !path.exists());
     if is_gone {
-        // Before one is made in its place.
+        // Checked before an empty ledger file is made.
         check_seen(config, &record, &looks, without)?;
         check_extent(&looks, loss, (record.generation, config.ring.health.attempt_timeout)).await?;
     }
@@ -118,13 +120,13 @@ async fn take_up(
         within(limit, "read the definitions", ledger.definitions()).await.map_err(unusable)?;
     let dense = within(limit, "read the dense counters", ledger.dense(None, 1)).await.map_err(unusable)?;
     if held.is_some_and(|held| held != record) || !rows.is_empty() || !dense.is_empty() {
-        // Somebody counts by it: it is not what became of a ledger that was lost.
+        // The ledger is in use, so it does not replace a lost one.
         return Ok(());
     }
     let slots = record.layout.slots();
     let mut lines = check_seen(config, &record, &looks, without)?;
     lines.extend(check_extent(&looks, loss, (record.generation, limit)).await?);
-    // A server that had not noticed yet wrote them back: nothing was ever counted by them here.
+    // A server that had not noticed the loss wrote them back. This ledger never counted by them.
     lines.extend((!definitions.is_empty()).then(|| found_defined(definitions.len())));
     for line in &lines {
         (options.say)(line);
@@ -139,7 +141,8 @@ async fn take_up(
         };
         match &found.stamp {
             Some(borne) if *borne == stamp(gone) => to_stamp.push((shard, found, stamp(id))),
-            // Stamped by a command that was cut off, or empty: it is stamped when it is used.
+            // Stamped by an earlier run that was interrupted, or empty: an empty store is stamped at its
+            // first use.
             Some(borne) if *borne == stamp(id) => {}
             None if !found.has_cells => {}
             borne => {
@@ -159,7 +162,7 @@ async fn take_up(
     Ok(())
 }
 
-/// What is said of definitions in a ledger that was emptied.
+/// The note about definitions in a ledger that was emptied.
 fn found_defined(count: usize) -> String {
     format!(
         "the ledger has no row of any counter, but {count} definitions, which a server that ran on wrote back after it was emptied: \
@@ -167,7 +170,8 @@ fn found_defined(count: usize) -> String {
     )
 }
 
-/// No cell at hand may be above the bump, and what no bump covers a person must have read. Returns what is to be said.
+/// Refuses if a cell is above the bump, or if an operator has not read what no bump covers. Returns the
+/// notes.
 async fn check_extent(
     looks: &[Look],
     loss: &NamedLoss,
@@ -188,8 +192,8 @@ async fn check_extent(
     Ok(warnings)
 }
 
-/// Each slot's store must be seen: of one that is not, nobody knows how far its counters were. Returns what is to be said of
-/// those that a person has named, and of empty ones.
+/// Refuses if a slot's store can't be seen, because it is unknown how far its counters were. Returns the
+/// notes about slots that the operator named, and about empty stores.
 fn check_seen(
     config: &Config,
     record: &LayoutRecord,
@@ -240,7 +244,7 @@ fn check_seen(
     Ok(lines)
 }
 
-/// Looks at each shard that is there; all at once.
+/// Examines each existing shard, all at once.
 pub(crate) async fn look(
     config: &Config,
     options: &Options,
@@ -249,7 +253,7 @@ pub(crate) async fn look(
 ) -> Result<Vec<Look>, OpenError> {
     let limit = config.ring.health.attempt_timeout;
     let mut parts = config.shards_of(layout);
-    // Of files that are not there nothing is learned.
+    // A missing file has no stamp.
     parts.retain(|part| !matches!(&part.place, Place::Sqlite(path) if !path.exists()));
     let shards = stores::shards(parts, &config.cluster, false, &options.env, files)?;
     let mut looks = JoinSet::new();

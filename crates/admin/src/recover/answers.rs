@@ -1,5 +1,5 @@
-//! The possible answers to a ledger that was lost, copied or restored: what each one means, which number it gives next, and
-//! what is at stake. The safe one comes first. Nothing is changed.
+//! The possible answers to a lost, copied or restored ledger: what each one means, which number it gives
+//! next, and its risk. The safe one comes first. Nothing is changed.
 
 use sequent_core::{MarkPlace, ledger::Loss};
 use sequent_engine::{OpenError, data::Unjudged};
@@ -8,41 +8,41 @@ use serde::Serialize;
 use super::recovery_plan::PlannedKey;
 use crate::{admin::Admin, cell_scan::Extent};
 
-/// What can be answered.
+/// The possible answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Answers {
-    /// The least `--bump` that the cells at hand prove; 0: none of them is above what the ledger at hand permits.
+    /// The least `--bump` that the cells prove; 0: none of them is above what the ledger permits.
     pub least: u64,
     /// The cell that proves it.
     pub proof: Option<String>,
-    /// Why `--bump` is not done before it is confirmed.
+    /// Why `--bump` needs a confirmation.
     pub cautions: Vec<String>,
-    /// Why the state at hand can't be the newest one, as a mark tells.
+    /// Why the present state can't be the newest one, according to a mark.
     pub not_newest: Option<String>,
     /// The answers, the safe one first.
     pub answers: Vec<Answer>,
 }
 
-/// One answer.
+/// An answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Answer {
     /// `bump`, `since` or `moved`.
     pub answer: &'static str,
-    /// What to type.
+    /// The command to type.
     pub command: String,
-    /// What is said by it.
+    /// What the operator asserts by it.
     pub means: String,
-    /// What is lost where it is not true.
+    /// What is lost if that is not true.
     pub at_stake: &'static str,
-    /// What it would do to each key, ascending; empty where that is not known yet.
+    /// Its effect on each key, ascending. Empty if that is not known yet.
     pub keys: Vec<PlannedKey>,
-    /// Whether there are more.
+    /// Whether there are more keys.
     pub is_partial: bool,
 }
 
 impl Admin {
-    /// What each answer would do here: `--bump` with N, where one was named or worked out, or else with the least that cells prove.
-    /// `cautions` are what the caller knows against it. Changes nothing.
+    /// The effect of each answer. `--bump` uses N if one was named or computed, else the least that cells
+    /// prove. `cautions` are the caller's reasons against it. Changes nothing.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! `recover`: the way back after a loss that an operator names.
+//! `recover`: going on after a loss that an operator names.
 
 mod adopt;
 mod answers;
@@ -32,22 +32,24 @@ use crate::{
 use unreadable_witnesses::check_named;
 
 impl Admin {
-    /// Names the loss after which this cluster may go on: every counter then opens a new epoch above its ceiling.
-    /// No process of the cluster should be running. Returns what was done, for people.
+    /// Names the loss after which this cluster may go on. Every counter then opens a new epoch above its
+    /// ceiling. No process of the cluster should be running. Returns what was done, for people.
     ///
     /// # Errors
     ///
-    /// As [`recover_without`](Self::recover_without): every shard's mark must be read.
+    /// As [`recover_without`](Self::recover_without). The mark of every shard must be read.
     pub async fn recover(&self, loss: Loss) -> Result<String, OpenError> {
         self.recover_without(loss, &BTreeSet::new()).await
     }
 
-    /// The same where a person has said that the marks of some slots can't be read. What that means [`MarksReport`] says.
+    /// As [`recover`](Self::recover), if an operator has confirmed that the marks of some slots can't be
+    /// read. [`MarksReport`] explains the consequence.
     ///
     /// # Errors
     ///
-    /// `Refused`, with nothing done, where another slot's mark can't be read; `Recovery` where the shards are another
-    /// ledger's; those of the data directory, which is made where it is missing, with nothing done either; those of the ledger.
+    /// `Refused`, with nothing done, if another slot's mark can't be read. `Recovery` if the shards belong to
+    /// another ledger. Those of the data directory, which is made if missing, also with nothing done. Those
+    /// of the ledger.
     pub async fn recover_without(
         &self,
         loss: Loss,
@@ -64,15 +66,18 @@ impl Admin {
             None => None,
         };
         if let Some(home) = &ground.home {
-            // Before the ledger: a loss that was added and not reported is added once more by whoever tries again.
+            // Prepared before the ledger is changed. If it failed afterwards, a repeated command would add
+            // the loss once more.
             home.prepare().await.map_err(unusable)?;
         }
         sequent_guard::recover(&*ground.ledger, &shards, home, loss, ground.limit).await.map_err(unusable)?;
         if let Loss::Bump(bump) = loss {
-            // Without it doctor names cells that the loss covers, and nothing else is amiss.
+            // If the note fails, then doctor reports cells that the loss covers. There is no other
+            // consequence.
             drop(note(&*ground.ledger, bump, ground.limit).await);
         }
-        // After the ledger: where this breaks off, the marker still accuses, and the command is given once more.
+        // Written after the ledger is changed. If the process ends in between, the marker still demands a
+        // recovery, and the command is repeated.
         if let Some(home) = &ground.home {
             home.renew(Some(ground.record.era())).await.map_err(unusable)?;
         }
@@ -95,8 +100,8 @@ impl Admin {
         })
     }
 
-    /// Refuses a loss that can't be named here: a mark or a store is out of reach that nobody has named, or what can be seen
-    /// has come further. Changes nothing.
+    /// Refuses a loss that can't be named here. Either a mark or a store can't be read and the operator has
+    /// not named it, or cells have come further. Changes nothing.
     ///
     /// # Errors
     ///
@@ -111,14 +116,14 @@ impl Admin {
         self.check_named_enough(loss, without).await
     }
 
-    /// No cell at hand may be further above what the ledger permits it than is named: without a row that is 0, or the floor that a
-    /// recovery before has left.
+    /// Checks that no cell is further above the ledger's bound than the named loss. Without a row the bound
+    /// is 0, or the floor that an earlier recovery left.
     async fn check_named_enough(&self, loss: Loss, without: &BTreeSet<SlotIndex>) -> Result<(), OpenError> {
         let Loss::Bump(bump) = loss else { return Ok(()) };
         self.extent().await?.check(bump, without).map(drop)
     }
 
-    /// How far the cells at hand are above what the ledger permits them.
+    /// How far the cells are above what the ledger permits them.
     pub(crate) async fn extent(&self) -> Result<Extent, OpenError> {
         let unusable = |error: SourceError| OpenError::of_source(&error);
         let limit = self.limit() * FIRST_CALL_FACTOR;
@@ -130,13 +135,14 @@ impl Admin {
             Permitted::by(&self.0.ledger, self.0.record.generation, limit).await.map_err(unusable)?;
         let mut extent = extent_of(stores, Some(&Arc::new(permitted)), Pages::all(limit)).await;
         for cell in extent.far() {
-            // Of one that can't be asked less is told.
+            // If the history can't be read, the warning contains less.
             cell.reach = self.reach_of(cell).await.unwrap_or_default();
         }
         Ok(extent)
     }
 
-    /// How far the epoch of a cell can have come, by what lies outside of row and cell; raw ids of another layout are other numbers.
+    /// How far the epoch of a cell can have come, by records other than row and cell. `None` for other
+    /// layouts, whose raw ids are other numbers.
     async fn reach_of(&self, cell: &Reached) -> Result<Option<u64>, SourceError> {
         if cell.key.generation() != self.0.record.generation {
             return Ok(None);

@@ -1,5 +1,6 @@
-//! A ledger that was put back from a copy of before a resize is refused: what its raw ids are as numbers of the next layout it can't
-//! tell. One that was put back from amid a resize goes on once the loss is named: the resize itself finishes what it began.
+//! Ledgers restored from a copy that is older than a resize. Such a copy is refused, because its raw ids are
+//! other numbers in the next layout. A copy from amid a resize goes on once the loss is named: the resize
+//! itself finishes.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -24,22 +25,22 @@ use super::{
 };
 use crate::admin::Admin;
 
-/// The ledger at hand, and what its stores say.
+/// The ledger, and the stamps and marks of its stores.
 struct Sight {
     ledger: Arc<dyn Ledger>,
     page: LayoutPage,
     looks: Vec<Look>,
-    /// The layout of the highest generation that stores, or the data directory's mark, tell of.
+    /// The layout of the highest generation in the stores' stamps or in the data directory's mark.
     newest: LayoutRecord,
 }
 
 impl Admin {
-    /// Refuses where the ledger at hand is a copy from before a resize, or from amid one: how much was lost is worked out in raw ids,
-    /// which are others in each layout.
+    /// Refuses if the ledger is a copy from before or amid a resize. The loss is computed in raw ids, which
+    /// differ in each layout.
     ///
     /// # Errors
     ///
-    /// `Refused`, saying what to do instead; those of ledger and stores.
+    /// `Refused`, with what to do instead; those of ledger and stores.
     pub async fn check_layout(config: &Config, options: &Options) -> Result<(), OpenError> {
         let mut files = Files::default();
         let sight = seen(config, options, &mut files).await;
@@ -55,13 +56,13 @@ impl Admin {
         }
     }
 
-    /// Names the loss of a ledger that was put back from amid a resize. Returns what was done; `None` where it is amid none, and
-    /// nothing was done.
+    /// Names the loss of a ledger that was restored from a copy from amid a resize. Returns what was done.
+    /// `None` if there is no resize in progress, and nothing was done.
     ///
     /// # Errors
     ///
-    /// `Refused` where the ledger is from before a resize, where a store can't be seen whose slot is not in `without`, or where the
-    /// loss is not confirmed; those of ledger and stores.
+    /// `Refused` if the ledger is from before a resize. `Refused` if a store can't be seen whose slot is not
+    /// in `without`, or if the loss is not confirmed. Those of ledger and stores.
     pub async fn recover_amid_resize(
         config: &Config,
         options: &Options,
@@ -89,7 +90,7 @@ async fn seen(config: &Config, options: &Options, files: &mut Files) -> Result<O
     let limit = config.ring.health.attempt_timeout * FIRST_CALL_FACTOR;
     let unusable = |error: SourceError| OpenError::of_source(&error);
     let ledger = stores::ledger(&config.ledger.place, false, &options.env, files)?;
-    // What keeps it from being read at all is told by whoever opens it next.
+    // If the layout can't be read, the next one to open the ledger reports the cause.
     let Ok(Some(page)) = within(limit, "read the layout", ledger.page()).await else { return Ok(None) };
     let id = within(limit, "open the ledger", ledger.inspect()).await.map_err(unusable)?.id;
     let looks = look(config, options, widest(config)?, files).await?;
@@ -106,9 +107,12 @@ async fn seen(config: &Config, options: &Options, files: &mut Files) -> Result<O
     Ok(newest.map(|newest| Sight { ledger, page, looks, newest }))
 }
 
-/// The latest layout that is known of. The mark in the data directory tells where no store does: those that forget bear no stamp
-/// once they were restarted. It is written from the fence on, stamps just before the end: where some store tells that the change
-/// on the page has not ended, it has not.
+/// The latest known layout. If no store has a stamp, then the mark in the data directory decides: volatile
+/// stores lose their stamps at a restart.
+///
+/// The mark is written from the fence on, stamps just before the end of the resize. Therefore a mark outranks
+/// a stamp only if its generation is above the page's, too. Otherwise a store with an older stamp shows that
+/// the page's resize has not ended.
 fn newest(page: &LayoutPage, stamped: Option<Era>, marked: Option<Era>) -> Option<Era> {
     match (stamped, marked) {
         (Some(stamped), Some(marked)) if marked.generation > page.generation.max(stamped.generation) => {
@@ -124,18 +128,18 @@ fn home(config: &Config, options: &Options) -> VersionFile {
 }
 
 impl Sight {
-    /// Whether stores, or the data directory, have gone through a resize that the ledger has not finished.
+    /// Whether stores, or the data directory, have completed a resize that the ledger has not.
     fn is_behind(&self) -> bool {
         let Self { page, newest, .. } = self;
         newest.generation > page.generation || newest.generation == page.generation && page.is_fenced
     }
 
-    /// Whether the ledger is amid a resize that no store has gone through.
+    /// Whether the ledger is amid a resize that no store has completed.
     fn is_amid(&self) -> bool {
         self.page.is_fenced && !self.is_behind()
     }
 
-    /// No store is stamped for the next layout yet: once the loss is named, the resize itself finishes what it began.
+    /// Names the loss. No store is stamped for the next layout yet, so the resize itself then finishes.
     async fn amid(
         &self,
         config: &Config,
@@ -183,6 +187,6 @@ impl Sight {
     }
 }
 
-/// What is said where nothing proves a loss that a person has not confirmed.
+/// The refusal of an unconfirmed loss that nothing proves.
 const UNCONFIRMED: &str = "the ledger is amid a resize, so that nothing here shows how far the numbers had come: if they had come further \
     than is named, they are given again; nothing was done; where it is sure, give the same command with --yes";

@@ -1,4 +1,5 @@
-//! How much may have been lost since a copy of the ledger was made: elapsed time, times the most that a person says was asked for.
+//! Possible loss since a copy of the ledger was made: elapsed time, times the highest rate that the operator
+//! states.
 
 use std::time::Duration;
 
@@ -11,52 +12,54 @@ use sequent_engine::{
 
 use crate::admin::Admin;
 
-/// The highest loss that is worked out or named: beyond it the leap rule would refuse what follows.
+/// The highest loss that can be computed or named. Beyond it the leap rule would refuse what follows.
 pub const BUMP_MAX: u64 = 1 << 36;
 
-/// How many restarts of a counter's databases, its shard's and the ledger's, are reckoned with whatever the time …
+/// Assumed restarts of a counter's databases (its shard's and the ledger's), independent of the time …
 const RESTARTS: u64 = 16;
 
-/// … and one more for each hour of it, begun hours included.
+/// … and one more for each hour, begun hours included.
 const RESTARTS_EACH: Duration = Duration::from_hours(1);
 
-/// What was taken last before a copy is reported a few seconds later.
+/// The delay until ids taken just before the copy are reported.
 const REPORTED_WITHIN: Duration = Duration::from_secs(10);
 
-/// What a person says of a copy that is at hand.
+/// The operator's statement about a copy.
 #[derive(Debug, Clone, Copy)]
 pub struct CopyMade {
     /// When it was made, in milliseconds since 1970.
     pub since_ms: u64,
     /// The most numbers a second that the busiest sequence was asked for since, by all callers together.
     pub at_most_per_s: u64,
-    /// How much consumption ceilings are raised ahead.
+    /// How much consumption ceilings are raised ahead, as a time.
     pub ahead: Duration,
 }
 
-/// A loss as it was worked out.
+/// A computed loss.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LossEstimate {
     /// When the copy was made, in milliseconds since 1970.
     pub since_ms: u64,
-    /// How long ago that is, in seconds, and what was taken just before it and reported after it.
+    /// The time since then, in seconds, including the delay of reports of what was taken just before.
     pub elapsed_s: u64,
-    /// The rate that it was worked out with; each number is taken for a raw id of its own, all of them of one slot.
+    /// The rate used. Each number counts as a raw id of its own, all of them of one slot.
     pub at_most_per_s: u64,
-    /// How many restarts of databases are reckoned with: each begins a new epoch, above a ceiling that was raised ahead.
+    /// The assumed number of database restarts: each begins a new epoch, above a ceiling that was raised
+    /// ahead.
     pub restarts: u64,
     /// How much consumption ceilings are raised ahead, in seconds.
     pub ahead_s: u64,
-    /// How far any counter may have come since the copy was made, in raw ids; no less than the cells at hand prove.
+    /// How far any counter may have come since the copy was made, in raw ids. At least what the cells prove.
     pub bump: u64,
 }
 
 impl Admin {
-    /// What may have been lost since the copy at hand was made, and no less than the cells at hand prove.
+    /// The possible loss since the copy was made. At least what the cells prove.
     ///
     /// # Errors
     ///
-    /// `INVALID_ARGUMENT` where the copy is of a later instant, or where more comes out than may be named; those of the ledger.
+    /// `INVALID_ARGUMENT` if the copy's time is in the future, or if the loss is more than may be named;
+    /// those of the ledger.
     pub async fn loss_since(&self, copy: CopyMade) -> Result<LossEstimate, EngineError> {
         let opened = within(self.limit(), "open the ledger", self.ledger().inspect()).await;
         let clock_ms = opened.map_err(|error| of_ledger(&error))?.clock_ms;
@@ -91,7 +94,7 @@ impl LossEstimate {
         Ok(Self { since_ms, elapsed_s, at_most_per_s, restarts, ahead_s, bump })
     }
 
-    /// For people: how it was worked out.
+    /// For people: the computation.
     pub fn lines(&self) -> Vec<String> {
         let Self { elapsed_s, at_most_per_s, restarts, ahead_s, bump, .. } = self;
         let restarted = format!(

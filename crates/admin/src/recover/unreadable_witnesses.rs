@@ -16,33 +16,33 @@ use crate::{
     cell_scan::{CANT_LIST, Pages, extent_of, untold_line},
 };
 
-/// The marks that a recovery reads, and those that it can't: each of them says how far the ledger has been.
+/// The marks that a recovery reads, and those that it can't. Each mark shows how far the ledger has been.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MarksReport {
-    /// The data directory whose mark is read; those of servers on other hosts can't be.
+    /// The data directory whose mark is read. Marks of servers on other hosts can't be read.
     pub data_directory: PathBuf,
     /// Whether there may be data directories of other hosts: the ledger is on a server.
     pub others: bool,
     /// Slots whose stores can't be read.
     pub unread: Vec<UnreadMark>,
-    /// Slots of the ring for which the configuration names no store.
+    /// Slots of the ring without a store in the configuration.
     pub absent: Vec<SlotIndex>,
-    /// Slots whose kinds of store list no cells: how far their counters are is not seen.
+    /// Slots whose kind of store lists no cells, so that it is unknown how far their counters are.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unlisted: Vec<SlotIndex>,
 }
 
-/// A store that does not tell its mark.
+/// A store whose mark can't be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UnreadMark {
     /// The slot.
     pub slot: SlotIndex,
-    /// Why.
+    /// The cause.
     pub cause: String,
 }
 
 impl Admin {
-    /// Which marks a recovery reads now, and which it can't. Changes nothing.
+    /// The marks that a recovery reads now, and those that it can't. Changes nothing.
     pub async fn marks(&self) -> MarksReport {
         let ground = &self.0;
         let read = sequent_guard::read_marks(&self.0.stores(), ground.limit).await;
@@ -56,7 +56,7 @@ impl Admin {
         }
     }
 
-    /// The slots whose stores can't list their cells.
+    /// The slots with stores that list no cells.
     async fn unlisted(&self) -> Vec<SlotIndex> {
         let one = Pages { most: 1, limit: self.limit() };
         extent_of(self.0.stores().into_iter(), None, one).await.untold
@@ -69,7 +69,8 @@ fn unread(read: MarksRead) -> Vec<UnreadMark> {
 }
 
 impl MarksReport {
-    /// Of a ledger whose layout is not in force, where `looks` were taken at the stores: those that failed are unread.
+    /// The report for a ledger whose layout is not in force. `looks` are the examinations of the stores;
+    /// failed ones count as unread.
     pub(crate) fn of(config: &Config, read: MarksRead, looks: &[Look], slots: SlotIndex) -> Self {
         let failed = looks.iter().filter(|(shard, _)| shard.part.slot < slots);
         let failed = failed.filter_map(|(shard, found)| {
@@ -81,12 +82,13 @@ impl MarksReport {
             others: matches!(config.ledger.place, Place::Server(_)),
             unread: unread(read).into_iter().chain(failed).collect(),
             absent: (0..slots).filter(is_absent).collect(),
-            // A ledger from before a resize closes each cell that it has a row of, and is told its value.
+            // Cells are not listed here: a resize closes each cell that the ledger has a row of, and learns
+            // its value.
             unlisted: Vec::new(),
         }
     }
 
-    /// For people: what is not seen, and what that means where this loss is named.
+    /// For people: what can't be read, and the consequence if this loss is named.
     pub fn lines(&self, loss: Loss) -> Vec<String> {
         let mut lines: Vec<String> = self
             .unread
@@ -114,7 +116,7 @@ impl MarksReport {
         lines
     }
 
-    /// Refuses where a mark is out of reach that nobody has named.
+    /// Refuses if a mark can't be read and the operator has not named its slot.
     pub(crate) fn check(&self, loss: Loss, without: &BTreeSet<SlotIndex>) -> Result<(), OpenError> {
         let unnamed: Vec<&UnreadMark> =
             self.unread.iter().filter(|mark| !without.contains(&mark.slot)).collect();
@@ -133,7 +135,7 @@ impl MarksReport {
     }
 }
 
-/// What it means that a mark is not seen.
+/// The consequence of an unread mark.
 fn meaning(loss: Loss) -> &'static str {
     match loss {
         Loss::Bump(_) => {
@@ -155,7 +157,7 @@ pub(crate) fn listed(slots: impl Iterator<Item = SlotIndex>) -> String {
     slots.map(|slot| slot.to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// Refuses a slot that the ring has not.
+/// Refuses a slot that is not in the ring.
 pub(crate) fn check_named(without: &BTreeSet<SlotIndex>, slots: SlotIndex) -> Result<(), OpenError> {
     match without.last() {
         Some(slot) if *slot >= slots => {

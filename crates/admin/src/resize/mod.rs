@@ -1,4 +1,5 @@
-//! `resize`: another number of slots, or stores in other slots. The configuration names the shards of the next layout.
+//! `resize`: a change of the number of slots, or of the slots of stores. The configuration names the shards
+//! of the next layout.
 
 mod parts;
 mod report;
@@ -21,18 +22,18 @@ use sequent_guard::{Placed, Progress, Resize};
 
 pub use report::{LayoutReport, ResizeReport, ResizedKey};
 
-/// What is wished of the next layout, beyond the configuration.
+/// The requested next layout, beyond the configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Wish {
-    /// n; absent: what the configuration says, or what is in force.
+    /// n. If absent: the configuration's value, or the one in force.
     pub shard_bits: Option<u8>,
-    /// m; absent: what is in force.
+    /// m. If absent: the value in force.
     pub memory_bits: Option<u8>,
     /// Slots whose stores no server can ever reach again.
     pub gone: BTreeSet<SlotIndex>,
 }
 
-/// A resize about to be looked at, or done.
+/// A resize to be planned or done.
 pub struct Resizing {
     config: Config,
     ledger: Arc<dyn Ledger>,
@@ -45,8 +46,8 @@ pub struct Resizing {
 }
 
 impl Resizing {
-    /// Reads what is in force; touches nothing. `leaving` is a configuration that names stores which leave the ring, or
-    /// which the other one calls by another slot.
+    /// Reads the state in force, and changes nothing. `leaving` is a configuration that names stores which
+    /// leave the ring, or which `config` assigns to another slot.
     pub async fn open(
         config: Config,
         leaving: Option<&Config>,
@@ -79,7 +80,8 @@ impl Resizing {
         Ok(Self { config, ledger, page, next, parts, gone: wish.gone, env: options.env.clone(), files })
     }
 
-    /// The plan and its proof. Changes nothing, and makes nothing: stores that are new are looked at when it is done.
+    /// The plan and its checks. Nothing is changed or made: new stores are only opened when the resize is
+    /// done.
     pub async fn plan(&self) -> Result<ResizeReport, OpenError> {
         let mut files = Files::default();
         let planned = self.guarded(false, &mut files).await;
@@ -91,8 +93,8 @@ impl Resizing {
         report
     }
 
-    /// Does it, or finishes it; `tell` hears of each step. Returns the plan that it followed. Where it is in force already, nothing
-    /// is done, and nothing made.
+    /// Does or finishes the resize, and returns the plan that it followed. Each step is passed to `tell`. If
+    /// the layout is in force already, nothing is done and nothing made.
     pub async fn run(&self, tell: &(dyn Fn(Progress) + Sync)) -> Result<ResizeReport, OpenError> {
         if self.page.next.is_none() && self.next == self.page.layout {
             let planned = self.plan().await?;
@@ -100,7 +102,7 @@ impl Resizing {
                 return Ok(planned);
             }
         }
-        // The marks of its steps are left there: where that can't be, nothing is begun.
+        // The marks of the steps are left in the data directory. If that can't be written, nothing is begun.
         data::prepare(&self.config).await?;
         let mut files = Files::default();
         let outcome = self.done(&mut files, tell).await;
@@ -108,13 +110,13 @@ impl Resizing {
         outcome
     }
 
-    /// Takes a plan back that nothing has come of; whether there was one.
+    /// Withdraws a plan that was not begun; returns whether there was one.
     pub async fn cancel(&self) -> Result<bool, OpenError> {
         let limit = self.config.ring.health.attempt_timeout;
         Resize::cancel(&*self.ledger, limit).await.map_err(|error| OpenError::of_source(&error))
     }
 
-    /// Leaves the ledger's file, if it is one.
+    /// Closes the ledger's file, if it is one.
     pub async fn close(&self) {
         self.files.leave().await;
     }
@@ -159,7 +161,7 @@ impl Resizing {
         })
     }
 
-    /// Whether everything that counts so far lies in files; what a slot gets that is new to the ring is no matter.
+    /// Whether everything in use so far is in files. A store that is new to the ring does not count.
     fn is_embedded(&self) -> bool {
         let file = |place: &Place| matches!(place, Place::Sqlite(_));
         let is_new = |slot: &Option<SlotIndex>| slot.is_some_and(|slot| slot >= self.page.layout.slots());
@@ -167,7 +169,7 @@ impl Resizing {
         file(&self.config.ledger.place) && before.all(|(_, part)| file(&part.place))
     }
 
-    /// Whether a store is still to be made: a look makes nothing.
+    /// Whether a store does not exist yet. A plan does not make it.
     async fn is_missing(&self, part: &ShardPart, store: &Arc<dyn Store>) -> bool {
         if let Place::Sqlite(path) = &part.place {
             return !path.exists();

@@ -1,4 +1,4 @@
-//! The next layout, and its stores: what the configurations and an operator's wish come to.
+//! Slots and stores of the next layout, from the configurations and an operator's request.
 
 use sequent_core::{Layout, SlotIndex, ledger::LayoutPage};
 use sequent_engine::{
@@ -16,7 +16,8 @@ pub(super) fn next(config: &Config, page: &LayoutPage, wish: &Wish) -> Result<La
     Layout::new(n, m).map_err(|error| OpenError::Refused(error.to_string()))
 }
 
-/// Every store of the next layout with its slot in it, and those of the layout before that are not among them.
+/// Every store of the next layout with its slot in it, and the stores of the previous layout that are not
+/// among them.
 pub(super) fn parts(
     config: &Config,
     leaving: Option<&Config>,

@@ -1,4 +1,4 @@
-//! The plan, for people and scripts: what becomes of each key, and what would no longer fit.
+//! Plan of a resize, for people and scripts: the effect on each key, and what would no longer fit.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::Resizing;
 
-/// The state of a plan that changes nothing.
+/// The state of a plan whose layout is in force already, so that nothing changes.
 pub(super) const IN_FORCE: &str = "in_force";
 
 /// A layout, for people and scripts.
@@ -22,11 +22,11 @@ pub struct LayoutReport {
     pub shard_bits: u8,
     /// m.
     pub memory_bits: u8,
-    /// One more with each resize.
+    /// The generation: one higher with each resize.
     pub generation: u64,
 }
 
-/// What a resize does to one key.
+/// The effect of a resize on one key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ResizedKey {
     /// The sequence.
@@ -35,23 +35,24 @@ pub struct ResizedKey {
     pub key: String,
     /// The highest number that servers have reported as given; 0: none.
     pub before: u64,
-    /// The highest number that can have been given, as far as the ledger has permitted; 0: none.
+    /// The highest number that can have been given within the ledger's ceilings; 0: none.
     pub last: u64,
-    /// The lowest number of the next layout, as far as that is known before the cells are closed; absent: none is left.
+    /// The lowest number of the next layout, as far as known before the cells are closed. Absent if none is
+    /// left.
     pub next: Option<u64>,
-    /// What would no longer fit, or be allowed.
+    /// What would no longer fit or be allowed.
     pub fault: Option<String>,
 }
 
-/// The plan of a resize, or what became of it.
+/// The plan of a resize, or its result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ResizeReport {
-    /// The layout before.
+    /// The previous layout.
     pub from: LayoutReport,
-    /// The layout to come.
+    /// The next layout.
     pub to_be: LayoutReport,
-    /// `new` (nothing is written yet), `planned`, `fenced` (it must be finished), `current` (it is done), or `in_force`: what is
-    /// wished is so already, and there is nothing to do.
+    /// `new` (nothing is written yet), `planned`, `fenced` (it must be finished), `current` (it is done), or
+    /// `in_force`: the requested layout is in force already, and there is nothing to do.
     pub state: &'static str,
     /// Slots whose stores are new to the ring.
     pub added: Vec<SlotIndex>,
@@ -59,7 +60,7 @@ pub struct ResizeReport {
     pub moved: Vec<(SlotIndex, SlotIndex)>,
     /// Slots whose stores leave the ring.
     pub leaving: Vec<SlotIndex>,
-    /// The keys whose counters are still those of the layout before, ascending.
+    /// The keys whose counters are still those of the previous layout, ascending.
     pub keys: Vec<ResizedKey>,
 }
 
@@ -98,7 +99,7 @@ impl Resizing {
         Ok(ResizeReport { from, to_be, state, added, moved: plan.moved, leaving: plan.leaving, keys })
     }
 
-    /// Whether a run would change nothing, as the guard sees it.
+    /// Whether a run would change nothing, according to the guard.
     fn is_in_force(&self, plan: &Plan) -> bool {
         let stays = plan.moved.is_empty() && plan.leaving.is_empty() && self.gone.is_empty();
         stays && self.next == self.page.layout
@@ -115,7 +116,7 @@ impl Resizing {
             || (next.is_none() && last < span.limit()).then(|| format!("{}: no number is left", key.key));
         let refused = || {
             let at_risk = AtRisk::of(&self.config);
-            // Where servers have become more since it was defined, that is no fault of the next layout.
+            // If servers were added after the definition, that is not a fault of the next layout.
             body.check_layout(self.page.layout, at_risk).ok()?;
             let fault = body.check_layout(self.next, at_risk).err()?;
             Some(format!("{sequence}: {} is {}: {}", fault.field, fault.value, fault.bound))

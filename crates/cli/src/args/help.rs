@@ -1,4 +1,4 @@
-//! The help of `sequent` itself: its commands in groups, those first that a newcomer needs.
+//! Help of `sequent` itself: its commands in groups, the newcomers' first.
 
 use std::sync::LazyLock;
 
@@ -6,10 +6,10 @@ use clap::{Command as Parser, Subcommand, builder::Styles};
 
 use super::Command;
 
-/// What a newcomer needs.
+/// Commands for newcomers.
 const FIRST: [&str; 5] = ["next", "serve", "define", "shards", "doctor"];
 
-/// The page; clap knows no groups of commands, so they are written into it.
+/// The help page. Clap has no groups of commands, so the page contains them as text.
 pub(super) static TEMPLATE: LazyLock<String> = LazyLock::new(|| {
     let commands = Command::augment_subcommands(Parser::new("sequent"));
     let first: Vec<_> = FIRST.iter().filter_map(|name| commands.find_subcommand(name)).collect();

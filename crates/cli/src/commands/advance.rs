@@ -1,4 +1,4 @@
-//! `sequent advance`: for imports, a sequence is moved forward.
+//! `sequent advance`: moves a sequence forward, for imports.
 
 use clap::Args;
 use sequent_admin::AdvanceReport;
@@ -34,16 +34,17 @@ lease ends with the lease. Servers of a sequence that was never used, and of one
 pub(crate) struct Advance {
     /// The sequence
     name: String,
-    /// The highest number that may not be given any more
+    /// The highest number that must not be given any more
     #[arg(allow_hyphen_values = true)]
     to: String,
-    /// The jump is meant, however wide it is
+    /// Confirm the jump, however wide it is
     #[arg(long)]
     leap: bool,
-    /// The sequence begins with this: it is defined as a first use defines it, where auto_create allows that
+    /// The sequence is new: define it as a first use would, if auto_create allows that
     #[arg(long)]
     create: bool,
-    /// The period whose counter is meant, as `sequent show` and answers name it: 20260401, 202604, 2026W14, 2026Q2, FY2027
+    /// The period of the counter, as in `sequent show` and in answers: 20260401, 202604, 2026W14, 2026Q2,
+    /// FY2027
     #[arg(long, value_name = "PERIOD", conflicts_with = "at")]
     period: Option<String>,
     #[command(flatten)]
@@ -85,7 +86,8 @@ fn sentence(report: &AdvanceReport) -> String {
         next.map_or_else(|| "none is left".to_owned(), |next| format!("the next one is {next} or higher"));
     let was = if *already { "was advanced already" } else { "is advanced" };
     let before = match before {
-        // Its rows may be gone, or its first report not be there yet: that nothing is known of is not that nothing was given.
+        // Rows may be lost, or the first report not be written yet. Therefore 0 does not mean that nothing
+        // was given.
         0 => "no server has reported any that was given before".to_owned(),
         before => format!("it had given {before} at most"),
     };

@@ -1,4 +1,4 @@
-//! `sequent completions`: what a shell needs to complete commands and options.
+//! `sequent completions`: shell completions for commands and options.
 
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
@@ -21,7 +21,7 @@ pub(crate) struct Completions {
 
 impl Completions {
     pub(crate) fn run(&self) -> Result<(), Failure> {
-        // Into memory first: the generator panics where a write fails, and a reader may go away.
+        // Written to memory first: the generator panics if a write fails, and a reader may go away.
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Cli::command(), "sequent", &mut script);
         output::write(|out| out.write_all(&script))

@@ -46,7 +46,7 @@ enum Verb {
         /// The file [default: that of --config]
         file: Option<PathBuf>,
     },
-    /// Print each value in force with where it came from
+    /// Print each value in force with its origin
     #[command(after_help = EXAMPLES_SHOW)]
     Show,
 }

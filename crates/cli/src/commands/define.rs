@@ -1,4 +1,4 @@
-//! `sequent define`: what a sequence gives.
+//! `sequent define`: the definition of a sequence.
 
 use clap::Args;
 use sequent_client::v1;
@@ -41,11 +41,11 @@ pub(crate) struct Define {
     /// How far from now, in seconds, a caller's --at may be [default: any instant]
     #[arg(long, value_name = "SECONDS")]
     window_s: Option<u64>,
-    /// How many periods before the present one may still be asked for; older ones are over for good, and their counters are
+    /// How many past periods may still be asked for; older ones are over for good, and their counters are
     /// forgotten [default: all]
     #[arg(long, value_name = "PERIODS")]
     retain_periods: Option<u32>,
-    /// spread or dense [default: dense where a key has fewer than 1000000 numbers, else spread]
+    /// spread or dense [default: dense if a key has fewer than 1000000 numbers, else spread]
     #[arg(long, value_name = "PLACEMENT")]
     placement: Option<String>,
     /// The first number [default: 1]
@@ -57,14 +57,14 @@ pub(crate) struct Define {
     /// The last number [default: the last that fits]
     #[arg(long, value_name = "N")]
     end: Option<u64>,
-    /// What every number fits: js, int32, uint32 or int64 [default: js]
+    /// The type that every number fits: js, int32, uint32 or int64 [default: js]
     #[arg(long, value_name = "TYPE")]
     fits: Option<String>,
     /// The version [default: the next one]
     #[arg(long, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     version: Option<u32>,
-    /// From when on it is in effect: now, next-period, or an instant at least ten seconds ahead, such as
+    /// When it takes effect: now, next-period, or an instant at least ten seconds ahead, such as
     /// 2027-01-01T00:00:00+08:00, or a date or time of the zone [default: now]
     #[arg(long, value_name = "WHEN")]
     effective: Option<String>,
@@ -76,7 +76,7 @@ impl Define {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         let name = sequence_name(&self.name)?;
         if let Some(definitions) = self.servers.definitions().await? {
-            // The template is the servers' to prove: they have its keys, and know the versions before.
+            // The servers prove the template: they have its keys, and know the previous versions.
             self.belongs()?;
             return told(cluster, &remote_definitions::define(&definitions, self.wire()).await?);
         }
@@ -92,7 +92,7 @@ impl Define {
         told(cluster, &defined?)
     }
 
-    /// The same for a server.
+    /// The definition for a server.
     fn wire(&self) -> v1::DefineRequest {
         let whole = |number: Option<u64>| number.map(|number| i64::try_from(number).unwrap_or(i64::MAX));
         let definition = v1::Definition {
@@ -113,7 +113,7 @@ impl Define {
         }
     }
 
-    /// Refuses what belongs to a template where there is none.
+    /// Refuses template settings without a template.
     fn belongs(&self) -> Result<(), Failure> {
         let is_plain = self.around.is_empty() && self.window_s.is_none() && self.retain_periods.is_none();
         if self.template.is_some() || is_plain {
@@ -155,7 +155,7 @@ fn lines(report: &DefineReport) -> Vec<String> {
     lines
 }
 
-/// From when on a definition counts, in words.
+/// The instant from which a definition is in effect, as text.
 fn was(effective: Option<&str>, already: bool) -> String {
     match (effective, already) {
         (Some(effective), _) => format!("waits, and is in effect from {effective} on"),

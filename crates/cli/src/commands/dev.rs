@@ -1,4 +1,4 @@
-//! `sequent dev`: a server for users' tests, in memory, on free ports unless told otherwise.
+//! `sequent dev`: an in-memory server for users' tests, on free ports by default.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -20,7 +20,7 @@ Each api takes a free loopback port, unless --set, the environment (SEQUENT_LIST
 Nothing is written anywhere: with the process go its numbers, and the next one starts at 1 again. SIGTERM and \
 SIGINT end it: at once, or after a second where a request is in work.";
 
-/// How long an ending server waits for requests in work: whoever runs tests waits for its end.
+/// How long an ending server waits for requests in progress, because test runs wait for its end.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Serve a cluster in memory on free loopback ports, for tests
@@ -34,7 +34,8 @@ impl Dev {
     }
 }
 
-/// The same definitions and limits, with every place in memory, and every port free that nobody chose.
+/// The same definitions and limits, with every store in memory, and a free port for each listener that is not
+/// configured.
 fn in_memory(mut config: Config) -> Result<Config, Failure> {
     let layout = config.first_layout();
     let layout = layout.map_err(|error| Failure::failed(format!("no layout: {error}")))?;
@@ -45,10 +46,10 @@ fn in_memory(mut config: Config) -> Result<Config, Failure> {
     config.shards = Some(shards);
     config.ledger.place = Place::Memory;
     config.ring.allow_volatile = true;
-    // It says that it forgets: dense sequences, too, are those of one process.
+    // A volatile ledger is accepted: dense sequences also last only as long as the process.
     config.ledger.allow_lossy = true;
     config.embedded = false;
-    // It exists, so that nothing is made.
+    // The temporary directory exists, so that none is made.
     config.data = ".".into();
     config.limits.drain_delay = Duration::ZERO;
     config.limits.drain_timeout = config.limits.drain_timeout.min(DRAIN_TIMEOUT);
@@ -63,7 +64,7 @@ fn in_memory(mut config: Config) -> Result<Config, Failure> {
     Ok(config)
 }
 
-/// Whether somebody said what this key is.
+/// Whether this key is set.
 fn is_chosen(config: &Config, key: &str) -> bool {
     config.shown().iter().any(|shown| shown.key == key && shown.origin != Origin::Default)
 }

@@ -1,4 +1,4 @@
-//! `sequent doctor`: what is wrong with stores, ledger and their servers, what it can cause, and how to mend it.
+//! `sequent doctor`: faults of stores, ledger and their servers, with effects and repairs.
 
 use clap::Args;
 use sequent_admin::doctor::{self, Checkup, Finding, PlaceReport, Site};
@@ -31,11 +31,11 @@ does not serve, leaves numbers out, or is open to more people than it should be)
 Exit codes: 0 no error was found; 1 there is one; 4 there is none, but a place could not be looked into \
 (which, it says).";
 
-/// Examine stores, ledger and servers, and say how to mend what is wrong
+/// Examine stores, ledger and servers, and say how to repair faults
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Doctor {
-    /// Leave out what was looked at and is fine
+    /// Leave out what was examined and is fine
     #[arg(short, long)]
     quiet: bool,
 }
@@ -102,7 +102,7 @@ fn head(place: &PlaceReport) -> String {
     format!("{place}  {}", parts.into_iter().flatten().collect::<Vec<_>>().join("  "))
 }
 
-/// A finding: what, and below it why that matters and what to do.
+/// A finding, and below it the effect and the repair.
 fn told(finding: &Finding) -> Vec<String> {
     let Finding { severity, check, found, causes, mend, .. } = finding;
     let mut lines = vec![format!("  {:<8} {check}: {found}", severity.as_str())];
@@ -127,7 +127,7 @@ fn summary(checkup: &Checkup) -> String {
     )
 }
 
-/// What scripts are told: an error is graver than a place that nobody could look into.
+/// The exit for scripts. An error outranks a place that could not be examined.
 fn verdict(checkup: &Checkup) -> Result<(), Failure> {
     if checkup.errors > 0 {
         let text = format!("{} by which numbers can repeat or be lost: see above", checkup.errors);

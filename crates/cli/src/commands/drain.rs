@@ -1,4 +1,5 @@
-//! `sequent drain`: a slot is asked no more, and goes out once all that it was asked for has come.
+//! `sequent drain`: a slot gets no new requests, and leaves the rotation once its requests in progress have
+//! ended.
 
 use clap::Args;
 use sequent_core::ledger::SlotVerb;
@@ -19,7 +20,7 @@ within two seconds: it asks the slot for nothing new, awaits what it had asked b
 came late. `sequent shards` and /v1/status show the slot as draining, then as drained: its store can then be taken \
 away. `sequent rescue 2` brings it back, or the end of --for. The last slot that can give goes with --leave-none alone.";
 
-/// Take a slot out of the rotation without losing what it was asked for
+/// Take a slot out of the rotation without losing its requests in progress
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Drain {

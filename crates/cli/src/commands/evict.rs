@@ -1,4 +1,4 @@
-//! `sequent evict`: a slot leaves the rotation on an operator's word.
+//! `sequent evict`: an operator takes a slot out of the rotation.
 
 use clap::Args;
 use sequent_core::ledger::SlotVerb;

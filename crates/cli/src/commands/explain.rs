@@ -1,4 +1,4 @@
-//! `sequent explain`: where a number came from.
+//! `sequent explain`: the origin of a number.
 
 use clap::Args;
 use sequent_admin::{DenseOrigin, EpochReport, Explained, Origin, SpreadOrigin};
@@ -26,10 +26,10 @@ the ledger has passed the number. It takes no number.";
 pub(crate) struct Explain {
     /// The sequence
     name: String,
-    /// The number, or its text where the sequence has a template
+    /// The number, or its text if the sequence has a template
     #[arg(allow_hyphen_values = true)]
     number: String,
-    /// A value that the text does not tell, of those that have counters of their own: --with area=010
+    /// A value that has counters of its own and that the text does not contain: --with area=010
     #[arg(long = "with", value_name = "NAME=VALUE")]
     with: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! `sequent man`: the manual, made from the same definitions as `--help`.
+//! `sequent man`: the manual, generated from the same definitions as `--help`.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! One file a command: its arguments, its examples, what it does.
+//! Commands, one file each: arguments, examples, and action.
 
 pub(crate) mod advance;
 pub(crate) mod bench;

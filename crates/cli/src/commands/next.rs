@@ -1,4 +1,4 @@
-//! `sequent next`: numbers, one a line.
+//! `sequent next`: the next numbers of a sequence, one a line.
 
 mod first_use;
 
@@ -33,7 +33,7 @@ Without --server and without a configuration (--config, SEQUENT_CONFIG, --set), 
 asked. Where none runs, or a configuration is given, ledger and stores are opened here: what it says may be another thing than what \
 a server has. Where the ledger is away then, servers that may still serve are named.";
 
-/// What is allowed where servers are asked.
+/// The bound if servers are asked.
 const SERVERS_BOUND: &str = "1 to the servers' limits.max_count (10000 by default) are allowed";
 
 /// Give the next numbers of a sequence
@@ -52,8 +52,8 @@ pub(crate) struct Next {
     servers: Where,
 }
 
-/// What `--json` prints: the answer of the HTTP API. Texts, period and instant are there where the sequence has a
-/// template; numbers are strings, since JSON's readers round them above 2^53.
+/// The output of `--json`: the answer of the HTTP API. Texts, period and instant are there if the sequence
+/// has a template. Numbers are strings, since JSON readers round them above 2^53.
 #[derive(Serialize)]
 struct Issued {
     sequence: String,
@@ -61,7 +61,7 @@ struct Issued {
     #[serde(flatten)]
     dated: Option<Dated>,
     version: u32,
-    /// Whether they are the first of their cluster.
+    /// Whether these numbers are the first of their cluster.
     #[serde(skip)]
     is_first: bool,
 }
@@ -79,7 +79,7 @@ impl Next {
         let servers = self.servers.pick(cluster)?;
         let issued = match (self.ask(&servers, &name).await, &servers) {
             (Ok(Some(issued)), _) => issued,
-            // They may be ending just now, or hang; the files are there.
+            // The servers may be ending just now, or hang. The files are available.
             (Err(failure), Servers::Found { .. }) if failure.is_of_a_server() => {
                 self.take(cluster, name).await?
             }
@@ -98,10 +98,10 @@ impl Next {
         Ok(())
     }
 
-    /// From the stores, opened here.
+    /// Numbers from the stores, opened in this process.
     async fn take(&self, cluster: &Cluster, name: SequenceName) -> Result<Issued, Failure> {
         let config = cluster.config()?;
-        // Before anything is opened: an argument that is wrong must not even make a new cluster.
+        // Checked before anything is opened, so that a wrong argument does not make a new cluster.
         let count = parse_count(&self.count, config.limits.max_count)?;
         let request = NextRequest {
             with: self.with.values()?,
@@ -114,7 +114,7 @@ impl Next {
         }
         let engine = cluster.engine(config, Pace::Once).await?;
         let issued = engine.next(&request).await;
-        // Whether it went well or not, the ledger hears exactly what was taken, so that nothing is skipped later.
+        // Even after a failure, the ledger records exactly what was taken, so that nothing is skipped later.
         engine.shutdown().await;
         let issued = issued?;
         Ok(Issued {
@@ -126,12 +126,12 @@ impl Next {
         })
     }
 
-    /// From servers: a request without a lease, so that a command that ends burns nothing.
+    /// Numbers from servers, without a lease, so that a command that ends wastes none.
     async fn ask(&self, servers: &Servers, name: &SequenceName) -> Result<Option<Issued>, Failure> {
         if matches!(servers, Servers::None) {
             return Ok(None);
         }
-        // Their own bound is known to them alone, and told by their refusal.
+        // Only the servers know their own bound. Their refusal reports it.
         let count = self.count.parse().ok().filter(|count| *count > 0);
         let count: u32 = count.ok_or_else(|| Failure::argument("count", &self.count, SERVERS_BOUND))?;
         let with = self.with.values()?;

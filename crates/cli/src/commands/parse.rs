@@ -1,4 +1,4 @@
-//! `sequent parse`: what a text says, and whether it is one that the template renders.
+//! `sequent parse`: the parts of a text, and whether the template renders it.
 
 use clap::Args;
 use sequent_client::Definitions;
@@ -60,7 +60,7 @@ struct Value<'a> {
 
 impl Parse {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
-        // No name has such a brace.
+        // A name contains no such brace.
         let parsed = if self.by.contains("@{") {
             cluster.keys_for(&self.by)?;
             let texts = self.whose.texts(self.around.texts(&self.by)?)?;
@@ -83,7 +83,7 @@ impl Parse {
         print(cluster, &parsed)
     }
 
-    /// What a server says of it.
+    /// The answer of a server.
     async fn told(&self, cluster: &Cluster, definitions: &Definitions) -> Result<(), Failure> {
         let told = remote_definitions::parse(definitions, (&self.by, &self.text)).await?;
         let parsed = Decoded {
@@ -112,7 +112,7 @@ impl Parse {
         })
     }
 
-    /// By the template that writes it so, also one of a version before.
+    /// By the template that renders it so, including those of previous versions.
     fn by_any(&self, texts: &Texts) -> Result<Decoded, Failure> {
         texts.read(&self.text).map_err(|fault| match fault {
             ReadFault::Text(bound) => Failure::argument("text", &self.text, bound),

@@ -1,4 +1,4 @@
-//! `sequent preview`: what a number would look like. Consumes nothing.
+//! `sequent preview`: the text of a number. Consumes nothing.
 
 use std::sync::Arc;
 
@@ -46,13 +46,14 @@ pub(crate) struct Preview {
     /// The number [default: the first one]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     number: Option<String>,
-    /// The template of the version before: refused where that one may have given a text of this one, or its numbers
+    /// The template of the previous version: refused if that version may have given one of these texts or
+    /// numbers
     #[arg(long, value_name = "TEMPLATE", conflicts_with = "capacity")]
     after: Option<String>,
     /// Print how many numbers a key has, and how many of them all servers may skip, instead of a text
     #[arg(long)]
     capacity: bool,
-    /// Count so many servers, where they are more than the configuration says
+    /// Assume so many servers, if there are more than the configuration says
     #[arg(long, value_name = "N", requires = "capacity")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=SERVERS_MAX))]
     servers: Option<u64>,
@@ -88,13 +89,14 @@ impl Preview {
             let sum = self.sum(cluster).await?.for_servers(self.servers.unwrap_or(1));
             return if cluster.json() { output::json(&sum) } else { output::lines(sum.lines()) };
         }
-        // The placement is said, since a preview asks for none; numbers behind the default's last are rendered, too.
+        // The placement is given, since a preview does not ask for one. Numbers after the default's last are
+        // rendered, too.
         let body = self.body(cluster, Some("int64"))?;
         let format = body.format().ok_or_else(|| Failure::failed("the template was not proven"))?;
         self.show(cluster, (&body, format)).await
     }
 
-    /// The template as a definition, and what is worth a word.
+    /// The template as a definition; warnings are printed.
     fn body(&self, cluster: &Cluster, fits: Option<&str>) -> Result<Body, Failure> {
         let body = self.body_of(cluster, (&self.template, fits))?;
         if let Some(before) = &self.after {
@@ -110,14 +112,15 @@ impl Preview {
         Ok(body)
     }
 
-    /// A template with all that is said around it.
+    /// A template with all its settings.
     fn body_of(&self, cluster: &Cluster, (template, fits): (&str, Option<&str>)) -> Result<Body, Failure> {
         cluster.keys_for(template)?;
         let texts = self.whose.texts(self.around.texts(template)?)?;
         Body::check(Some("spread"), 1, 1, None, fits, Some(texts)).map_err(|fault| refused(&fault))
     }
 
-    /// What `define` would print: in the cluster of the servers that are named, or else in the layout that is configured.
+    /// The numbers that `define` would print: in the cluster of the named servers, or else in the configured
+    /// layout.
     async fn sum(&self, cluster: &Cluster) -> Result<Capacity, Failure> {
         if let Some(definitions) = self.server.definitions().await? {
             let (sum, warnings) =
@@ -146,7 +149,7 @@ impl Preview {
         };
         let preview = format.preview(number, at, &self.with.values()?).map_err(|error| match error {
             PreviewError::Value(error) if error.field == "at" => match &self.with.at {
-                // As it was written.
+                // The value as it was written.
                 Some(text) => Failure::argument("--at", text, error.bound),
                 None => of_value(&error, "--"),
             },
@@ -183,7 +186,7 @@ impl Preview {
     }
 }
 
-/// What is told of a number that a definition gives only where it says so.
+/// The note about a number that a definition gives only with `fits`.
 fn behind_default(number: u64) -> Option<String> {
     let last = Fits::default().limit();
     (number > last).then(|| {
@@ -200,7 +203,7 @@ fn of_value(error: &ValueError, before: &str) -> Failure {
     Failure::value(&format!("{before}{}", error.field), error)
 }
 
-/// How many numbers a key has, and what may be skipped of them, as is configured here.
+/// How many numbers a key has, and how many may be skipped, by this configuration.
 fn configured(cluster: &Cluster, body: &Body) -> Result<Capacity, Failure> {
     let config = cluster.config()?;
     let layout = config.first_layout().map_err(|error| Failure::failed(error.to_string()))?;

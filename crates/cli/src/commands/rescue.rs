@@ -1,4 +1,4 @@
-//! `sequent rescue`: a slot comes back on an operator's word.
+//! `sequent rescue`: an operator brings a slot back.
 
 use clap::Args;
 use sequent_core::ledger::SlotVerb;

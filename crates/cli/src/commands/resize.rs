@@ -1,4 +1,4 @@
-//! `sequent resize`: another number of slots, or stores in other slots.
+//! `sequent resize`: a change of the number of slots, or of the slots of stores.
 
 use std::path::PathBuf;
 
@@ -35,13 +35,13 @@ const LISTED_MAX: usize = 1000;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Resize {
-    /// n: the ring gets 2^n slots [default: ring.shard_bits of the configuration, or what is in force]
+    /// n: the ring gets 2^n slots [default: ring.shard_bits of the configuration, or the value in force]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=10))]
     shard_bits: Option<u8>,
-    /// m: each encoded id becomes 2^m numbers [default: what is in force]
+    /// m: each encoded id becomes 2^m numbers [default: the value in force]
     #[arg(long, value_name = "M", value_parser = clap::value_parser!(u8).range(0..=16))]
     memory_bits: Option<u8>,
-    /// The configuration before, for stores that leave the ring
+    /// The previous configuration, for stores that leave the ring
     #[arg(long, value_name = "FILE")]
     leaving: Option<PathBuf>,
     /// A slot whose store no server can ever reach again
@@ -50,7 +50,7 @@ pub(crate) struct Resize {
     /// Do it, or finish it
     #[arg(long)]
     go: bool,
-    /// Take back a plan that nothing has come of
+    /// Withdraw a plan that was not begun
     #[arg(long, conflicts_with = "go")]
     cancel: bool,
 }

@@ -1,4 +1,4 @@
-//! `sequent serve`: the APIs over a cluster, until a signal drains them.
+//! `sequent serve`: the APIs of a cluster, until a signal drains them.
 
 mod fd_limit;
 
@@ -25,7 +25,7 @@ use crate::{
 };
 use fd_limit::FdLimit;
 
-/// How often the configuration file is looked at.
+/// How often the configuration file is checked for changes.
 const LOOK_EVERY: std::time::Duration = std::time::Duration::from_secs(2);
 
 const EXAMPLES: &str = "\
@@ -57,7 +57,7 @@ impl Serve {
 pub(crate) async fn serve(cluster: &Cluster, config: Config, reloads: bool) -> Result<(), Failure> {
     let signals = Signals::listen().map_err(|error| Failure::failed(format!("no signals: {error}")))?;
     let (recorder, descriptors) = (Recorder::install(), FdBudget::raised());
-    // First the cluster: what is refused is refused before a port opens.
+    // The cluster is opened first, so that a refusal comes before a port opens.
     let engine = cluster.engine(config.clone(), Pace::Standing).await?;
     let dials = FdLimit::beside(&engine, descriptors).dials(&config.limits);
     let listeners = match bind(&config) {
@@ -107,15 +107,16 @@ fn open(key: &str, address: SocketAddr) -> Result<TcpListener, Failure> {
     bound.map_err(|error| Failure::failed(format!("{key} is {address}: can't listen there: {error}")))
 }
 
-/// Says where this process serves: to whoever started it, and to the commands that look in the data directory.
+/// Announces the addresses of this process: to the process that started it, and in the data directory for
+/// other commands.
 fn announce(cluster: &Cluster, config: &Config, listeners: &Listeners) -> Result<Option<RunFile>, Failure> {
     let of = |listener: &TcpListener| {
         listener.local_addr().map_err(|error| Failure::failed(format!("a listener has no address: {error}")))
     };
     let addresses =
         Addresses { grpc: of(&listeners.grpc)?, http: of(&listeners.http)?, admin: of(&listeners.admin)? };
-    // Before the addresses are printed: whoever read them may rely on being found.
-    // What is in the memory of this process is nobody else's: no command is about it.
+    // The file is written before the addresses are printed, so that a reader can rely on it. A cluster in
+    // memory has no file: no other process can use it.
     let is_shared = config.ledger.place != Place::Memory;
     let announce = || RunFile::announce(&config.data, &Of::config(config), &addresses);
     let presence = is_shared.then(announce).transpose();
@@ -144,7 +145,7 @@ struct Signals {
 }
 
 impl Signals {
-    /// Heard from here on; the other is SIGHUP.
+    /// SIGHUP is received from here on; the other signals end the server.
     fn listen() -> io::Result<(Self, Signal)> {
         let ends =
             Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? };
@@ -159,7 +160,7 @@ impl Signals {
     }
 }
 
-/// Reads the configuration again at each SIGHUP and each change of the file; a faulty one changes nothing.
+/// Reloads the configuration at each SIGHUP and each change of the file. A faulty one changes nothing.
 async fn reload(
     cluster: &Cluster,
     mut in_force: Config,
@@ -177,9 +178,9 @@ async fn reload(
             continue;
         }
         seen = now;
-        // First what may be refused, and changes nothing then.
+        // The steps that may be refused come first, so that a refusal changes nothing.
         let taken_up = async {
-            // It looks at files, and their disks may hang.
+            // This reads files, and their disks may hang.
             let config = tokio::task::block_in_place(|| cluster.config())?;
             engine.reload(&config).await?;
             Ok::<Config, Failure>(config)
@@ -211,7 +212,7 @@ fn say(changes: &[sequent_server::ConfigChange]) {
     }
 }
 
-/// When a file was written last, and its length: another pair means another content.
+/// The file's last modification and length. If either differs, the content has changed.
 fn stamp(file: &PathBuf) -> Option<(SystemTime, u64)> {
     let found = std::fs::metadata(file).ok()?;
     Some((found.modified().ok()?, found.len()))

@@ -1,4 +1,4 @@
-//! `sequent shards`: each slot, looked at afresh.
+//! `sequent shards`: the present state of each slot.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -60,23 +60,23 @@ impl Shards {
         let (looked, said) = tokio::join!(Looked::take(cluster), peers.ask());
         let looked = looked?;
         show(cluster, &looked, &peers, &said)?;
-        // What was found is shown; a cluster that may give nothing fails all the same.
+        // The result is shown even if the command then fails, because the cluster may give nothing.
         looked.trouble.map_or(Ok(()), Err)
     }
 }
 
-/// What was found at the stores.
+/// The state of the stores.
 struct Looked {
     layout: Option<Layout>,
     slots: Vec<ShardReport>,
-    /// What keeps the ledger from being read, for the table.
+    /// Why the ledger can't be read, for the table.
     ledger: Option<String>,
     trouble: Option<Failure>,
 }
 
 impl Looked {
-    /// A look at each store: by what the ledger says, or by the configuration alone while it is away, or empty where stores
-    /// tell of another one.
+    /// The state of each store, according to the ledger. If the ledger is unavailable, the configuration
+    /// alone is used. Empty if the stores belong to another ledger.
     async fn take(cluster: &Cluster) -> Result<Self, Failure> {
         let (config, options) = (cluster.config()?, crate::open_cluster::options()?);
         let cluster = match ClusterHandle::open(&config, &options).await {
@@ -119,7 +119,8 @@ fn show(cluster: &Cluster, looked: &Looked, peers: &Servers, said: &[Said]) -> R
     output::lines(lines)
 }
 
-/// Which counters of a slot that could serve give nothing for now, and which may never again by themselves.
+/// The counters of an available slot that give nothing at present: those that rest for now, and those that
+/// need an operator.
 fn resting(slot: &ShardReport) -> Vec<String> {
     if slot.cause.is_some() { Vec::new() } else { resting_lines(slot.slot, &slot.resting) }
 }
@@ -139,7 +140,7 @@ fn resting_lines(slot: SlotIndex, resting: &[RestReport]) -> Vec<String> {
     rests.into_iter().chain(leaps).collect()
 }
 
-/// Counters in quarantine, below whatever they belong to: what was found, and what to do.
+/// Quarantined counters, with the finding and the repair.
 pub(super) fn quarantined<'a>(counters: impl Iterator<Item = &'a QuarantineReport>) -> Vec<String> {
     let lines = counters.flat_map(|counter| {
         let QuarantineReport { slot, key, at_ms, kind, detail, advice } = counter;
@@ -154,7 +155,7 @@ pub(super) fn quarantined<'a>(counters: impl Iterator<Item = &'a QuarantineRepor
     lines.collect()
 }
 
-/// A store that could serve, and must not: the word is then the state and the cause.
+/// Applies a slot command to a store that could serve: the command is then the state and the cause.
 fn obey(slot: &mut ShardReport) {
     let Some(said) = &slot.word else { return };
     let out = SlotVerb::from_word(said.verb).is_some_and(|verb| verb != SlotVerb::Rescue);

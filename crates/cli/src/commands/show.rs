@@ -31,7 +31,7 @@ pub(crate) struct Show {
     servers: Named,
 }
 
-/// What `--json` prints of a server's answer: the same without counters.
+/// The answer of a server in the form of `--json`, without counters.
 #[derive(Serialize)]
 struct Told<'a> {
     #[serde(flatten)]
@@ -58,7 +58,7 @@ impl Show {
 }
 
 fn head(summary: &SequenceSummary, definition: &str) -> Vec<String> {
-    // Where a template is not proven, nothing tells how far its numbers go.
+    // If a template is not proven, the range of its numbers is unknown.
     let end = if summary.fault.is_none() { summary.end.to_string() } else { "(not known)".to_owned() };
     let mut lines = vec![
         format!("sequence    {}", summary.sequence),

@@ -1,4 +1,4 @@
-//! Arguments of commands that take a slot out: for how long, and whether it may be the last one.
+//! Arguments of commands that take a slot out: the duration, and whether it may be the last one.
 
 use std::time::Duration;
 
@@ -9,23 +9,25 @@ use sequent_engine::report::ShardReport;
 
 use crate::failure::Failure;
 
-/// What is said beside the word itself.
+/// The arguments besides the slot command itself.
 #[derive(Debug, Args)]
 pub(super) struct SlotAbsence {
-    /// Until when it counts: 90s, 30m, 2h, 1day [default: until another word]
+    /// How long it lasts: 90s, 30m, 2h, 1day [default: until another slot command]
     #[arg(long = "for", value_name = "DURATION", value_parser = humantime::parse_duration)]
     pub(super) duration: Option<Duration>,
-    /// Also where no other slot can give: nobody is given a number then, but of dense sequences, until one is back
+    /// Take it out even if no other slot can give: only dense sequences give numbers then, until a slot is
+    /// back
     #[arg(long)]
     leave_none: bool,
 }
 
 impl SlotAbsence {
-    /// Refuses to let `slot` go where it is the last that can give, unless somebody has said so. Looks at every store.
+    /// Refuses to take `slot` out if it is the last that can give, unless the operator has confirmed it.
+    /// Examines every store.
     ///
     /// # Errors
     ///
-    /// An argument at fault: it names the other slots, each with why it can't give, and nothing was said.
+    /// An argument error that names the other slots, each with why it can't give. No slot command was given.
     pub(super) async fn is_meant(&self, admin: &Admin, slot: SlotIndex) -> Result<(), Failure> {
         if self.leave_none {
             return Ok(());
@@ -44,7 +46,7 @@ impl SlotAbsence {
     }
 }
 
-/// Why none of the other slots can give; `None` where one can.
+/// Why none of the other slots can give; `None` if one can.
 fn others_away(shards: &[ShardReport], slot: SlotIndex) -> Option<String> {
     let others: Vec<_> =
         shards.iter().filter(|shard| shard.slot != slot).map(|shard| (shard, state(shard))).collect();
@@ -55,7 +57,7 @@ fn others_away(shards: &[ShardReport], slot: SlotIndex) -> Option<String> {
     Some(why.collect::<Vec<_>>().join(", "))
 }
 
-/// What a look at its store found, or that a word has it out, though it could give.
+/// The result of the store's examination, or the slot command that keeps it out although it could give.
 fn state(shard: &ShardReport) -> &str {
     let is_out = shard.word.as_ref().is_some_and(|word| word.verb == SlotVerb::Evict.as_str());
     if is_out && shard.cause.is_none() { "evicted" } else { &shard.state }

@@ -1,4 +1,4 @@
-//! A slot command: who gives it, why, and until when.
+//! Slot command of an operator: slot, author, reason and end.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -16,29 +16,31 @@ use crate::{
     server_discovery::{Said, Servers},
 };
 
-/// Every server that reaches the ledger has heard of a word two seconds after it; and one more to answer.
+/// Every server that reaches the ledger has read a slot command after two seconds. One more is for its
+/// answer.
 const HEARD_WITHIN: Duration = Duration::from_secs(3);
 
-/// Between two looks at a server that has not obeyed yet.
+/// Pause between two checks of a server that has not obeyed yet.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// The longest `--why` and `--who`, in bytes: a sentence for a table, not a report.
 const TEXT_MAX: usize = 500;
 
-/// What a word needs.
+/// The arguments of a slot command.
 #[derive(Debug, Args)]
 pub(super) struct SlotCommandArgs {
     /// The slot's index in the ring, from 0
     slot: SlotIndex,
-    /// Why, for whoever looks later
+    /// The reason, for later readers
     #[arg(long, value_name = "TEXT")]
     why: String,
-    /// Who says it [default: $SUDO_USER or $USER, at this host]
+    /// The author [default: $SUDO_USER or $USER, at this host]
     #[arg(long, value_name = "NAME")]
     who: Option<String>,
 }
 
-/// Says the word, and prints it as the ledger has written it. Whom it puts out goes as `absence` has it.
+/// Gives the slot command, and prints it as the ledger has recorded it. `absence` is the duration for a
+/// command that takes the slot out.
 pub(super) async fn say(
     cluster: &Cluster,
     verb: SlotVerb,
@@ -82,7 +84,7 @@ pub(super) async fn say(
     output::lines(lines)
 }
 
-/// A rescue is a word: whether what it clears is in order shows only where somebody takes of it.
+/// The report after a rescue. Whether the cleared counters are in order shows only at their next use.
 fn to_be_tried(aside: &[String]) -> String {
     let keys = if aside.is_empty() {
         "the counters that were put aside there".to_owned()
@@ -94,7 +96,8 @@ fn to_be_tried(aside: &[String]) -> String {
     )
 }
 
-/// Asks the servers at work until each obeys or does not answer, for as long as a server may take to hear of a word.
+/// Asks the running servers until each obeys or does not answer, within the time that a server needs to read
+/// a slot command.
 async fn obeyed(peers: &Servers, slot: SlotIndex, verb: SlotVerb) -> Vec<Said> {
     let looks = async {
         loop {
@@ -112,7 +115,8 @@ async fn obeyed(peers: &Servers, slot: SlotIndex, verb: SlotVerb) -> Vec<Said> {
     }
 }
 
-/// Whether the slot is where the word puts it. After a rescue it is so once it serves: its store may not be able to.
+/// Whether the slot is in the state that the slot command demands. After a rescue this is only so once it
+/// serves, which its store may prevent.
 fn obeys(status: &Value, slot: SlotIndex, verb: SlotVerb) -> bool {
     let state = state_of(status, slot);
     match verb {
@@ -159,7 +163,7 @@ fn heard_as_json(said: &Said, slot: SlotIndex, verb: SlotVerb) -> Value {
     }
 }
 
-/// The word as people read it.
+/// The slot command as text.
 pub(super) fn sentence(said: &SlotCommandReport) -> String {
     let SlotCommandReport { verb, who, why, at_ms, until_ms } = said;
     let until =
@@ -173,7 +177,7 @@ fn check(field: &str, text: &str) -> Result<(), Failure> {
     if fits { Ok(()) } else { Err(Failure::argument(field, text, bound())) }
 }
 
-/// The person behind `sudo`, or this user, and the host.
+/// The user behind `sudo`, or this user, and the host.
 fn whoever() -> String {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let user = variable("SUDO_USER").or_else(|| variable("USER")).unwrap_or_else(|| "unknown".to_owned());
@@ -188,7 +192,7 @@ fn whole_ms(duration: Duration) -> u64 {
 
 fn time(ms: u64) -> String {
     let instant = UNIX_EPOCH.checked_add(Duration::from_millis(ms));
-    // Beyond the year 9999 the formatter has no text.
+    // The formatter fails for years after 9999.
     let seconds = ms < 253_402_300_800_000;
     match instant.filter(|_| seconds) {
         Some(instant) => humantime::format_rfc3339_seconds(instant).to_string(),

@@ -1,4 +1,5 @@
-//! Bounds from the ledger's history: how far the current epochs can have come, and what ended epochs left.
+//! Bounds from the ledger's history: how far current epochs can have come, and what ended epochs were
+//! permitted.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -15,23 +16,24 @@ use crate::doctor::{
     report::{Finding, Severity, Site},
 };
 
-/// Of how many counters the epochs that have ended are read: those that are least far on, for what was set lower is low.
+/// How many counters have their ended epochs read. The lowest counters are read first, because a row that was
+/// lowered is low.
 const HISTORIES_MAX: usize = 4096;
 
-/// So many at once: a ledger bears as many beside the servers at work.
+/// How many histories are read at once. A ledger serves as many beside the running servers.
 const HISTORIES_AT_ONCE: usize = 8;
 
-/// How long all of them may take.
+/// Time limit for all histories together.
 const HISTORIES_LIMIT: Duration = Duration::from_secs(10);
 
-/// What neither row nor cell says of counters.
+/// Bounds on counters that neither their rows nor their cells show.
 #[derive(Debug, Default)]
 pub(crate) struct Elsewhere {
-    /// How far the epochs of those that are doubted can have come.
+    /// How far the epochs of doubted counters can have come.
     pub(crate) likely: Likely,
-    /// What the epochs that have ended were permitted at most.
+    /// The highest ceiling of each counter's ended epochs.
     pub(crate) ended: BTreeMap<Counter, u64>,
-    /// Of how many counters that was not read.
+    /// The number of counters whose ended epochs were not read.
     unread: usize,
 }
 
@@ -40,7 +42,7 @@ impl Elsewhere {
         Self { likely, ..Self::default() }
     }
 
-    /// That not all histories were read.
+    /// The finding that not all histories were read.
     pub(crate) fn findings(&self) -> Option<Finding> {
         let found = format!("the epochs that have ended of {} counters were not read", self.unread);
         let finding = Finding::new(Severity::Info, Site::Ledger, "counter", found);
@@ -51,8 +53,8 @@ impl Elsewhere {
 }
 
 impl Doctor<'_> {
-    /// What the epochs that have ended were permitted, by counter. It is read after the rows, so that an epoch that ends in between is
-    /// in it; a verdict by it rests on the next look at the rows.
+    /// The highest ceilings of ended epochs, by counter. They are read after the rows, so that an epoch that
+    /// ends in between is included. A verdict by them rests on the second read of the rows.
     pub(crate) async fn ended(
         &self,
         held: &LedgerExamination,
@@ -64,7 +66,7 @@ impl Doctor<'_> {
         let mut asked: Vec<(&Counter, &Row)> = rows.iter().collect();
         asked.sort_by_key(|(_, row)| row.reached());
         let asked_for = asked.iter().take(HISTORIES_MAX).map(|(counter, _)| (*counter).clone()).collect();
-        // What was read by then counts.
+        // Histories that were read before the time limit count.
         let reading = self.read_all(asked_for, record.generation, &mut elsewhere.ended);
         let _ = tokio::time::timeout(HISTORIES_LIMIT, reading).await;
         elsewhere.unread = asked.len() - elsewhere.ended.len();
@@ -77,7 +79,7 @@ impl Doctor<'_> {
             let reads =
                 some.iter().map(|counter| read(Arc::clone(&self.ledger), counter.clone(), generation, limit));
             let read = reads.collect::<JoinSet<_>>().join_all().await;
-            // Of one that can't be asked less is told.
+            // A history that can't be read leaves out its counter.
             ended.extend(read.into_iter().filter_map(Result::ok));
         }
     }
@@ -94,8 +96,8 @@ async fn read(
     Ok((counter, ended))
 }
 
-/// Judges a counter by its epochs that have ended: each began no lower than the ceiling of the one before, and so does whatever
-/// comes next, unless a hand set it lower.
+/// Judges a counter by its ended epochs. Each epoch begins no lower than the previous epoch's ceiling. A row
+/// that continues below it was lowered by hand.
 pub(crate) fn judge_past(rows: Rows<'_>, sight: &Sight, speaks: Speaks<'_>) -> Option<(Kind, String)> {
     let Row { base, seen, ceiling, .. } = *rows.after;
     let ended = rows.ended;
@@ -113,7 +115,7 @@ pub(crate) fn judge_past(rows: Rows<'_>, sight: &Sight, speaks: Speaks<'_>) -> O
     })
 }
 
-/// Above what the next ids are: in the epoch of the row, or in the next one.
+/// The raw id above which the next ids are, in the row's epoch or in the next one.
 fn goes_on_above(row: &Row, sight: &Sight, speaks: Speaks<'_>) -> u64 {
     let is_spoken = row.store == *speaks.store && row.ledger == *speaks.ledger;
     match sight {
@@ -168,7 +170,7 @@ mod tests {
         }
         for (row, sight, run) in [
             (at(6000, 6000, 6000), held(6000, true), "run"),
-            // What the hand left above it is told by the row, and by the cell.
+            // What was left above it shows in the row and in the cell.
             (at(100, 6000, 9000), held(100, true), "run"),
             (at(100, 100, 100), held(6000, true), "run"),
             (at(100, 100, 6000), held(100, false), "run"),

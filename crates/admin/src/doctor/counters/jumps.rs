@@ -1,4 +1,4 @@
-//! Counters that were set far ahead by hand: beyond what could have been taken.
+//! Counters that were set far ahead by hand: beyond what can have been taken.
 
 use std::collections::BTreeMap;
 
@@ -12,12 +12,16 @@ use super::{Kind, Rows, high_water::Reaches};
 
 pub(crate) use sequent_guard::LEAP_MAX;
 
-/// More raw ids a second than anybody takes from one counter for long. Servers bear more, for nothing is lost by a finding.
+/// The most raw ids a second taken from one counter over long. Servers tolerate more, since a finding costs
+/// nothing.
 pub(crate) const PER_SECOND_MAX: u64 = 1 << 24;
 
-/// What a hand has set far ahead: the row, its ceiling alone, the cell, or the cell and one of these. Neither row nor cell bears
-/// witness for the other, and no ceiling for either: the key's other slots do, since the ring keeps them together, and an
-/// operator's word moves all of them; and what else lies [outside](Plausibility).
+/// Detects a value set far ahead by hand: the row, its ceiling alone, the cell, or the cell with one of
+/// these.
+///
+/// Row and cell do not prove each other, and a ceiling proves neither. The proof is in the key's other slots,
+/// because the ring keeps them together and `advance` moves all of them. Further proof is
+/// [outside](Plausibility) of both.
 pub(crate) fn judge_far(rows: Rows<'_>, value: u64) -> Option<(Kind, String)> {
     let Rows { before, after, others, reach, .. } = rows;
     let Row { base, seen, ceiling, .. } = *after;
@@ -25,7 +29,7 @@ pub(crate) fn judge_far(rows: Rows<'_>, value: u64) -> Option<(Kind, String)> {
     let is_far = |at: u64, known: u64| at > known.saturating_add(LEAP_MAX);
     let likely = reach.unwrap_or(u64::MAX);
     let far_row = is_far(claim, likely) || others.is_some_and(|others| is_far(claim, others.max(value)));
-    // Another row may be a hand's, too.
+    // Another row may also have been set by hand.
     let known = if far_row { likely.min(others.unwrap_or(likely)) } else { claim };
     let far_cell = is_far(value, known);
     let far_ceiling = is_far(ceiling, if far_cell { known } else { known.max(value) });
@@ -64,10 +68,10 @@ pub(crate) fn judge_far(rows: Rows<'_>, value: u64) -> Option<(Kind, String)> {
     }
 }
 
-/// How far the epochs of some counters can have come, by what neither row nor cell says.
+/// How far the epochs of some counters can have come, by records other than row and cell.
 pub(crate) type Likely = BTreeMap<Counter, u64>;
 
-/// The counters that row or cell have so far that more must be asked of them: at most `most`.
+/// The counters with a row or cell so high that their history must be read: at most `most`.
 pub(crate) fn doubted<'a>(
     cells: impl Iterator<Item = (&'a Counter, &'a Sight)>,
     rows: &BTreeMap<Counter, Row>,

@@ -1,4 +1,4 @@
-//! Which counters are looked at, and what their cells are called.
+//! Selection of the counters to examine, and the names of their cells.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,14 +20,15 @@ use crate::{
     named_floor::floor,
 };
 
-/// How many counters that are doubted more is asked of.
+/// How many doubted counters have their history read.
 const DOUBTED_MAX: usize = 64;
 
 /// The ledger's rows by counter.
 pub(crate) type Rows = BTreeMap<Counter, Row>;
 
 impl Doctor<'_> {
-    /// How far the epochs of counters can have come that row or cell have far on: what the ledger says elsewhere.
+    /// How far the epochs of counters with a high row or cell can have come, according to other records of
+    /// the ledger.
     pub(crate) async fn likely(
         &self,
         held: &LedgerExamination,
@@ -50,7 +51,7 @@ impl Doctor<'_> {
             let others = held.rows.iter().filter(|(other, _)| beside(other)).map(|(_, row)| row);
             let read =
                 Plausibility::read(&*self.ledger, &counter, record.layout, (inspection.version, others));
-            // Of one that can't be asked less is told.
+            // If the history can't be read, the counter is left out.
             if let Ok(outside) = within(limit, "read a counter's history", read).await {
                 likely.insert(counter.clone(), jumps::likely(row, &outside, inspection.clock_ms));
             }
@@ -58,7 +59,7 @@ impl Doctor<'_> {
         likely
     }
 
-    /// How far counters are by these rows, and where those without a row begin.
+    /// How far counters are by these rows, and the floor above which counters without a row begin.
     pub(crate) async fn reaches(&self, held: &LedgerExamination) -> Reaches {
         let reaches = Reaches::of(&held.rows);
         let Some(record) = &held.layout else { return reaches };
@@ -67,7 +68,8 @@ impl Doctor<'_> {
         reaches.above(floor).following(self.followed(record.layout).await)
     }
 
-    /// How far epochs follow other slots, by sequence; of those whose definition can't be read as far as of the widest.
+    /// How far epochs follow other slots, by sequence. A sequence whose definition can't be read follows as
+    /// far as the widest does.
     async fn followed(&self, layout: Layout) -> BTreeMap<String, u64> {
         let limit = self.config.ring.health.attempt_timeout;
         let read = within(limit, "read definitions", self.ledger.definitions()).await;
@@ -81,18 +83,18 @@ impl Doctor<'_> {
         read.map(|(_, defined)| defined.iter().filter_map(of).collect()).unwrap_or_default()
     }
 
-    /// Up to where periods are over; `None` where the ledger does not tell.
+    /// The end of the periods that are over; `None` if the ledger can't be read.
     pub(crate) async fn fences(&self) -> Option<BTreeMap<Periods, u64>> {
         let limit = self.config.ring.health.attempt_timeout;
         within(limit, "read fences", self.ledger.notes()).await.ok().map(fences_among)
     }
 
-    /// The keys that rows or definitions name: a cell of theirs without a row is what a row that is gone has left. Not those
-    /// of periods that are over: their rows are forgotten, and nothing begins there again.
+    /// The keys that rows or definitions name. A cell of such a key without a row is what a lost row leaves.
+    /// Periods that are over are excluded: their rows are forgotten, and nothing begins there again.
     pub(crate) async fn named(&self, reaches: &Reaches, fences: &BTreeMap<Periods, u64>) -> BTreeSet<Key> {
         let limit = self.config.ring.health.attempt_timeout;
         let mut named: BTreeSet<Key> = reaches.keys().filter(|key| !is_over(key, fences)).cloned().collect();
-        // Without them fewer cells are looked at, and all else is as it was.
+        // If definitions can't be read, fewer cells are examined. Nothing else changes.
         if let Ok((_, defined)) = within(limit, "read definitions", self.ledger.definitions()).await {
             named.extend(
                 defined.iter().take(collect::COUNTERS_MAX).map(|definition| Key::of(&definition.name)),
@@ -103,18 +105,18 @@ impl Doctor<'_> {
 }
 
 pub(crate) fn rows_of(held: Option<&LedgerExamination>) -> Rows {
-    // An epoch that an operator began no store has heard of yet.
+    // No store knows yet of an epoch that an operator began.
     let begun = |row: &&(Counter, Row)| !row.1.store.is_nobody();
     held.map(|held| held.rows.iter().filter(begun).cloned().collect()).unwrap_or_default()
 }
 
-/// The keys whose cells of this slot are compared.
+/// The keys whose cells of this slot are compared with rows.
 pub(crate) fn keys_of(slot: SlotIndex, rows: &Rows) -> Vec<Key> {
     let of_slot = rows.keys().filter(|counter| counter.slot == slot);
     of_slot.take(collect::COUNTERS_MAX).map(|counter| counter.key.clone()).collect()
 }
 
-/// Up to where periods are over.
+/// The end of the periods that are over, from the ledger's notes.
 pub(crate) fn fences_among(notes: Vec<LedgerNote>) -> BTreeMap<Periods, u64> {
     let fence = |note: LedgerNote| match note.about {
         NoteSubject::PeriodsOver(periods) => Some((periods, note.to)),
@@ -123,13 +125,13 @@ pub(crate) fn fences_among(notes: Vec<LedgerNote>) -> BTreeMap<Periods, u64> {
     notes.into_iter().filter_map(fence).collect()
 }
 
-/// Whether a key is of a period behind a fence.
+/// Whether a key belongs to a period behind a fence.
 pub(crate) fn is_over(key: &Key, fences: &BTreeMap<Periods, u64>) -> bool {
     Fence::of(key).is_some_and(|own| fences.get(&own.periods).is_some_and(|to| *to >= own.to))
 }
 
-/// The keys whose cells of this slot are asked for: those with a row there, those of which its store alone told, and then those
-/// named elsewhere alone.
+/// The keys whose cells of this slot are read: first those with a row, then those that only the store listed,
+/// then those named elsewhere only.
 pub(crate) fn asked_of(
     slot: SlotIndex,
     (rows, reaches): (&Rows, &Reaches),
@@ -149,7 +151,7 @@ pub(crate) fn counters_of(slot: SlotIndex, keys: Vec<Key>) -> Vec<Counter> {
     keys.into_iter().map(|key| Counter { slot, key }).collect()
 }
 
-/// What their cells are called under the layout in force.
+/// The names of their cells under the layout in force.
 pub(crate) fn cells_of(keys: &[Key], generation: u64) -> Vec<Key> {
     keys.iter().map(|key| key.in_generation(generation)).collect()
 }

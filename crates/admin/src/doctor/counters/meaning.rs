@@ -1,4 +1,4 @@
-//! What a verdict means: how grave it is, what it can cause, and what to do.
+//! Meaning of a verdict: severity, possible effects, and the repair.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::doctor::report::{Finding, Severity, Site};
 /// How many keys a finding names.
 pub(crate) const KEYS_NAMED_MAX: usize = 5;
 
-/// One finding for each kind of trouble in a slot.
+/// One finding for each kind of verdict in a slot.
 pub(crate) fn findings(slot: SlotIndex, verdicts: &[Verdict], class: DurabilityClass) -> Vec<Finding> {
     let mut groups: BTreeMap<Kind, Vec<&Verdict>> = BTreeMap::new();
     for verdict in verdicts {
@@ -38,7 +38,7 @@ fn finding(slot: SlotIndex, kind: Kind, verdicts: &[&Verdict], class: Durability
     Finding { keys, ..finding }
 }
 
-/// From which number on an advance writes these rows anew: below, it leaves them as they are.
+/// The least numbers to advance to. An advance to less leaves these rows as they are.
 fn least(verdicts: &[&Verdict]) -> String {
     let aimed = verdicts.iter().filter_map(|verdict| Some((&verdict.counter.key, verdict.to?)));
     let aims: Vec<String> =
@@ -49,14 +49,14 @@ fn least(verdicts: &[&Verdict]) -> String {
     }
 }
 
-/// What to do about a cell that the ledger has no row of.
+/// The repair of a cell without a row.
 const ROWLESS: &str = "stop every server; put back the ledger's newest backup and `sequent recover`, or `sequent advance NAME TO`, TO above \
     the highest number of it that any caller has: that writes the rows anew. As long as its store holds the cell, its next use does, too";
 
 const NEXT_USE: &str = "nothing repeats: at its next use it begins a new epoch above its ceiling";
 const NOTHING: &str = "nothing";
 
-/// Why a value far above its ceiling is no small thing, however durable its store is.
+/// The effect of a value far above its ceiling. It matters even with a durable store.
 fn unknown(class: DurabilityClass) -> &'static str {
     match class {
         DurabilityClass::Durable => {
@@ -70,16 +70,16 @@ fn unknown(class: DurabilityClass) -> &'static str {
     }
 }
 
-/// What to do about a value far above its ceiling.
+/// The repair of a value far above its ceiling.
 const RAISED: &str = "where the row may have been set lower by hand, or the ledger was put back, first of all `sequent advance NAME TO`, TO \
     above the highest number of it that any caller has; then take from the sequence until this is no longer found: whoever takes from \
     this counter raises its ceiling";
 
-/// What to do about a row that a hand has set lower, and whose cell is gone.
+/// The repair of a row that was lowered by hand and whose cell is gone.
 const LOWERED: &str = "before anything is given, `sequent advance NAME TO`, TO above the highest number of it that any caller has \
     (where more is asked for, that); and find out who wrote to the ledger, and deleted the cell";
 
-/// What to do about a row that its own history shows to be too low.
+/// The repair of a row that is too low by its own history.
 const BELOW_PAST: &str = "before anything is given, `sequent advance NAME TO`, TO above the highest number of it that any caller has \
     (where more is asked for, that); and find out who wrote to the ledger and the store";
 
@@ -89,7 +89,7 @@ const LOWERED_PERHAPS: &str = "find out who deleted the cell, and whether the ro
 const UNBEGUN: &str = "nothing, where this slot never gave numbers of it; otherwise row and cell were deleted: find out by whom, and `sequent \
     advance NAME TO`, TO above the highest number of it that any caller has";
 
-/// What a counter far below the key's other slots may mean, whose row and cell agree.
+/// The possible causes if a counter's row and cell agree, but are far below the key's other slots.
 const LAGGING: &str = "nothing, where this slot was drained, out, or added later, and was not used since; otherwise a hand set its row and \
     its cell lower, and its numbers come again";
 
@@ -99,7 +99,7 @@ const LAGGED: &str = "if nobody drained or added this slot, and it was not out: 
 /// Where a counter begins that is behind the key's other slots.
 const FOLLOWED: &str = "at its next use it begins no lower than the key's other slots";
 
-/// The same where they are too far on.
+/// The same, if the other slots are too far ahead.
 const NOT_FOLLOWED: &str =
     "no epoch follows the key's other slots so far: where this one had come as far, its numbers come again";
 

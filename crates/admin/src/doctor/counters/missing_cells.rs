@@ -1,36 +1,40 @@
 //! Counters without a cell. The next epoch begins by the ledger's rows, which may have been lowered or deleted by hand.
 //!
-//! If the cell says nothing, then servers begin no lower than the key's other slots, within half of a leap. If it says
-//! something, then they trust it: a cell and a row that were lowered together are found by comparing the other slots alone.
+//! If the cell is missing or empty, then servers begin no lower than the key's other slots, within half of a
+//! leap. If the cell has a value, then servers trust it. Therefore a cell and a row that were lowered
+//! together are found only by comparing the other slots.
 
 use sequent_core::ledger::Row;
 use sequent_engine::status::APART_MAX;
 
 use super::{FEW_BLOCKS, Kind, Rows, jumps::LEAP_MAX};
 
-/// The share of its range that a counter's epoch follows other slots at least: so much, and at most 2^36.
+/// The least share of its range by which a counter's epoch follows other slots, and at most 2^36.
 const SHARE: u64 = 1000;
 
-/// Slots that take turns may be apart by this part of what a ceiling is ahead.
+/// Slots that take turns may differ by this part of the distance to a ceiling.
 const AHEAD_PARTS: u64 = 100;
 
-/// How far above its row an epoch follows the key's other slots at least, in a range of so many raw ids.
+/// The least distance above its row by which an epoch follows the key's other slots, in a range of so many
+/// raw ids.
 pub(crate) fn followed_in(raw_max: u64) -> u64 {
     (raw_max / SHARE).min(LEAP_MAX)
 }
 
-/// A counter is no further behind the key's other slots while they take turns; in a small range takes are small.
+/// The largest normal distance behind the key's other slots, while they take turns. In a small range takes
+/// are small.
 fn apart_max(followed: u64) -> u64 {
     APART_MAX.min(followed.max(FEW_BLOCKS))
 }
 
-/// Judges a counter that has a row, and no cell.
+/// Judges a counter that has a row and no cell.
 pub(crate) fn judge_missing(rows: Rows<'_>) -> Option<(Kind, String)> {
     let gone = || has_given(rows.after).then(|| (Kind::Vanished, "there is no cell of it".to_owned()));
     judge_lowered(rows, "there is no cell of it").or_else(gone)
 }
 
-/// Judges a counter whose cell says nothing, for `why`: its next epoch begins by its row, which may have been set lower.
+/// Judges a counter whose cell has no value, because of `why`. Its next epoch begins by its row, which may
+/// have been lowered by hand.
 pub(crate) fn judge_lowered(rows: Rows<'_>, why: &str) -> Option<(Kind, String)> {
     let Rows { before, after, least, followed, .. } = rows;
     let given = before.reached();
@@ -53,9 +57,11 @@ pub(crate) fn judge_lowered(rows: Rows<'_>, why: &str) -> Option<(Kind, String)>
     Some((kind, text))
 }
 
-/// Judges a counter whose row and cell agree, and that goes on above `at`: beside the key's other slots both may have been set lower.
-/// Slots take turns, so that none has given less than half of what each other has, but for a few blocks. Others that began their
-/// epochs above it have skipped what it has not given yet: they wait for it, and say nothing.
+/// Judges a counter whose row and cell agree, and that continues above `at`. Both may have been lowered
+/// together, so it is compared with the key's other slots.
+///
+/// Slots take turns, so each has given at least half of what any other has, up to a few blocks. Slots whose
+/// epochs began above `at` are not compared: they skipped what this counter has not given yet.
 pub(crate) fn judge_lagging(rows: Rows<'_>, at: u64) -> Option<(Kind, String)> {
     let Rows { after, least, begun, .. } = rows;
     let least = least.filter(|_| begun <= at)?;
@@ -69,12 +75,13 @@ pub(crate) fn judge_lagging(rows: Rows<'_>, at: u64) -> Option<(Kind, String)> {
     })
 }
 
-/// Whether anything can have been given by this row: whoever is about to begin a counter writes one that permits nothing.
+/// Whether anything can have been given by this row. A server that is about to begin a counter writes a row
+/// that permits nothing.
 fn has_given(row: &Row) -> bool {
     row.ceiling > 0
 }
 
-/// Judges a counter that has neither row nor cell, and begins above `floor`, beside the key's other slots.
+/// Judges a counter without row and cell, which begins above `floor`, against the key's other slots.
 pub(crate) fn judge_unbegun(floor: u64, (least, followed): (u64, u64)) -> Option<(Kind, String)> {
     let kind = match least.saturating_sub(floor) {
         behind if behind <= apart_max(followed) => return None,

@@ -25,10 +25,11 @@ use history_bounds::{Elsewhere, judge_past};
 use jumps::judge_far;
 use missing_cells::{judge_lagging, judge_lowered, judge_missing, judge_unbegun};
 
-/// So far above its ceiling, in raw ids, a few blocks may be that a server left which died amid its takes.
+/// Tolerance above a ceiling, in raw ids: the few blocks that a server may leave if it crashed during its
+/// takes.
 pub(super) const FEW_BLOCKS: u64 = 256;
 
-/// What is to be said of a counter.
+/// The kinds of findings about a counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     FarBoth,
@@ -55,30 +56,30 @@ pub(super) enum Kind {
     Closed,
 }
 
-/// One counter, and what was seen of it.
+/// A counter, and what was found about it.
 #[derive(Debug, Clone)]
 pub(super) struct Verdict {
     pub(super) counter: Counter,
     pub(super) kind: Kind,
-    /// What was found, for people.
+    /// The finding, for people.
     pub(super) text: String,
-    /// Its cell's value, and its ceiling.
+    /// The cell's value and ceiling.
     at: (u64, u64),
-    /// How far it is, as its row says itself; 0 where it has none.
+    /// How far the counter is, by its own row; 0 without a row.
     pub(super) claim: u64,
-    /// The number that it is to be advanced to at least, so that its row is written anew; `None` where nobody has worked it out.
+    /// The least number to advance to, so that the row is written again; `None` until it is computed.
     pub(super) to: Option<u64>,
 }
 
 impl Verdict {
-    /// Whether a value above its ceiling is more than a few blocks.
+    /// Whether the value is above its ceiling by more than a few blocks.
     pub(super) fn is_far_above(&self) -> bool {
         let (value, ceiling) = self.at;
         matches!(self.kind, Kind::Above | Kind::Overtaken) && value > ceiling.saturating_add(FEW_BLOCKS)
     }
 
-    /// What was taken above the ceiling by the look before is above it still, though a raise would have had the time: it will
-    /// not come.
+    /// The verdict after the second read. A value above the ceiling in both reads stays above: a server would
+    /// have raised the ceiling in between, so it never will.
     pub(super) fn staying(mut self, before: &[Self]) -> Self {
         let (_, ceiling) = self.at;
         let was = before.iter().find(|before| before.counter == self.counter);
@@ -92,34 +93,34 @@ impl Verdict {
     }
 }
 
-/// Which runs of store and ledger answer now: an epoch that was opened in others is over.
+/// The instances of store and ledger that answer now. An epoch that was opened under others is over.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Speaks<'a> {
     pub(super) store: &'a InstanceId,
     pub(super) ledger: &'a InstanceId,
 }
 
-/// A counter's row as it was before its cell was seen, and after.
+/// A counter's row, as read before and after its cell.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rows<'a> {
     pub(super) before: &'a Row,
     pub(super) after: &'a Row,
-    /// How far the key is in other slots, by their rows; `None` where no other has one.
+    /// How far the key is in other slots, by their rows; `None` if no other slot has a row.
     pub(super) others: Option<u64>,
-    /// How far each of these is at least.
+    /// The lowest of these.
     pub(super) least: Option<u64>,
-    /// Above what the epoch of the one that began lowest of these did.
+    /// The lowest base among the epochs of these slots.
     pub(super) begun: u64,
-    /// How far above its row an epoch may begin that has nothing else to go by than these.
+    /// How far above its row an epoch may begin if only other slots bound it.
     pub(super) followed: u64,
-    /// How far its epoch can have come, by what neither row nor cell says; `None` where nobody has asked.
+    /// How far the epoch can have come, by records other than row and cell; `None` if they were not read.
     pub(super) reach: Option<u64>,
-    /// What its epochs that have ended were permitted at most.
+    /// The highest ceiling of the counter's ended epochs.
     pub(super) ended: u64,
 }
 
 impl Kind {
-    /// All of them.
+    /// All kinds.
     #[cfg(test)]
     pub(super) const ALL: [Self; 22] = [
         Self::FarBoth,
@@ -146,14 +147,14 @@ impl Kind {
         Self::Closed,
     ];
 
-    /// Whether a hand has set something far ahead.
+    /// Whether a value was set far ahead by hand.
     pub(super) fn is_far(self) -> bool {
         matches!(self, Self::FarBoth | Self::FarRow | Self::FarCeiling | Self::Leapt)
     }
 
-    /// Whether servers at work pass through it: a second look may find it gone.
+    /// Whether running servers pass through this state: a second read may no longer find it.
     pub(super) fn passes(self) -> bool {
-        // An epoch is in the ledger before its cell is there, and a cell may be closed first.
+        // An epoch is in the ledger before its cell is in the store, and a cell may be closed first.
         let is_begun = matches!(self, Self::Vanished | Self::Lowered | Self::Behind | Self::FarBehind);
         let is_unbegun = matches!(self, Self::Unbegun | Self::FarUnbegun | Self::Rowless | Self::Lagging);
         let is_moved = matches!(self, Self::Above | Self::Overtaken | Self::OtherEpoch | Self::Closed);
@@ -161,12 +162,12 @@ impl Kind {
     }
 }
 
-/// Judges one cell; `None` where it is as it should be.
+/// Judges one cell; `None` if it is as it should be.
 pub(super) fn judge(rows: Rows<'_>, sight: &Sight, speaks: Speaks<'_>) -> Option<(Kind, String)> {
     let found = judge_lasting(rows, sight, speaks);
     let found = past_or(lagging_or(found, rows, sight), rows, (sight, speaks));
     match (&found, sight) {
-        // What a time to live causes says less than what can repeat, and more than what the next use mends.
+        // A time to live ranks below a possible repeat, and above a fault that the next use repairs.
         (
             None | Some((Kind::Above | Kind::Reborn | Kind::Closed, _)),
             Sight::Held { expires_ms: Some(ms), .. },
@@ -175,7 +176,8 @@ pub(super) fn judge(rows: Rows<'_>, sight: &Sight, speaks: Speaks<'_>) -> Option
     }
 }
 
-/// What its history proves says more than what a hand has left of row and cell, and than what they say of each other.
+/// A verdict by ended epochs outranks the comparison of row and cell, but not a value that was set far ahead
+/// by hand.
 fn past_or(
     found: Option<(Kind, String)>,
     rows: Rows<'_>,
@@ -185,7 +187,8 @@ fn past_or(
     if is_far { found } else { judge_past(rows, sight, speaks).or(found) }
 }
 
-/// What its next use mends says less than what may repeat: where row and cell agree they are held against the key's other slots.
+/// A fault that the next use repairs ranks below a possible repeat. If row and cell agree, they are compared
+/// with the key's other slots.
 fn lagging_or(found: Option<(Kind, String)>, rows: Rows<'_>, sight: &Sight) -> Option<(Kind, String)> {
     let Sight::Held { value, .. } = sight else { return found };
     let at = match found {
@@ -196,14 +199,14 @@ fn lagging_or(found: Option<(Kind, String)>, rows: Rows<'_>, sight: &Sight) -> O
     judge_lagging(rows, at).or(found)
 }
 
-/// The same of a cell whose time to live does not matter.
+/// The verdict without regard to the cell's time to live.
 fn judge_lasting(rows: Rows<'_>, sight: &Sight, speaks: Speaks<'_>) -> Option<(Kind, String)> {
     let Rows { before, after, .. } = rows;
     let value = if let Sight::Held { value, .. } = sight { *value } else { 0 };
     if let Some(far) = judge_far(rows, value) {
         return Some(far);
     }
-    // A cell that is closed at zero says no more than one that is not there.
+    // A cell closed at zero shows no more than a missing one.
     if let Sight::Held { open: false, value: 0, .. } = sight
         && let Some(lowered) = judge_lowered(rows, "its cell is closed at 0")
     {
@@ -216,7 +219,8 @@ fn judge_lasting(rows: Rows<'_>, sight: &Sight, speaks: Speaks<'_>) -> Option<(K
     };
     let ceiling = after.ceiling.max(before.ceiling);
     let over = |kind, text: String| {
-        // What begins next is above the cell as long as that is there, and above the ceiling alone once it is not.
+        // The next epoch begins above the cell while the cell exists. Once it is gone, only the ceiling
+        // bounds it.
         if value > ceiling.saturating_add(FEW_BLOCKS) {
             let text = format!("{text}, and its value {value} is above its ceiling {ceiling}");
             return Some((Kind::Overtaken, text));
@@ -242,7 +246,8 @@ fn judge_lasting(rows: Rows<'_>, sight: &Sight, speaks: Speaks<'_>) -> Option<(K
     (value > ceiling).then(|| (Kind::Above, format!("its value {value} is above its ceiling {ceiling}")))
 }
 
-/// Judges a counter that the ledger has no row of, or one that permits nothing. A cell that is closed at zero is as good as none.
+/// Judges a counter without a row, or with a row that permits nothing. A cell closed at zero counts as
+/// missing.
 fn judge_rowless(
     sight: &Sight,
     (floor, has_lost_row): (u64, bool),
@@ -252,7 +257,7 @@ fn judge_rowless(
         (Sight::Missing | Sight::Held { open: false, value: 0, .. }, Some(least)) => {
             judge_unbegun(floor, (least, followed))
         }
-        // Nobody closes a cell before the ledger has a row of it.
+        // Servers close a cell only after the ledger has a row of it.
         (Sight::Held { open: false, value: 0, .. }, None) if has_lost_row && floor == 0 => {
             let text = "its cell is closed at 0, and the ledger has lost its row: how far it was nothing tells any more";
             Some((Kind::Rowless, text.to_owned()))
@@ -262,7 +267,7 @@ fn judge_rowless(
     }
 }
 
-/// Judges a cell that the ledger has no row of. What is not above the floor never comes again, whatever its store forgets.
+/// Judges a cell without a row. A value up to the floor is never given again, even if the store forgets it.
 fn judge_stray(sight: &Sight, floor: u64) -> Option<(Kind, String)> {
     let Sight::Held { open, value, .. } = sight else { return None };
     let text = || {
@@ -274,7 +279,7 @@ fn judge_stray(sight: &Sight, floor: u64) -> Option<(Kind, String)> {
     ((*open || *value > 0) && !is_covered).then(|| (Kind::Rowless, text()))
 }
 
-/// Judges the counters of a slot, given the rows before and after its cells were seen.
+/// Judges the counters of a slot by the rows read before and after the cells.
 pub(super) fn judge_all<'a>(
     cells: impl Iterator<Item = (&'a Counter, &'a Sight)>,
     (before, after): (&BTreeMap<Counter, Row>, &BTreeMap<Counter, Row>),
@@ -295,13 +300,13 @@ pub(super) fn judge_all<'a>(
                 let lost = (reaches.floor, reaches.has_lost(counter));
                 judge_rowless(sight, lost, (reaches.least_beside_lost(counter), followed))?
             }
-            // A row that came or went in between was not there to be judged by.
+            // A row that appeared or disappeared in between can't be used.
             _ => return None,
         };
         let value = if let Sight::Held { value, .. } = sight { *value } else { 0 };
         let ceiling = [rows.0, rows.1].into_iter().flatten().map(|row| row.ceiling).max().unwrap_or(0);
         let claim = rows.1.map_or(0, Row::reached);
-        // Its row is to be written anew above what its history proves, too.
+        // The row must also be rewritten above what its history proves.
         let claim = if kind == Kind::BelowPast { claim.max(ended.saturating_sub(1)) } else { claim };
         Some(Verdict { counter: counter.clone(), kind, text, at: (value, ceiling), claim, to: None })
     };

@@ -1,4 +1,4 @@
-//! A second look at counters that servers may just be changing.
+//! Second read of counters that running servers may be changing.
 
 use std::time::Duration;
 
@@ -14,12 +14,12 @@ use super::{
 };
 use crate::doctor::{Doctor, collect};
 
-/// Between two looks at what servers at work may just be changing.
+/// Pause between two reads of counters that running servers may be changing.
 const PAUSE: Duration = Duration::from_millis(200);
 
 impl Doctor<'_> {
-    /// What is to be said of counters: those that servers may just be changing are looked at again before, and those that stay
-    /// above their ceilings once more, when whoever raises one has had the time.
+    /// The final verdicts on counters. Counters that servers may be changing are read again. Those still
+    /// above their ceilings are read once more, after the time that a raise takes.
     pub(crate) async fn judge(
         &self,
         (shards, generation): (&[Shard], u64),
@@ -32,14 +32,14 @@ impl Doctor<'_> {
         let (above, passed): (Vec<Verdict>, Vec<Verdict>) =
             again.into_iter().partition(Verdict::is_far_above);
         verdicts.extend(passed);
-        // Whoever was without the ledger for a while raises at its next heartbeat.
+        // A server that was without the ledger raises at its next heartbeat.
         let patience = OBEYED_WITHIN + self.config.ring.health.attempt_timeout;
         let stay = self.look_again((shards, generation), above.clone(), elsewhere, patience).await;
         verdicts.extend(stay.into_iter().map(|verdict| verdict.staying(&above)));
         verdicts
     }
 
-    /// The counters of these verdicts, looked at again after a pause.
+    /// The counters of these verdicts, read again after a pause.
     async fn look_again(
         &self,
         (shards, generation): (&[Shard], u64),
@@ -64,7 +64,7 @@ impl Doctor<'_> {
         match (before.found, after.found) {
             (Ok(before), Ok(after)) => {
                 let speaks = &after.inspection.instance;
-                // Of a ring that was changed meanwhile these are the cells of the layout before, and other raw ids.
+                // After a resize in between, these are cells of the previous layout, with other raw ids.
                 let is_same = after.layout.as_ref().is_some_and(|record| record.generation == generation);
                 let reaches = if is_same { self.reaches(&after).await } else { Reaches::default() };
                 let nothing = Elsewhere::default();
@@ -72,7 +72,7 @@ impl Doctor<'_> {
                 let (before, after) = (rows_of(Some(&before)), rows_of(Some(&after)));
                 judged(&seen, keys, ((&before, &after), (&reaches, elsewhere)), speaks)
             }
-            // Then the look before has to do.
+            // If the second read fails, the first one counts.
             _ => passing,
         }
     }

@@ -1,4 +1,4 @@
-//! The least number to which a counter is to be advanced, so that its row is written anew.
+//! The least number to which a counter must be advanced so that its row is written again.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::{Kind, Verdict};
 use crate::doctor::Doctor;
 
 impl Kind {
-    /// Whether an advance writes the row anew that it was found by.
+    /// Whether an advance rewrites the row that this verdict is about.
     fn is_advanced(self) -> bool {
         let is_behind = matches!(self, Self::FarBehind | Self::Behind | Self::Lagging);
         is_behind || matches!(self, Self::Lowered | Self::BelowPast | Self::StaysAbove | Self::Overtaken)
@@ -17,7 +17,7 @@ impl Kind {
 }
 
 impl Doctor<'_> {
-    /// The same verdicts, each with the number that its counter is to be advanced to at least.
+    /// The same verdicts, each with the least number to advance its counter to.
     pub(crate) async fn aimed(&self, mut verdicts: Vec<Verdict>, layout: Layout) -> Vec<Verdict> {
         if !verdicts.iter().any(|verdict| verdict.kind.is_advanced()) {
             return verdicts;
@@ -30,7 +30,7 @@ impl Doctor<'_> {
         verdicts
     }
 
-    /// The arithmetic of each sequence, as it is in effect; none where definitions can't be read.
+    /// The arithmetic of each sequence as it is in effect. Empty if definitions can't be read.
     async fn spans(&self) -> BTreeMap<String, Span> {
         let limit = self.config.ring.health.attempt_timeout;
         let read = within(limit, "read definitions", self.ledger.definitions()).await;
@@ -44,8 +44,8 @@ impl Doctor<'_> {
     }
 }
 
-/// An advance leaves a row as it is that claims as much already, whatever its ceiling: the last number of the raw id above what this
-/// one claims moves it.
+/// The last number of the raw id above the row's claim. An advance to less leaves the row as it is, whatever
+/// its ceiling, because the row already claims as much.
 fn beyond(verdict: &Verdict, span: Span, layout: Layout) -> Option<u64> {
     let place = layout.place_of(verdict.claim.checked_add(1)?, verdict.counter.slot)?;
     let number = place.checked_mul(span.step())?.checked_add(span.start())?;

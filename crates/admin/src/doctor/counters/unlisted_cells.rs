@@ -1,4 +1,5 @@
-//! Cells of keys that neither a row nor a definition names. Only the stores know of them, so the stores are asked.
+//! Cells of keys that neither a row nor a definition names. Only the stores know them, so each store lists
+//! its cells.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,23 +20,24 @@ use crate::{
     },
 };
 
-/// How many pages of a store's cells are read, of some thousand cells each: about as many cells as rows are looked at.
+/// How many pages of a store's cells are read. A page has some thousand cells, so about as many cells as rows
+/// are examined.
 const PAGES_MAX: usize = 16;
 
-/// What stores told of cells without a row.
+/// Cells without a row, as the stores list them.
 #[derive(Debug, Default)]
 pub(crate) struct Strays {
     keys: BTreeMap<SlotIndex, BTreeSet<Key>>,
-    /// Cells of layouts before, of keys that have no row in any slot, each with the raw id that it is at.
+    /// Cells of previous layouts whose keys have no row in any slot, each with its raw id.
     before: BTreeMap<SlotIndex, Vec<(Key, u64)>>,
-    /// Up to which raw id no counter without a row gives anything: what a recovery left.
+    /// The floor that a recovery left: no counter without a row gives a raw id up to it.
     floor: u64,
-    /// Why not all of them are known, by slot.
+    /// Why not all cells are known, by slot.
     unseen: Vec<(SlotIndex, String)>,
 }
 
 impl Doctor<'_> {
-    /// The keys of cells in force that have no row. Where not all rows were read nobody knows which these are.
+    /// Lists cells in force whose keys have no row. If not all rows were read, none can be determined.
     pub(crate) async fn strays(
         &self,
         held: &LedgerExamination,
@@ -62,7 +64,7 @@ impl Strays {
         for (cell, slots) in &extent.rowless {
             let key = without_generation(cell);
             for (slot, value) in slots {
-                // Raw ids of another layout are other numbers, above which a key that has rows has begun.
+                // Raw ids of another layout are other numbers. A key that has rows began above them.
                 if cell.generation() == generation {
                     keys.entry(*slot).or_default().insert(key.clone());
                 } else if !has_row(&key) {
@@ -81,12 +83,12 @@ impl Strays {
         Self { keys, before, floor: 0, unseen }
     }
 
-    /// The keys of a slot.
+    /// The keys of such cells in a slot.
     pub(crate) fn keys(&self, slot: SlotIndex) -> impl Iterator<Item = &Key> {
         self.keys.get(&slot).into_iter().flatten()
     }
 
-    /// What is to be said of a slot: cells of layouts before, and what was not looked at.
+    /// Findings of a slot: cells of previous layouts, and what was not examined.
     pub(crate) fn findings(&self, slot: SlotIndex) -> impl Iterator<Item = Finding> {
         let before = self.before.get(&slot).and_then(|cells| lost(slot, cells, self.floor));
         before.into_iter().chain(self.unlooked(slot))
@@ -103,8 +105,8 @@ impl Strays {
     }
 }
 
-/// What is to be said of cells of layouts before whose keys have no row: nothing tells how far these keys are but the floor, and
-/// raw ids of another layout can't be held against that.
+/// The finding for cells of previous layouts whose keys have no row. Only the floor shows how far these keys
+/// are, and raw ids of another layout can't be compared with it.
 fn lost(slot: SlotIndex, cells: &[(Key, u64)], floor: u64) -> Option<Finding> {
     let (cell, value) = cells.first()?;
     let keys: Vec<String> =
@@ -117,7 +119,7 @@ fn lost(slot: SlotIndex, cells: &[(Key, u64)], floor: u64) -> Option<Finding> {
         1 => format!("counter {}: {what}", keys.concat()),
         count => format!("{count} counters; of the first, {}: {what}", keys[0]),
     };
-    // What a recovery named it named for these cells, too.
+    // A recovery's named loss covers these cells, too.
     let (severity, causes) = match floor {
         0 => (
             Severity::Error,

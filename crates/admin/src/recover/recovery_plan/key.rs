@@ -1,4 +1,4 @@
-//! The plan for one key: the last number before, the first one after, and how many are skipped.
+//! Plan for one key: the last number before, the first one after, and how many are skipped.
 
 use std::collections::BTreeMap;
 
@@ -11,20 +11,22 @@ use serde::Serialize;
 
 use crate::{ceiling_view::without_generation, cell_scan::Cells};
 
-/// What a key's counters would skip.
+/// The numbers that a key's counters would skip.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PlannedKey {
     /// The sequence.
     pub sequence: String,
     /// The key.
     pub key: String,
-    /// The highest number that was given before, as far as servers have reported and cells show; absent: none.
+    /// The highest number that was given before, as far as servers have reported and cells show. Absent if
+    /// none.
     pub last_before: Option<u64>,
-    /// The lowest number that any of its counters may give after; absent: none is left.
+    /// The lowest number that any of its counters may give after. Absent if none is left.
     pub first_after: Option<u64>,
-    /// The lowest number that the ledger's row permits once more though a cell at hand shows that it was given; absent: none.
+    /// The lowest number that the ledger's row permits again although a cell shows that it was given. Absent
+    /// if none.
     pub given_before: Option<u64>,
-    /// How many numbers its counters would leave out, all of them together.
+    /// How many numbers all its counters together would skip.
     pub skipped: u64,
 }
 
@@ -35,14 +37,14 @@ pub(super) fn raised(loss: Loss, ceiling: u64) -> u64 {
     }
 }
 
-/// Where a counter stands.
+/// A counter's position.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stand {
-    /// How far it is known to be …
+    /// The raw id that it is known to have reached …
     at: u64,
-    /// … and permitted.
+    /// … and its ceiling.
     ceiling: u64,
-    /// Where its cell is that is above that; 0: none is.
+    /// The value of its cell, if that is above the ceiling; otherwise 0.
     cell: u64,
 }
 
@@ -51,13 +53,14 @@ impl Stand {
         Self { at: row.reached(), ceiling: row.ceiling, cell: 0 }
     }
 
-    /// The same with a cell above its ceiling.
+    /// The same, with a cell above its ceiling.
     pub(super) fn beside(self, cell: u64) -> Self {
         Self { at: self.at.max(cell), cell, ..self }
     }
 }
 
-/// Where counters stand that have cells of this generation and no row: they begin above floor and loss, and never below their cells.
+/// The positions of counters with a cell of this generation and no row. They begin above floor and loss, and
+/// never below their cells.
 pub(super) fn stands(
     rowless: &Cells,
     generation: u64,
@@ -81,7 +84,7 @@ pub(super) fn of_rows(
     let given = rows.iter().filter_map(|(slot, row)| layout.place_of(row.at, *slot));
     let permitted = |slot: SlotIndex| raised(loss, rows.get(&slot).map_or(0, |row| row.ceiling));
     let cell = |slot: SlotIndex| rows.get(&slot).map_or(0, |row| row.cell);
-    // A new epoch begins above its cell, too.
+    // A new epoch also begins above its cell.
     let after = |slot: SlotIndex| permitted(slot).max(cell(slot));
     let above = |at: u64, slot: SlotIndex| {
         let last = layout.place_of(at.checked_add(1)?, slot)?;
@@ -145,7 +148,7 @@ mod tests {
         let (key, layout) = (Key::from_stored("order"), Layout::new(1, 0).unwrap());
         let rows = BTreeMap::from([(0, row(0, 10, 12)), (1, row(0, 9, 20))]);
         let plan = of_rows(&key, Span::default(), layout, (&rows, Loss::Bump(100)));
-        // Raw id 10 of slot 0 is the highest given; 113 of slot 0 the lowest that may be.
+        // Raw id 10 of slot 0 is the highest that was given; 113 of slot 0 is the lowest that may be given.
         let number = |raw, slot| layout.encode(raw, slot).unwrap() - layout.encode(1, 0).unwrap() + 1;
         assert_eq!(plan.last_before, Some(number(10, 0)), "{plan:?}");
         assert_eq!(plan.first_after, Some(number(113, 0)), "{plan:?}");

@@ -1,4 +1,4 @@
-//! The plan of a recovery: what it would do to each key, shown before anything is done.
+//! Plan of a recovery: its effect on each key, shown before anything is done.
 
 mod key;
 
@@ -19,26 +19,27 @@ pub use key::PlannedKey;
 /// The most counters whose rows are read for a plan.
 const COUNTERS_MAX: usize = 1 << 16;
 
-/// How many dense sequences are named.
+/// How many dense sequences are listed.
 const NAMED_MAX: usize = 5;
 
-/// Why no cell proves a bump.
+/// Why no cell proves a sufficient bump.
 const NOTHING_NEWER: &str = "no store at hand is newer than the ledger, so that nothing here shows how far the numbers had come: N is a \
     person's word";
 
-/// What a recovery would skip, and why a person must have read that.
+/// What a recovery would skip, and why an operator must confirm it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RecoveryPlan {
-    /// Why it is not done before it is confirmed; empty: the ledger went back, or was copied, and nothing speaks against it.
+    /// Why a confirmation is needed. Empty if the ledger went back or was copied, and nothing contradicts the
+    /// loss.
     pub cautions: Vec<String>,
     /// What each key would skip, ascending.
     pub keys: Vec<PlannedKey>,
-    /// Whether there are more.
+    /// Whether there are more keys.
     pub is_partial: bool,
 }
 
 impl Admin {
-    /// What a recovery from this loss would do here, and why it should be confirmed first. Changes nothing.
+    /// The effect of a recovery from this loss, and why it should be confirmed first. Changes nothing.
     ///
     /// # Errors
     ///
@@ -52,7 +53,7 @@ impl Admin {
         self.plan_of(loss, &extent).await
     }
 
-    /// The same by these cells.
+    /// The same plan, computed from these cells.
     pub(crate) async fn plan_of(&self, loss: Loss, extent: &Extent) -> Result<RecoveryPlan, OpenError> {
         let mut cautions = extent.warnings(self.0.record.generation);
         if !self.is_bare().await? && self.0.trouble().await.is_none() && !self.has_moved().await {
@@ -92,7 +93,7 @@ impl Admin {
             .filter_map(|(key, rows)| Some(of_rows(key, span(key)?, self.layout(), (rows, loss))));
         let dense = dense.iter().filter_map(|row| Some(of_dense(row, span(&row.key)?, loss)));
         let floor = floor(ledger, self.0.record.generation, limit).await;
-        // Of more rows than were read nobody knows which keys have none.
+        // If not all rows were read, it is unknown which keys have none.
         let rowless = stands(&extent.rowless, self.0.record.generation, (floor, loss));
         let rowless = rowless.iter().filter(|(key, _)| !is_partial && !by_key.contains_key(*key));
         let rowless = rowless
@@ -102,7 +103,7 @@ impl Admin {
         Ok(RecoveryPlan { cautions, keys, is_partial: is_partial || extent.is_partial })
     }
 
-    /// Why nothing at hand proves that a bump is enough; empty: all cells do.
+    /// Why nothing proves that a bump is enough. Empty if all cells prove it.
     async fn unproven(
         &self,
         extent: &Extent,
@@ -135,7 +136,7 @@ impl Admin {
         Ok(why)
     }
 
-    /// Whether a store at hand has heard of a later version of the ledger than the one at hand.
+    /// Whether a store's mark has a later version of the ledger than the present one.
     async fn is_outrun(&self) -> Result<bool, OpenError> {
         let highest = sequent_guard::read_marks(&self.0.stores(), self.limit()).await.highest;
         let found = within(self.limit(), "open the ledger", self.ledger().inspect()).await;

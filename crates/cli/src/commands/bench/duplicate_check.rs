@@ -1,4 +1,4 @@
-//! Which numbers have been given: a bit each, in chunks, so that dense numbers cost an eighth of a byte.
+//! Set of the numbers given: one bit each, in chunks, so that dense numbers cost an eighth of a byte.
 
 use std::collections::{HashMap, hash_map::Entry};
 
@@ -17,16 +17,16 @@ type Chunk = [u64; (CHUNK_NUMBERS / 64) as usize];
 #[derive(Default)]
 pub(super) struct Seen {
     chunks: HashMap<u64, Box<Chunk>>,
-    /// How many numbers came that had come before.
+    /// How many numbers repeated an earlier one.
     pub(super) duplicates: u64,
     /// The first [`LISTED_MAX`] of those.
     pub(super) listed: Vec<u64>,
-    /// How many numbers found no room among the bits.
+    /// How many numbers could not be checked because the bits were full.
     pub(super) unchecked: u64,
 }
 
 impl Seen {
-    /// Notes that `number` was given, now for the first time or again.
+    /// Records that `number` was given.
     pub(super) fn add(&mut self, number: u64) {
         let is_full = self.chunks.len() >= CHUNKS_MAX;
         let chunk = match self.chunks.entry(number / CHUNK_NUMBERS) {

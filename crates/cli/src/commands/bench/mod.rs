@@ -1,4 +1,5 @@
-//! `sequent bench`: how fast a cluster gives numbers, in process or through servers, and whether any repeats.
+//! `sequent bench`: measures the rate and latency of a cluster, in process or through servers, and checks for
+//! repeats.
 
 mod duplicate_check;
 mod report;
@@ -25,16 +26,16 @@ use crate::{
     runtime,
 };
 
-/// How long a bench runs where nobody says.
+/// The default duration of a bench.
 const DURATION_DEFAULT: Duration = Duration::from_secs(10);
 
-/// The most tasks: what a server's connections might amount to.
+/// The most tasks: about the connections that a server may have.
 const TASKS_MAX: u64 = 10_000;
 
-/// The most numbers that a server is asked for at once.
+/// The most numbers in one request to a server.
 const BATCH_MAX: u64 = 1_000_000;
 
-/// The rates of a timetable: from one request in about a quarter of an hour to more than a machine can keep.
+/// The rates of a timetable: from about one request in a quarter of an hour to more than a machine can serve.
 const RATE_MIN: f64 = 0.001;
 const RATE_MAX: f64 = 10_000_000.0;
 
@@ -99,7 +100,7 @@ impl Bench {
     }
 
     fn check(&self, cluster: &Cluster, servers: &Servers) -> Result<(), Failure> {
-        // A server's own bound is known to it alone.
+        // Only a server knows its own bound.
         let batch_max = match servers {
             Servers::None => cluster.config()?.limits.max_count,
             Servers::Named(_) | Servers::Found { .. } => BATCH_MAX,

@@ -1,4 +1,4 @@
-//! What a bench counted, and how it is told to people and scripts.
+//! Report of a bench, for people and scripts.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -13,10 +13,10 @@ use super::{
 };
 use crate::output;
 
-/// The longest latency told apart, in nanoseconds: above a minute is a minute.
+/// The longest latency that is distinguished, in nanoseconds: longer ones count as a minute.
 const LATENCY_MAX_NS: u64 = 60_000_000_000;
 
-/// Three digits: every percentile is right to a thousandth.
+/// Three digits, so that every percentile is accurate to a thousandth.
 const LATENCY_DIGITS: u8 = 3;
 
 /// Counts of finished requests.
@@ -26,10 +26,10 @@ pub(super) struct Counts {
     numbers: u64,
     /// Failed requests by reason.
     errors_by_reason: BTreeMap<&'static str, u64>,
-    /// What one failed request said.
+    /// The message of one failed request.
     #[serde(skip_serializing_if = "Option::is_none")]
     error_example: Option<String>,
-    /// From the start that was meant to the end, in nanoseconds; failed requests too.
+    /// From the planned start to the end, in nanoseconds; failed requests too.
     #[serde(skip)]
     latency: Histogram<u64>,
 }
@@ -43,7 +43,7 @@ impl Default for Counts {
 }
 
 impl Counts {
-    /// Takes over what a task has counted.
+    /// Adds the counts of a task.
     pub(super) fn add(&mut self, turn: Turn) {
         self.requests += turn.ended.len() as u64;
         self.numbers += turn.numbers.len() as u64;
@@ -63,7 +63,7 @@ impl Counts {
             *self.errors_by_reason.entry(reason).or_default() += count;
         }
         self.error_example = self.error_example.take().or(other.error_example);
-        // Equal bounds on both sides: it cannot fail.
+        // Both sides have equal bounds, so it cannot fail.
         let _ = self.latency.add(other.latency);
     }
 
@@ -71,7 +71,7 @@ impl Counts {
         self.errors_by_reason.values().sum()
     }
 
-    /// What came in a while, in one line.
+    /// The counts of an interval, in one line.
     pub(super) fn line(&self, length: Duration) -> String {
         let rate = |count| per_second(count, length.as_secs_f64());
         let (numbers, requests, errors) = (rate(self.numbers), rate(self.requests), self.errors());
@@ -137,7 +137,7 @@ impl Report {
         }
     }
 
-    /// What was wrong, if anything: a bench with a failed request or a repeated number has failed.
+    /// The failure of a bench with a failed request or a repeated number.
     pub(super) fn verdict(&self) -> Result<(), String> {
         let mut faults = Vec::new();
         if self.duplicates > 0 {
@@ -182,7 +182,7 @@ fn per_second(count: u64, seconds: f64) -> f64 {
     if seconds > 0.0 { count as f64 / seconds } else { 0.0 }
 }
 
-/// Nanoseconds in the unit that suits them, three digits or so.
+/// Nanoseconds in a suitable unit, with about three digits.
 #[allow(clippy::cast_precision_loss, reason = "three digits for people")]
 fn duration(ns: u64) -> String {
     match ns {

@@ -1,4 +1,4 @@
-//! Whom a bench asks: the engine in this process, or servers through the SDK.
+//! Target of a bench: the engine in this process, or servers through the SDK.
 
 use std::time::Duration;
 
@@ -9,18 +9,18 @@ use sequent_engine::{EngineError, Keyed, Reason};
 
 use crate::remote;
 
-/// Whatever answers requests.
+/// A source that answers requests.
 pub(super) trait Target: Send + Sync + 'static {
-    /// Adds `count` numbers to those, or none.
+    /// Appends `count` numbers, or none.
     fn take(&self, count: u64, to: &mut Vec<u64>) -> impl Future<Output = Result<(), Missed>> + Send;
 }
 
 /// A request that failed.
 #[derive(Debug)]
 pub(super) struct Missed {
-    /// As in the table of errors.
+    /// The reason in the table of errors.
     pub(super) reason: &'static str,
-    /// For people.
+    /// The message for people.
     pub(super) text: String,
 }
 
@@ -28,11 +28,11 @@ pub(super) struct Missed {
 pub(super) struct InProcess {
     pub(super) keyed: Keyed,
     pub(super) name: SequenceName,
-    /// How long a request may take.
+    /// Time limit for a request.
     pub(super) patience: Duration,
 }
 
-/// A sequence at servers; a request may take as long as the SDK lets it.
+/// A sequence at servers. The SDK sets the time limit of a request.
 pub(super) struct Remote(pub(super) Sequence);
 
 impl Target for InProcess {
@@ -61,7 +61,7 @@ impl InProcess {
 
 impl Target for Remote {
     async fn take(&self, count: u64, to: &mut Vec<u64>) -> Result<(), Missed> {
-        // A call of its own for each request: nothing is leased, and nothing is merged.
+        // A separate call for each request: nothing is leased, and nothing is merged.
         match self.0.next_batch(u32::try_from(count).unwrap_or(u32::MAX)).await {
             Ok(batch) => {
                 to.extend(batch.numbers.into_iter().map(u64::from));

@@ -1,4 +1,4 @@
-//! The workers of a bench: tasks that ask, one request after another, measure and check.
+//! Workers of a bench: tasks that send one request after another, measure and check.
 
 use std::{
     sync::{
@@ -21,25 +21,25 @@ use super::{
 };
 use crate::{failure::Failure, output};
 
-/// After so many requests a task hands over what it has, and lets others run, or refills would starve.
+/// After so many requests a task hands over its counts and yields; otherwise refills would starve.
 const TURN_REQUESTS: usize = 128;
 
-/// After so many numbers, too: what a task may hold.
+/// A task also hands over after so many numbers, which bounds its memory.
 const TURN_NUMBERS: usize = 1 << 14;
 
-/// And after so long, for who reads the lines.
+/// A task also hands over after so long, so that the printed lines are current.
 const TURN_MAX: Duration = Duration::from_millis(100);
 
-/// The timer's own lateness, which is no latency of whoever is asked.
+/// The timer's own delay, which does not count as latency.
 const TIMER_STEP: Duration = Duration::from_millis(2);
 
-/// The longest nap before a start: how late a task may notice the end.
+/// The longest sleep before a start, and so the delay until a task notices the end.
 const NAP_MAX: Duration = Duration::from_millis(100);
 
-/// How often a line is said.
+/// The interval between lines.
 const LINE_EVERY: Duration = Duration::from_secs(5);
 
-/// What is asked for, and until when.
+/// The requests to send, and the end.
 pub(super) struct Plan {
     /// At most so many requests.
     pub(super) count: Option<u64>,
@@ -51,30 +51,30 @@ pub(super) struct Plan {
     pub(super) batch: u64,
 }
 
-/// What the tasks share.
+/// The state that tasks share.
 pub(super) struct Workers<T> {
     target: T,
     plan: Plan,
     started: Instant,
     until: Option<Instant>,
-    /// Requests that some task has taken up.
+    /// Requests that some task has begun.
     begun: AtomicU64,
     stopped: AtomicBool,
-    /// What came since the last line, and every number so far.
+    /// The counts since the last line, and every number so far.
     counted: Mutex<(Counts, Seen)>,
 }
 
-/// What a task has not handed over yet.
+/// The counts that a task has not handed over yet.
 #[derive(Default)]
 pub(super) struct Turn {
-    /// Requests that ended: how long each took, and why it failed, if it did.
+    /// Requests that ended: the duration of each, and the reason of a failure.
     pub(super) ended: Vec<(Duration, Option<Missed>)>,
-    /// What the others gave.
+    /// The numbers from the successful ones.
     pub(super) numbers: Vec<u64>,
 }
 
 impl<T: Target> Workers<T> {
-    /// The clock runs from here.
+    /// Starts the clock.
     pub(super) fn new(plan: Plan, target: T) -> Arc<Self> {
         let started = SystemClock.now();
         Arc::new(Self {
@@ -88,7 +88,7 @@ impl<T: Target> Workers<T> {
         })
     }
 
-    /// Runs so many tasks until the plan ends, or a person does: what is under way is finished first.
+    /// Runs so many tasks until the plan or the user ends them. Requests in progress are finished first.
     pub(super) async fn run(self: Arc<Self>, name: &SequenceName, tasks: u64) -> Result<Report, Failure> {
         let mut total = Counts::default();
         self.run_tasks(tasks, &mut total)
@@ -152,7 +152,8 @@ impl<T: Target> Workers<T> {
         }
     }
 
-    /// Waits for a start of the timetable. A task that comes to it too late asks at once, and its request shows how late.
+    /// Waits for a start of the timetable. A task that is late sends its request at once, and the latency
+    /// includes the delay.
     async fn wait_for(&self, start: Instant, mut now: Instant) -> Option<Instant> {
         if now >= start {
             return Some(start);
@@ -185,7 +186,7 @@ impl<T: Target> Workers<T> {
         fresh.add(turn);
     }
 
-    /// Says what came since the last line, and takes it away.
+    /// Prints the counts since the last line, and resets them.
     fn say_fresh(&self, said_at: &mut Duration) -> Counts {
         let fresh = std::mem::take(&mut self.counted().0);
         let elapsed = self.elapsed();
@@ -196,13 +197,13 @@ impl<T: Target> Workers<T> {
     }
 }
 
-/// When a request of a timetable is meant to start, from the beginning.
+/// The planned start of a request in the timetable, relative to the beginning.
 #[allow(clippy::cast_precision_loss, reason = "a nanosecond's error after years of requests")]
 fn start_of(index: u64, rate: f64) -> Duration {
     Duration::try_from_secs_f64(index as f64 / rate).unwrap_or(Duration::MAX)
 }
 
-/// Ends with ctrl-c; never, where there are no signals.
+/// Ends with ctrl-c; never, if signals are unavailable.
 async fn interrupted() {
     if tokio::signal::ctrl_c().await.is_err() {
         std::future::pending::<()>().await;
@@ -213,7 +214,7 @@ async fn interrupted() {
 mod tests {
     use super::*;
 
-    /// Counts up, gives 7 twice, and fails each hundredth request; the first takes its time.
+    /// Counts up, gives 7 twice, and fails each hundredth request; the first one is slow.
     #[derive(Default)]
     struct Scripted {
         last: AtomicU64,

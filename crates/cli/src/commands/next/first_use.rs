@@ -1,4 +1,5 @@
-//! The first `next` of a cluster: what would be refused is refused before the cluster is made, and a hint comes after it.
+//! First `next` of a cluster: requests are refused before the cluster is made, and a hint follows the
+//! numbers.
 
 use std::{
     io::{IsTerminal, stderr, stdout},
@@ -17,19 +18,20 @@ use sequent_format::{Format, ValueError};
 
 use crate::{failure::Failure, output};
 
-/// How long it is asked whether there is a file: a disk that does not answer is named by who needs it.
+/// Time limit for the check of whether the file exists. If the disk does not answer, the next user of the
+/// file reports it.
 const LOOK_LIMIT: Duration = Duration::from_secs(1);
 
-/// What a newcomer may try once there is a number.
+/// The hint for a newcomer after the first number.
 const HINT: &str =
     "try next: `sequent serve` for services, `sequent define` for texts, `sequent --help` for the rest";
 
-/// Whether there is no ledger yet, so that this request begins one.
+/// Whether there is no ledger yet, so that this request makes one.
 pub(super) fn begins(config: &Config) -> bool {
     matches!(&config.ledger.place, Place::Sqlite(path) if is_missing(path))
 }
 
-/// Says what to try next, where a person sees it.
+/// Prints the hint, only on a terminal.
 pub(super) fn hint() {
     if stdout().is_terminal() && stderr().is_terminal() {
         output::say(HINT);
@@ -45,7 +47,7 @@ pub(super) fn check(config: &Config, request: &NextRequest) -> Result<(), Failur
     }
 }
 
-/// Asked from a thread of its own, which may be left to a disk that hangs.
+/// Checked in a separate thread, which is abandoned if the disk hangs.
 fn is_missing(path: &Path) -> bool {
     let (tell, told) = mpsc::channel();
     let path = path.to_owned();

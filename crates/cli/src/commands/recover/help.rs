@@ -1,4 +1,4 @@
-//! What `sequent recover --help` says.
+//! Help text of `sequent recover`.
 
 pub(super) const EXAMPLES: &str = "\
 Examples:

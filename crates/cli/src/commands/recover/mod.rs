@@ -1,5 +1,5 @@
-//! `sequent recover`: an operator names what was lost, and the cluster goes on above it. What could give a number twice is not done
-//! before it is confirmed.
+//! `sequent recover`: an operator names what was lost, and the cluster goes on above it. An action that could
+//! give a number twice needs a confirmation.
 
 mod help;
 mod text;
@@ -17,7 +17,7 @@ use self::{
 };
 use crate::{failure::Failure, open_cluster::Cluster, output, server_discovery::Servers};
 
-/// Servers call the ledger every two seconds.
+/// The interval at which servers call the ledger.
 const RAISED_WITHIN: Duration = Duration::from_secs(2);
 
 /// Go on after the ledger, or the whole directory, was copied or restored
@@ -25,19 +25,21 @@ const RAISED_WITHIN: Duration = Duration::from_secs(2);
 #[command(after_help = EXAMPLES)]
 #[command(group = clap::ArgGroup::new("loss"))]
 pub(crate) struct Recover {
-    /// No counter has come further above the ceilings of the state at hand than so many raw ids, those left out included
+    /// No counter is more than N raw ids above its ceiling in the present state, including the slots left out
     #[arg(long, group = "loss", value_name = "N", value_parser = clap::value_parser!(u64).range(1..=BUMP_MAX))]
     bump: Option<u64>,
-    /// The state at hand is a copy of this instant (RFC 3339): works the bump out, prints it, and does nothing without --yes
+    /// The present state is a copy of this instant (RFC 3339): computes the bump, prints it, and does nothing
+    /// without --yes
     #[arg(long, group = "loss", value_name = "INSTANT", requires = "at_most_per_second")]
     since: Option<String>,
     /// Nothing was given since the data was copied or moved, and no other copy is in use: does nothing without --yes
     #[arg(long, group = "loss")]
     moved: bool,
-    /// With --since: the most numbers a second that the busiest sequence was asked for since the copy, by all callers together
+    /// With --since: the most numbers a second that the busiest sequence was asked for since the copy, by all
+    /// callers together
     #[arg(long, value_name = "N", requires = "since", conflicts_with_all = ["moved", "bump"], value_parser = clap::value_parser!(u64).range(1..=BUMP_MAX))]
     at_most_per_second: Option<u64>,
-    /// Do what could give a number twice where the answer is not true: what was printed has been read
+    /// Confirm after reading the output: numbers repeat if the answer is not true
     #[arg(long, requires = "loss")]
     yes: bool,
     /// A slot whose store can't be read, and does not come back before this is done
@@ -70,7 +72,7 @@ impl Recover {
         self.go_on(cluster, &admin, loss, None).await
     }
 
-    /// What each answer would do.
+    /// The effect of each answer.
     async fn look(&self, cluster: &Cluster) -> Result<(), Failure> {
         cluster.check_layout().await?;
         let admin = cluster.admin().await?;
@@ -101,7 +103,7 @@ impl Recover {
         self.not_done(cluster, &admin, loss, &NotDone { estimate: Some(&estimate), plan: None }).await
     }
 
-    /// Names the loss, and lists what the ledger knows afterwards.
+    /// Names the loss, and lists the state of the ledger afterwards.
     async fn go_on(
         &self,
         cluster: &Cluster,
@@ -110,7 +112,7 @@ impl Recover {
         estimate: Option<&LossEstimate>,
     ) -> Result<(), Failure> {
         if let Some(estimate) = estimate.filter(|_| !cluster.json()) {
-            // Before it is done: who reads it may want to know even if it breaks off.
+            // Printed before it is done, so that it is known even if the command fails midway.
             output::lines(estimate.lines())?;
         }
         let marks = admin.marks().await;
@@ -142,7 +144,7 @@ impl Recover {
         known.map(drop).map_err(Failure::from)
     }
 
-    /// Says what each answer would do, and that nothing was done.
+    /// Prints the effect of each answer, and that nothing was done.
     async fn not_done(
         &self,
         cluster: &Cluster,
@@ -185,19 +187,21 @@ impl Recover {
     }
 }
 
-/// What was worked out before it was refused.
+/// The plan and estimate of a refused recovery.
 #[derive(Default)]
 struct NotDone<'a> {
     plan: Option<&'a RecoveryPlan>,
     estimate: Option<&'a LossEstimate>,
 }
 
-/// How far ahead of what is given a ceiling is, at most, as a time: twice an outage, and what a raise may take.
+/// How far a ceiling is ahead of what is given, at most, as a time: twice the sum of an outage and the
+/// duration of a raise.
 fn ceilings_ahead(config: &Config) -> Duration {
     (config.ledger.outage + RAISED_WITHIN + config.ring.health.attempt_timeout) * 2
 }
 
-/// What was done to a ledger from amid a resize. Until that is finished, nobody can open it.
+/// The report after recovering a ledger from amid a resize. Until the resize is finished, the cluster can't
+/// be opened.
 async fn done_amid_resize(cluster: &Cluster, done: &str) -> Result<(), Failure> {
     let known = match cluster.admin().await {
         Ok(admin) => admin.cluster().list().await.ok(),
@@ -210,7 +214,7 @@ async fn done_amid_resize(cluster: &Cluster, done: &str) -> Result<(), Failure> 
     output::lines(known.iter().flat_map(|known| listed(known)))
 }
 
-/// The servers that run, each a reason to confirm what is to be done.
+/// The running servers, each a reason to ask for a confirmation.
 async fn running(cluster: &Cluster) -> Result<Vec<String>, Failure> {
     let said = Servers::of(cluster, None)?.ask().await;
     let live = said.iter().filter_map(|said| Some((said.admin(), said.status()?)));

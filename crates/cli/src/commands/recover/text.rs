@@ -1,4 +1,4 @@
-//! The answers to `recover`, as text.
+//! Answers of `recover`, as text.
 
 use sequent_admin::{Answer, Answers, MarksReport, PlannedKey};
 use sequent_core::ledger::Loss;
@@ -6,13 +6,13 @@ use sequent_engine::report::SequenceSummary;
 
 use crate::{open_cluster::Cluster, output};
 
-/// The most sequences that are listed in text: how many there are is said, and `sequent list` has them all.
+/// The most sequences that are listed in text. The total is printed, and `sequent list` prints all.
 const LISTED_MAX: usize = 20;
 
-/// The most keys that are listed of each answer.
+/// The most keys that are listed for each answer.
 const KEYS_MAX: usize = 5;
 
-/// What stands in the way, and each answer with what it would do.
+/// The obstacles, and each answer with its effect.
 pub(super) fn answer_lines(answers: &Answers) -> Vec<String> {
     let mut lines: Vec<String> =
         answers.cautions.iter().map(|caution| format!("think twice: {caution}")).collect();
@@ -60,7 +60,7 @@ fn key_line(planned: &PlannedKey) -> String {
     format!("  {key}  last number before {last}  next {next}  skipped {skipped}{}", given.unwrap_or_default())
 }
 
-/// Why nothing was done, and what to type.
+/// Why nothing was done, and the command to type.
 pub(super) fn refusal(answers: &Answers, asked: Option<&str>) -> String {
     let of = |name: &str| answers.answers.iter().find(|answer| answer.answer == name);
     let command = |name: &str| of(name).map_or("", |answer| answer.command.as_str());
@@ -82,14 +82,14 @@ pub(super) fn refusal(answers: &Answers, asked: Option<&str>) -> String {
     }
 }
 
-/// What is not seen, before anything is done.
+/// The marks and cells that can't be read, before anything is done.
 pub(super) fn foretell(cluster: &Cluster, marks: &MarksReport, loss: Loss) {
     if !cluster.json() {
         marks.lines(loss).iter().for_each(|line| output::say(line));
     }
 }
 
-/// What the ledger knows now, for the operator to compare.
+/// The state of the ledger, for the operator to compare.
 pub(super) fn listed(known: &[SequenceSummary]) -> Vec<String> {
     let count = known.len();
     let mut lines = vec![format!(

@@ -1,9 +1,9 @@
-//! How many connections a server can open: the limit of file descriptors.
+//! Limit of file descriptors: how many connections a server can open.
 
 use sequent_engine::{Engine, config::LimitsPart};
 use sequent_server::{FdBudget, RuntimeLimits};
 
-/// Where this process has room for connections, and for whose stores.
+/// The descriptors of this process, and the stores that need some.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FdLimit {
     descriptors: FdBudget,
@@ -11,14 +11,14 @@ pub(super) struct FdLimit {
 }
 
 impl FdLimit {
-    /// The room beside the stores of `engine`.
+    /// The descriptors left by the stores of `engine`.
     pub(super) fn beside(engine: &Engine, descriptors: FdBudget) -> Self {
         let shards = engine.slots().into_iter().filter(|slot| slot.state != "empty");
-        // And the ledger.
+        // One more for the ledger.
         Self { descriptors, stores: shards.fold(1, |stores, _| stores + 1) }
     }
 
-    /// The limits that a server starts with, its connections within this room.
+    /// The limits that a server starts with, its connections within these descriptors.
     pub(super) fn dials(self, limits: &LimitsPart) -> RuntimeLimits {
         let dials = RuntimeLimits::new(limits).within(self.descriptors.connections(self.stores));
         say(&dials, limits, self.descriptors);
@@ -26,7 +26,7 @@ impl FdLimit {
     }
 }
 
-/// Says once where fewer connections are taken than are configured.
+/// Warns once if fewer connections are allowed than configured.
 fn say(dials: &RuntimeLimits, limits: &LimitsPart, descriptors: FdBudget) {
     let ((most, of_one), configured) = (dials.connections_max(), limits.connections_max);
     if most < configured {
