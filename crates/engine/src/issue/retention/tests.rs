@@ -234,7 +234,7 @@ async fn a_zone_further_west_needs_no_wait_where_nothing_of_it_is_over() {
     defined(&engine, "Asia/Shanghai", None).await.unwrap();
     engine.forget_what_is_over(&mut 0).await;
     defined(&engine, "Asia/Tokyo", None).await.unwrap();
-    // What was shown in Tokyo is over, though the version in force has not ended it.
+    // A period that was shown in Tokyo is over, though the version in force has not ended it.
     engine.forget_what_is_over(&mut 0).await;
     defined(&engine, "Asia/Bangkok", None).await.unwrap_err();
     defined(&engine, "Asia/Shanghai", None).await.unwrap();
