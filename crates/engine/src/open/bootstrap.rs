@@ -26,15 +26,15 @@ pub struct ClusterHandle {
     pub ledger: Arc<dyn Ledger>,
     /// The ledger's id, which the stamps of the stores must have.
     pub id: LedgerId,
-    /// What the ledger's settings make of it.
+    /// The durability that follows from the ledger's settings.
     pub(crate) durability: Durability,
-    /// The layout in force; for a new cluster, the one that it will get.
+    /// The layout in force; for a new cluster, its first layout.
     pub record: LayoutRecord,
-    /// The stores, each in its slot; of slots without one there is none.
+    /// The stores, each with its slot; slots without a store are absent.
     pub shards: Vec<Shard>,
-    /// Where versions of the ledger are left in the data directory; not for a ledger that forgets.
+    /// The file for ledger versions in the data directory; `None` for a volatile ledger.
     pub home: Option<Arc<VersionFile>>,
-    /// Where counters in quarantine are noted; not for a ledger that forgets.
+    /// The file for counters in quarantine; `None` for a volatile ledger.
     pub(crate) quarantine: Option<Quarantine>,
     pub(crate) files: Files,
     /// The data directory.
