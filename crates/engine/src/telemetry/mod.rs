@@ -39,9 +39,9 @@ pub const RECENT_MAX: usize = 256;
 /// An event with its time.
 #[derive(Debug, Clone)]
 pub struct Recent {
-    /// When, in milliseconds since 1970.
+    /// When it happened, in milliseconds since 1970.
     pub at_ms: u64,
-    /// What.
+    /// The event.
     pub event: Event,
     /// How often it happened in a row: each repetition replaces the last entry.
     pub times: u32,
