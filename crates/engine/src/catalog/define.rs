@@ -55,8 +55,8 @@ impl Engine {
     }
 
     /// The same, in effect from an instant that the caller names. `None` means now, unless the caller names the
-    /// version and it waits already. A version in effect stays in effect until then. Of waiting versions, those that
-    /// begin later are replaced.
+    /// version and it waits already. A content that is in effect already changes nothing: versions that wait after it
+    /// still wait.
     ///
     /// # Errors
     ///

@@ -57,6 +57,7 @@ impl From<Since> for String {
 impl Effective {
     /// Parses `now`, `next-period`, or an instant in the form that requests of this definition use. Instants count in
     /// whole milliseconds.
+    ///
     /// ```
     /// use sequent_engine::{Body, Effective, Texts};
     /// let texts = Texts::new("@{date,yyyyMMdd}@{seq,w=5}").zone("Asia/Shanghai");
