@@ -4,7 +4,7 @@
 //! Reading order: [`config`] (one file, all faults at once), [`Engine`] (open, take, shut down), [`ClusterHandle`] (a
 //! cluster that exists, by its ledger), [`Reason`] (one error table for all APIs).
 //!
-//! This crate knows no wire type and no socket.
+//! This crate has no wire types and no sockets.
 //!
 //! ```
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {

@@ -41,7 +41,7 @@ pub(crate) struct ActiveKey {
     reach: OnceLock<Box<Reach>>,
 }
 
-/// A lease holds at most this fraction of what is left of a key.
+/// A lease holds at most what is left of a key divided by this.
 const LEASE_PARTS: u64 = 1000;
 
 /// Idle time before a key is dropped whose period ends soon. The key must remain, so that the next period's key is

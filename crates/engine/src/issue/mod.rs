@@ -262,7 +262,7 @@ impl Engine {
             return Err(OpenError::of_source(&trouble.error()));
         }
         let catalog = &self.0.catalog;
-        // The number of values held ready is fixed at start.
+        // The limit of the numbers held ready is fixed at start.
         let at_risk = AtRisk { held_max: catalog.at_risk().held_max, ..AtRisk::of(config) };
         let was = catalog.count_with(at_risk);
         let brought = catalog.reload(&config.sequences, &config.auto_create).await;

@@ -91,7 +91,7 @@ pub struct Issued {
     pub version: u32,
     /// When another version takes effect, if one waits.
     pub version_end: Option<Timestamp>,
-    /// What belongs to a template; `None` without one.
+    /// Texts, period and instant; `None` without a template.
     pub dated: Option<Dated>,
     /// The source of the numbers.
     pub way: Way,

@@ -21,7 +21,7 @@ use crate::{
 /// The pause before definitions that could not be read are tried again.
 const FOLLOW_AGAIN: Duration = Duration::from_secs(1);
 
-/// Starts the background jobs. None of them keeps a cluster open that nobody holds.
+/// Starts the background jobs. None of them keeps a dropped cluster open.
 pub(crate) fn begin(inner: &Arc<Inner>, pace: Pace, alarm: Alarm) {
     let keeper = Arc::clone(&inner.keeper);
     inner.tasks.spawn(keeper.run());

@@ -119,7 +119,7 @@ impl<T> Registry<T> {
         waiting.send_replace(Some(result));
     }
 
-    /// Removes the active keys that nobody holds and for which `idle` is true.
+    /// Removes the active keys that are not held elsewhere and for which `idle` is true.
     pub(crate) fn sweep(&self, idle: impl Fn(&Key, &T) -> bool) -> Vec<Arc<T>> {
         let mut gone = Vec::new();
         for part in &self.parts {
