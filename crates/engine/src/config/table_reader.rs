@@ -152,8 +152,8 @@ impl<'c, 'a> TableReader<'c, 'a> {
         Some((self.checker.expand(&path, &text, &shown)?, format!("{shown:?}")))
     }
 
-    /// Marks the keys of a location as known without checking their values: their checks need a kind that could not be
-    /// determined.
+    /// Marks the keys of a location as known without checking their values. Their checks need a kind, which is unknown
+    /// or not built in.
     pub(crate) fn pass_over(&mut self) {
         for key in SERVER_KEYS {
             self.look(key);

@@ -15,7 +15,7 @@ use crate::status::report::QuarantineReport;
 /// The file's name in the data directory: one note a line; a counter's latest note counts.
 const FILE: &str = "home.quarantine";
 
-/// The file for the remaining notes, before it replaces the first.
+/// The temporary file for the remaining notes, before it replaces the file of notes.
 const NEXT_FILE: &str = "home.quarantine.next";
 
 /// Size limit in bytes. A longer file is rewritten with the latest note of each counter; no more than this is read.

@@ -24,7 +24,7 @@ pub(crate) const FILE: &str = "home";
 /// Locked while the file is replaced, so that of two processes the greater version remains.
 pub(super) const LOCK_FILE: &str = "home.lock";
 
-/// The file for the next content, before it replaces the first.
+/// The temporary file for the next content, before it replaces the version file.
 const NEXT_FILE: &str = "home.next";
 
 /// Prefix of a file that is written and removed to test whether the version file can be written; the rest is random.
