@@ -1,4 +1,4 @@
-//! A running cluster, as one process sees it.
+//! A running cluster in one process.
 
 use std::{
     sync::{
@@ -30,18 +30,18 @@ use crate::{
     telemetry::{Gauges, Memory, Recent, Refills, Throttle, Waits, event_reports},
 };
 
-/// A running cluster, as one process sees it. Cheap to clone; [`shutdown`](Self::shutdown) ends it for all clones.
+/// A running cluster in one process. Cheap to clone; [`shutdown`](Self::shutdown) ends it for all clones.
 #[derive(Clone)]
 pub struct Engine(pub(crate) Arc<Inner>);
 
-/// What all clones of an engine share.
+/// The state that all clones of an engine share.
 pub(crate) struct Inner {
     pub(crate) limits: LimitsPart,
-    /// For how long numbers shall go on without the ledger.
+    /// How long numbers shall last without the ledger.
     pub(crate) outage: std::time::Duration,
     pub(crate) env: Env,
     pub(crate) request_clock: RequestClock,
-    /// Whether any key with a period has been live: else nobody looks for those that end.
+    /// Whether any key with a period has been active. Otherwise the scan for ending periods is skipped.
     pub(crate) dated: AtomicBool,
     pub(crate) ring: Arc<Ring>,
     pub(crate) keeper: Arc<Guard>,
@@ -49,7 +49,7 @@ pub(crate) struct Inner {
     pub(crate) catalog: Catalog,
     pub(crate) minimums: Minimums,
     pub(crate) keys: Registry<ActiveKey>,
-    /// Dense counters in use here.
+    /// Dense counters in use in this process.
     pub(crate) dense: crate::issue::dense::Known,
     pub(crate) reservoir_context: Arc<sequent_buffer::ReservoirContext>,
     pub(crate) tasks: Tasks,
@@ -60,14 +60,14 @@ pub(crate) struct Inner {
     pub(crate) waits: Waits,
     pub(crate) failures: Throttle,
     pub(crate) stopping: AtomicBool,
-    /// Files that could not be left at the end.
+    /// Files that could not be closed at the end.
     pub(crate) unleft: Mutex<Vec<String>>,
 }
 
 impl Engine {
-    /// Checks what is there, opens every store that answers, and starts what runs in the background.
+    /// Checks the cluster, opens every store that responds, and starts the background jobs.
     ///
-    /// A cluster that exists is refused where it does not fit the configuration; slots that can't be reached start
+    /// A cluster that exists is refused if it does not fit the configuration. Slots that can't be reached start
     /// evicted.
     pub async fn open(config: Config, options: Options) -> Result<Self, OpenError> {
         crate::open::open(config, options).await
@@ -83,8 +83,8 @@ impl Engine {
         self.give(request, deadline).await
     }
 
-    /// The reservoir of a sequence's key, for callers that take one by one. Begins nothing before the first take. A
-    /// sequence with a template is refused: its numbers come with texts.
+    /// The reservoir of a sequence's key, for callers that take numbers one by one. Nothing begins before the first
+    /// take. A sequence with a template is refused: its numbers come with texts.
     pub async fn reservoir(&self, name: &SequenceName) -> Result<Keyed, EngineError> {
         let deadline = self.0.env.clock.now() + self.0.limits.deadline;
         let live = self.live((name, &Key::of(name)), None, || None, deadline).await?;
@@ -99,12 +99,12 @@ impl Engine {
         Ok(Keyed::new(live))
     }
 
-    /// Where it reads the time. Whoever sets it deadlines reads the same clock.
+    /// The engine's clock. Callers that set deadlines must read the same clock.
     pub fn clock(&self) -> &Arc<dyn Clock> {
         &self.0.env.clock
     }
 
-    /// The ledger and the stores beneath, for whoever lists, or takes a fresh look at each.
+    /// The ledger and the stores, for callers that list or probe them.
     pub fn cluster(&self) -> &Arc<ClusterHandle> {
         &self.0.cluster
     }
@@ -114,41 +114,42 @@ impl Engine {
         &self.0.keeper
     }
 
-    /// How slots, ledger and live keys are.
+    /// The state of slots, ledger and active keys.
     pub async fn status(&self) -> Status {
         crate::status::status(&self.0).await
     }
 
-    /// The callers that were given what this cluster can't have given, one a key, and how many accusations were of keys
-    /// that are not listed.
+    /// The callers that were given numbers which this cluster can't have issued, one a key, and the number of reports
+    /// about keys that are not listed.
     pub fn behind(&self) -> (Vec<BehindReport>, u64) {
         self.0.behind_reports.all()
     }
 
-    /// What happened lately, for people, newest first.
+    /// Recent events in readable form, newest first.
     pub fn told(&self) -> Vec<EventReport> {
         event_reports(&self.0.memory.all())
     }
 
-    /// What happened lately, oldest first: at most [`RECENT_MAX`](crate::telemetry::RECENT_MAX) events.
+    /// Recent events, oldest first: at most [`RECENT_MAX`](crate::telemetry::RECENT_MAX) events.
     pub fn recent(&self) -> Vec<Recent> {
         self.0.memory.all()
     }
 
-    /// Puts all reservoirs into drain mode: they use up what they hold, and prefetch little. So little is discarded when
-    /// the process ends.
+    /// Puts all reservoirs into drain mode: they use up what they hold, and prefetch little. So little is discarded
+    /// when the process ends.
     pub fn enter_drain_mode(&self) {
         self.0.reservoir_context.enter_drain_mode();
     }
 
-    /// How many numbers are ready in memory, over all keys: what would be burnt if it ended now.
+    /// How many numbers are ready in memory, over all keys: those that would be discarded if the engine ended now.
     pub fn ready(&self) -> u64 {
         let keys = self.0.keys.all().into_iter();
         keys.map(|(_, live)| live.reservoir().stats().reserve).fold(0, u64::saturating_add)
     }
 
-    /// Ends it, in this order: reservoirs (what is ready is burnt, waiting callers get `DRAINING`), keeper (its last
-    /// heartbeat makes `seen` exact), stores. APIs have been shut before. The second call does nothing.
+    /// Ends the engine, in this order: reservoirs (ready numbers are discarded, waiting callers get `DRAINING`),
+    /// keeper (its last heartbeat makes `seen` exact), stores. The APIs must be closed before. A second call does
+    /// nothing.
     pub async fn shutdown(&self) {
         let inner = &self.0;
         if inner.stopping.swap(true, Ordering::AcqRel) {
@@ -164,8 +165,8 @@ impl Engine {
         *inner.unleft.lock().unwrap_or_else(PoisonError::into_inner) = unleft;
     }
 
-    /// The files that [`shutdown`](Self::shutdown) could not leave cleanly, because their disk does not answer. Nothing is
-    /// lost by that: what was acknowledged is in them and their logs.
+    /// The files that [`shutdown`](Self::shutdown) could not close cleanly, because their disk does not respond. No
+    /// data is lost: acknowledged writes are in the files and their logs.
     pub fn unleft(&self) -> Vec<String> {
         self.0.unleft.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -191,7 +192,7 @@ impl Engine {
                 EngineError::new(Reason::DeadlineExceeded, format!("no numbers of {name} came in time"))
             }
             TakeError::Closed if self.0.stopping.load(Ordering::Acquire) => Self::draining(),
-            // Its definition changed, or it was given up as idle, at this very moment.
+            // Its definition has just changed, or it was just dropped as idle.
             TakeError::Closed => {
                 EngineError::new(Reason::NoShardAvailable, format!("{name} was just closed"))
             }
@@ -199,8 +200,8 @@ impl Engine {
     }
 }
 
-/// How often idle keys are looked for.
+/// Interval of the scan for idle keys.
 pub(crate) const SWEEP_EVERY: Duration = Duration::from_secs(30);
 
-/// A key from which nothing has been taken for so long is dropped whole.
+/// A key without a take for so long is dropped with all its sources.
 pub(crate) const IDLE_AFTER: Duration = Duration::from_secs(600);

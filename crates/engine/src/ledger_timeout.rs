@@ -1,4 +1,4 @@
-//! Time limits and retries of ledger calls that the engine makes itself, and what their failures mean to a caller.
+//! Time limits and retries of ledger calls that the engine makes itself, and the errors that callers get.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use sequent_core::{ErrorKind, SequenceName, SourceError};
 
 use crate::error::{EngineError, reason::Reason};
 
-/// `call`, given up after `limit`; the error names the step.
+/// `call`, abandoned after `limit`; the error names the step.
 pub async fn within<T>(
     limit: Duration,
     step: &str,
@@ -19,10 +19,11 @@ pub async fn within<T>(
     tokio::time::timeout(limit, call).await.map_err(late)?.map_err(|error| error.during(step))
 }
 
-/// How often a start asks for what others keep locked; each try lasts as long as the store bears with a lock.
+/// Upper limit of a start's attempts at data that others keep locked. Each attempt lasts as long as the store waits
+/// for a lock.
 const CONTENDED_TRIES: usize = 4;
 
-/// Asks again while others are in the way: a start is in no hurry, and many processes may start at once.
+/// Repeats a call while it meets locks of others: a start is not urgent, and many processes may start at once.
 pub async fn patiently<T, F>(mut call: impl FnMut() -> F) -> Result<T, SourceError>
 where
     F: Future<Output = Result<T, SourceError>>,
@@ -36,7 +37,7 @@ where
     call().await
 }
 
-/// What a failed call to the ledger means to a caller: away, unless it says that a person has to act.
+/// The error for a caller after a failed call to the ledger: unavailable, unless an operator has to act.
 pub fn of_ledger(error: &SourceError) -> EngineError {
     let (reason, text) = match error.kind() {
         ErrorKind::LedgerBehind => {
@@ -48,7 +49,7 @@ pub fn of_ledger(error: &SourceError) -> EngineError {
     EngineError::new(reason, text).because(error.clone())
 }
 
-/// No such sequence.
+/// The error for an unknown sequence.
 pub(crate) fn not_found(name: &SequenceName) -> EngineError {
     let text = format!("no sequence {name}: define it, or add a pattern to auto_create");
     let bound = "a defined sequence, or a name that fits a pattern of auto_create, is expected";

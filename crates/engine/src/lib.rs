@@ -1,9 +1,10 @@
-//! From a configuration to running towers of sources: what every API, the command line and the benches stand on.
+//! The engine: from a configuration to running sources of numbers. Every API, the command line and the benchmarks use
+//! it.
 //!
 //! Reading order: [`config`] (one file, all faults at once), [`Engine`] (open, take, shut down), [`ClusterHandle`] (a
 //! cluster that exists, by its ledger), [`Reason`] (one error table for all APIs).
 //!
-//! This crate knows no wire type and no socket.
+//! This crate has no wire types and no sockets.
 //!
 //! ```
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
@@ -46,7 +47,7 @@ pub use issue::request_types::{Dated, Issued, NextRequest, Way};
 pub use open::bootstrap::ClusterHandle;
 pub use open::options::{CreatePolicy, Options, Pace};
 pub use open::{bootstrap, foreign_stores};
-/// Values by name, and instants with the words for what is none: of the room that renders texts.
+/// Values by name, instants, and the error text for an invalid instant: from the crate that renders texts.
 pub use sequent_format::{INSTANT_EXPECTED, Timestamp, Values};
 pub use status::slot_summary::SlotGlance;
 pub use status::{key_display, report};

@@ -1,12 +1,12 @@
-//! Definitions of the configuration that wait while the ledger is in doubt. The ledger may have to be replaced, so nothing is
-//! written into it until then.
+//! Definitions of the configuration that wait while the ledger is in doubt. The ledger may have to be replaced, so
+//! nothing is written into it until then.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::Catalog;
 use crate::{config::SequencePart, error::OpenError};
 
-/// What is brought when an operator has acted.
+/// The definitions to import after an operator has acted.
 #[derive(Default)]
 pub(super) struct Pending(Mutex<Option<Vec<SequencePart>>>);
 
@@ -15,7 +15,7 @@ impl Pending {
         *self.parts() = Some(parts.to_vec());
     }
 
-    /// Brought, or replaced by a newer file's.
+    /// Clears them after the import, or when a newer file replaces them.
     pub(super) fn clear(&self) {
         *self.parts() = None;
     }
@@ -26,7 +26,8 @@ impl Pending {
 }
 
 impl Catalog {
-    /// Brings what was held back at the start. Nothing is served before: a first use could take the place of one.
+    /// Imports the definitions that were held back at the start. No number is issued before: a first use could create
+    /// a definition in the place of one of them.
     pub(crate) async fn bring_pending(&self) -> Result<(), OpenError> {
         let parts = self.pending.parts().clone();
         let Some(parts) = parts else { return Ok(()) };

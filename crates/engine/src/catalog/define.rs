@@ -1,5 +1,5 @@
-//! `define`: a definition from a caller. It is checked as those of the configuration are, written to the ledger at once, and
-//! used by every server within two seconds.
+//! `define`: a definition from a caller. It is checked as those of the configuration are, written to the ledger at
+//! once, and used by every server within two seconds.
 
 use std::sync::Arc;
 
@@ -22,29 +22,29 @@ use crate::{
 pub struct DefineReport {
     /// The sequence.
     pub sequence: String,
-    /// Its version.
+    /// The version.
     pub version: u32,
-    /// Whether it was there before.
+    /// Whether the definition existed before.
     pub already: bool,
-    /// From when on it is in effect, RFC 3339, where that is not yet so.
+    /// When it takes effect, RFC 3339; absent if it is in effect.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effective: Option<String>,
     /// The content, as the ledger keeps it.
     pub definition: String,
     /// How many numbers a key has, and how many of them may be skipped.
     pub capacity: Capacity,
-    /// What is allowed but worth a word.
+    /// Warnings about allowed settings.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
 
 impl Engine {
-    /// Defines a sequence. Without a version it gets the next one, unless the one in force says the same.
+    /// Defines a sequence. Without a version it gets the next one, unless the version in force has the same content.
     ///
     /// # Errors
     ///
-    /// `Refused` where it would give numbers or texts of the version in force again; what the ledger says. A lower version is
-    /// ignored, as a file's is: the answer tells the one that is there.
+    /// `Refused` if it would repeat numbers or texts of the version in force; errors of the ledger. A lower version is
+    /// ignored, as a file's is: the response has the version in force.
     pub async fn define(
         &self,
         name: &SequenceName,
@@ -54,8 +54,9 @@ impl Engine {
         self.define_from(name, (version, None), body).await
     }
 
-    /// The same, in effect from when on the caller says; `None`: now, unless the caller names the version, and it waits already. What
-    /// is in effect already stays so, and what waits after it waits.
+    /// The same, in effect from an instant that the caller names. `None` means now, unless the caller names the
+    /// version and it waits already. A content that is in effect already changes nothing: versions that wait after it
+    /// still wait.
     ///
     /// # Errors
     ///
@@ -97,7 +98,7 @@ impl Engine {
         {
             check_instant(name, instant, (inner.catalog.now(), waiting.filter(|_| already)))?;
         }
-        // What waits takes effect sooner: another version with the same content.
+        // A waiting version is to take effect sooner: this needs another version with the same content.
         let already = already
             && match (effective, waiting) {
                 (Some(Effective::Now), Some(_)) => false,
@@ -135,7 +136,8 @@ impl Engine {
 }
 
 impl Engine {
-    /// Of a content that is in effect while another version waits: whoever says it once more calls nothing off.
+    /// The response for a content that is in effect while another version waits. Defining it again does not cancel the
+    /// waiting version.
     fn in_effect_already(&self, held: &Arc<Entry>, body: &Body) -> Option<DefineReport> {
         let now = self.0.catalog.now();
         let running = held.in_effect(now);
@@ -152,7 +154,7 @@ impl Engine {
         Some(self.unchanged(&running, None, waits))
     }
 
-    /// Of a version below the one that is there: a rollback changes no texts.
+    /// The response for a version below the one in force: a rollback of a file does not change texts.
     fn ignored(&self, held: &Arc<Entry>, version: u32) -> Option<DefineReport> {
         if version >= held.version {
             return None;
@@ -167,7 +169,7 @@ impl Engine {
         Some(self.unchanged(held, effective, told))
     }
 
-    /// What is told of a definition that changes nothing.
+    /// The response for a definition that changes nothing.
     fn unchanged(&self, entry: &Entry, effective: Option<String>, told: String) -> DefineReport {
         let body = entry.known().cloned().unwrap_or_default();
         DefineReport {
@@ -182,8 +184,8 @@ impl Engine {
     }
 }
 
-/// Refuses an instant of which not every server would hear in time, or that is later than the one for which the same
-/// content waits.
+/// Refuses an instant that is too near for every server to learn of it. Also refuses an instant later than the one for
+/// which the same content waits.
 fn check_instant(
     name: &SequenceName,
     instant: Timestamp,

@@ -11,14 +11,14 @@ use crate::{
 };
 
 impl Catalog {
-    /// Now, as this process's clock shows it.
+    /// The current time by this process's clock.
     pub(crate) fn now(&self) -> Timestamp {
         let now = i64::try_from(self.ground.clock.wall_ms()).ok();
         now.and_then(|now| Timestamp::from_millisecond(now).ok()).unwrap_or_default()
     }
 
-    /// What is to be written in the place of `held`: what a version before had of texts is in it, and where it is not in
-    /// effect at once, that version too.
+    /// The content to write in the place of `held`. It includes the texts of versions before; if it takes effect
+    /// later, it includes the version in effect until then.
     pub(super) fn succeeding(&self, part: &SequencePart, held: &Arc<Entry>) -> Result<Body, BodyFault> {
         let Ok(before) = held.known() else { return Ok(part.body.clone()) };
         let body = part.body.after(held.version, before);
@@ -30,7 +30,8 @@ impl Catalog {
         Ok(body)
     }
 
-    /// What is in effect now must be among the versions that are kept, or one that waits would be at once.
+    /// Checks that the version in effect now is among the versions kept. Otherwise a waiting version would be in
+    /// effect at once.
     fn check_room(&self, stages: &[(u32, &Body)], from: Timestamp) -> Result<(), BodyFault> {
         let now = self.now();
         let waits = |begins: Timestamp| now < begins && begins < from;
@@ -53,13 +54,14 @@ impl Catalog {
         let now = self.now();
         match part.effective {
             Some(Effective::At(instant)) if instant > now => Ok(Some(instant)),
-            // A file says an instant as long as it has the definition: who comes late takes it up at once.
+            // A file names the instant as long as it has the definition: a server that starts later applies it at
+            // once.
             None | Some(Effective::Now | Effective::At(_)) => Ok(None),
             Some(word @ Effective::NextPeriod) => {
                 let running = held.in_effect(now);
                 let next = |at| running.known().ok()?.next_period(&part.body, at);
                 let soon = now.checked_add(EFFECTIVE_AHEAD_MIN).unwrap_or(now);
-                // One that ends before everybody has heard is too near.
+                // A period that ends before every server has learned of the version is too near.
                 let end = next(now).and_then(|end| if end < soon { next(end) } else { Some(end) });
                 let none = || word.fault("neither version has periods: now or an instant is expected");
                 end.map(Some).ok_or_else(none)
@@ -67,7 +69,7 @@ impl Catalog {
         }
     }
 
-    /// Why a version can't be in effect from then on where there is none before it.
+    /// Checks that a first version takes effect at once: it has no version before it.
     pub(super) fn check_first(&self, part: &SequencePart) -> Result<(), BodyFault> {
         match part.effective {
             Some(word @ Effective::At(instant)) if instant > self.now() => {
@@ -77,7 +79,7 @@ impl Catalog {
         }
     }
 
-    /// Whether a definition says of a version that is there from when on it is in effect, and not what it says itself.
+    /// Whether a definition names another instant for an existing version than that version has.
     pub(super) fn begins_otherwise(&self, part: &SequencePart, held: &Body) -> bool {
         let now = self.now();
         let Some(begins) = held.begins().filter(|begins| now < *begins) else { return false };

@@ -13,20 +13,20 @@ use crate::{
     error::{EngineError, reason::Reason},
 };
 
-/// A definition, and what this version can make of it.
+/// A definition, and its parsed content.
 #[derive(Debug)]
 pub(crate) struct Entry {
     name: SequenceName,
-    /// From 1.
+    /// The version, from 1.
     pub(crate) version: u32,
     /// Whether it is one of several versions, each in effect for a time.
     staged: bool,
     content: Arc<Content>,
-    /// The version that is in effect before it.
+    /// The version in effect before it.
     earlier: Option<Arc<Entry>>,
 }
 
-/// What many definitions have in common.
+/// The part that many definitions share.
 #[derive(Debug)]
 struct Content {
     text: String,
@@ -39,7 +39,7 @@ impl Entry {
         &self.name
     }
 
-    /// The content, or why it can't be used.
+    /// The content, or the error for a caller.
     pub(crate) fn body(&self) -> Result<&Body, EngineError> {
         self.known().map_err(|error| {
             let text = format!("version {} of {} can't be used: {error}", self.version, self.name);
@@ -47,7 +47,7 @@ impl Entry {
         })
     }
 
-    /// The content, or what is wrong with it.
+    /// The content, or the fault.
     pub(crate) fn known(&self) -> Result<&Body, &String> {
         self.content.body.as_ref()
     }
@@ -57,23 +57,24 @@ impl Entry {
         &self.content.text
     }
 
-    /// The whole as the ledger keeps it.
+    /// The whole definition as the ledger keeps it.
     pub(crate) fn definition(&self) -> Definition {
         Definition { name: self.name.clone(), version: self.version, body: self.text().to_owned() }
     }
 
-    /// Whether it is this one.
+    /// Whether it equals a definition of the ledger.
     pub(crate) fn is(&self, definition: &Definition) -> bool {
         self.version == definition.version && self.text() == definition.body && self.name == definition.name
     }
 
-    /// Whether it is one of several versions, each in effect for a time: then a number's version is its instant's.
+    /// Whether it is one of several versions, each in effect for a time. The version of a number then depends on the
+    /// instant.
     pub(crate) fn is_staged(&self) -> bool {
         self.staged
     }
 
-    /// It, and the versions in effect before it, the latest first; each with the instant from which it is, none for the
-    /// oldest.
+    /// This version, and those in effect before it, the latest first. Each has the instant from which it is in effect;
+    /// the oldest has none.
     pub(crate) fn stages(self: &Arc<Self>) -> impl Iterator<Item = (Arc<Self>, Option<Timestamp>)> {
         let next = |entry: &Arc<Self>| entry.earlier.as_ref().map(Arc::clone);
         std::iter::successors(Some(Arc::clone(self)), next).map(|entry| {
@@ -89,7 +90,7 @@ impl Entry {
         found.map_or_else(|| Arc::clone(self), |(entry, _)| entry)
     }
 
-    /// Whether a version is one of its own, and may be used as such.
+    /// Whether `version` is one of this definition's versions, and may be used as such.
     pub(crate) fn has(self: &Arc<Self>, version: &Self) -> bool {
         self.stages().any(|(entry, _)| entry.same(version) && entry.staged == version.staged)
     }
@@ -105,7 +106,7 @@ impl Entry {
 pub(crate) struct Contents(Mutex<HashMap<String, Arc<Content>>>);
 
 impl Contents {
-    /// A definition that took the place of none.
+    /// A definition that replaces none.
     pub(crate) fn entry(&self, definition: Definition) -> Entry {
         let Definition { name, version, body: text } = definition;
         let content = self.content(text, Body::from_text);
@@ -128,7 +129,7 @@ impl Contents {
         content
     }
 
-    /// A definition that took the place of another; unusable where it would repeat numbers of that one.
+    /// A definition that replaces another; unusable if it would repeat numbers of that one.
     pub(crate) fn following(&self, before: &Entry, definition: Definition) -> Entry {
         let entry = self.entry(definition);
         let (Ok(body), Ok(held)) = (entry.known(), before.known()) else { return entry };
@@ -145,7 +146,7 @@ impl Contents {
         barred(self.entry(definition), why)
     }
 
-    /// Forgets what no definition has any more.
+    /// Drops contents without a definition.
     pub(crate) fn forget_unused(&self) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|_, content| Arc::strong_count(content) > 1);

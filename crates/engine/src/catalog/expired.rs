@@ -1,5 +1,5 @@
-//! Periods that earlier versions have expired. A version in a zone whose clocks show such a period has no counter, and is
-//! refused until its clocks are past it.
+//! Periods that earlier versions have expired. A version in a zone whose clocks show such a period has no counter, and
+//! is refused until its clocks are past it.
 
 use std::time::Duration;
 
@@ -14,15 +14,15 @@ use crate::{
     ledger_timeout::within,
 };
 
-/// How many periods ahead an instant is looked for at which a version may begin: two days of hours, since zones are at most
-/// 26 hours apart.
+/// How many periods ahead the search goes for an instant at which a version may begin: two days of hours, since zones
+/// are at most 26 hours apart.
 const PERIODS_AHEAD_MAX: u32 = 48;
 
-/// How far ahead such an instant is at least: whoever reads it has to write it.
+/// Least time until such an instant, since an operator has to copy it into a definition.
 const WRITTEN_WITHIN: Duration = Duration::from_secs(60);
 
 impl Catalog {
-    /// Why a version can't be in effect from when on it says: the period that its clocks show then is over for good.
+    /// The fault of a version whose clocks show an expired period at the instant when it takes effect.
     pub(super) async fn of_ended_periods(
         &self,
         part: &SequencePart,
@@ -30,15 +30,16 @@ impl Catalog {
         let (name, now) = (&part.name, self.now());
         let held = self.find(name).filter(|held| held.version < part.version);
         let (Some(held), Some(format)) = (held, part.body.format()) else { return Ok(None) };
-        // Where it can't begin at all, that is said instead.
+        // A version that can't begin at all has another fault, which is reported instead.
         let Ok(begins) = self.begins(part, &held) else { return Ok(None) };
-        // At once: also by a clock that is a little behind. At an instant: by each server's own.
+        // For a version that takes effect at once, a clock that is a little behind counts, too. For an instant, each
+        // server's own clock counts.
         let from = begins.unwrap_or_else(|| now.checked_sub(EFFECTIVE_AHEAD_MIN).unwrap_or(now));
         let Some((own, shown)) = period_at(name, format, from) else { return Ok(None) };
         let about = own.about();
         let read = self.ground.ledger.noted(&about);
         let noted = within(self.ground.limit, "read which periods are over", read).await?;
-        // What is ended before every server has heard of the next version counts, too.
+        // Periods that expire before every server knows of the next version count, too.
         let soon = now.checked_add(EFFECTIVE_AHEAD_MIN).unwrap_or(now);
         let ending = last_over(&held.in_effect(now), soon).filter(|(fence, _)| fence.periods == own.periods);
         let over = ending.map_or(noted, |(fence, _)| noted.max(fence.to));
@@ -46,7 +47,7 @@ impl Catalog {
         let is_shown =
             |format| period_at(name, format, from).filter(|(shown, _)| shown.periods == own.periods);
         let running = running.known().ok().and_then(Body::format).and_then(is_shown);
-        // A clock that is behind is behind by any zone: no definition is to blame.
+        // A clock that is behind is behind in any zone: the definition is not at fault.
         if own.to > over || running.is_some_and(|(shown, _)| shown.to <= over) {
             return Ok(None);
         }
@@ -74,7 +75,7 @@ fn period_at(name: &SequenceName, format: &Format, at: Timestamp) -> Option<(Fen
     Some((fence, period))
 }
 
-/// The first instant, from `earliest` on, whose period is behind what is over.
+/// The first instant, from `earliest` on, whose period is not expired.
 fn after(name: &SequenceName, format: &Format, over: u64, earliest: Timestamp) -> Option<Timestamp> {
     let mut at = earliest;
     for _ in 0..PERIODS_AHEAD_MAX {

@@ -1,4 +1,4 @@
-//! Import of the configuration's definitions into the ledger. All are checked first; one that is refused keeps all from being
+//! Import of the configuration's definitions into the ledger. All are checked first; if one is refused, none is
 //! written.
 
 use std::borrow::Cow;
@@ -18,7 +18,8 @@ use crate::{
     texts::Texts,
 };
 
-/// How often a definition is judged again because another process replaced what it was compared with.
+/// Upper limit of repeated checks of a definition because another process replaced the version that it was compared
+/// with.
 const JUDGED_MAX: u32 = 16;
 
 impl Catalog {
@@ -45,12 +46,13 @@ impl Catalog {
         self.refresh().await.map_err(|error| OpenError::of_source(&error))
     }
 
-    /// Brings one definition, as a file's are brought.
+    /// Imports one definition, as a file's are imported.
     pub(crate) async fn define(&self, part: &SequencePart) -> Result<(), OpenError> {
         self.bring_all(std::slice::from_ref(part)).await
     }
 
-    /// A definition as it is brought: where a key hides its numbers, its name hides them too, unless it did not before.
+    /// A definition for import. If a key hides its numbers, the sequence's name becomes part of the hiding, unless
+    /// earlier versions did without.
     fn named<'a>(&self, part: &'a SequencePart) -> Result<Cow<'a, SequencePart>, BodyFault> {
         if !part.body.texts().is_some_and(Texts::hides) {
             return Ok(Cow::Borrowed(part));
@@ -61,13 +63,13 @@ impl Catalog {
         Ok(Cow::Owned(SequencePart { body, ..part.clone() }))
     }
 
-    /// Why the file's definition can't be brought, where only the ledger knows.
+    /// The reason for which the ledger's content refuses the definition.
     async fn refusal_by_ledger(&self, part: &SequencePart) -> Result<Option<String>, SourceError> {
         let fault = self.of_ended_periods(part).await?;
         Ok(fault.map(|fault| of_fault(&part.name, &fault)))
     }
 
-    /// Why the file's definition can't be brought, as far as is known before asking the ledger.
+    /// The reason for which the definition is refused, as far as it is known without reading the ledger.
     fn refusal(&self, part: &SequencePart) -> Option<String> {
         let name = &part.name;
         let of_fault = |fault: BodyFault| of_fault(name, &fault);
@@ -106,7 +108,7 @@ impl Catalog {
                 ));
             }
         };
-        // How to mend it is said by what is wrong, and once.
+        // The advice is part of the fault, and given once.
         let follows = part.body.follows(before).err().map(|why| {
             format!(
                 "sequence {name}: version {version} {why} (version {} is in force: found {}, refused {})",
@@ -118,8 +120,8 @@ impl Catalog {
         follows.or_else(|| self.succeeding(part, &held).err().map(of_fault))
     }
 
-    /// Refuses what all servers could skip too much of, where it is new. What is in force stays so where they have become more
-    /// since.
+    /// Refuses a new definition of which all servers together could skip too much. A definition in force stays in
+    /// force if the number of servers has grown since.
     fn check_risk(&self, part: &SequencePart) -> Result<(), BodyFault> {
         let mut held = self.find(&part.name).into_iter().chain(self.lost.get(&part.name));
         if held.any(|held| part.version <= held.version) {
@@ -128,7 +130,7 @@ impl Catalog {
         part.body.check_layout(self.ground.layout, self.at_risk())
     }
 
-    /// Tells of what is in force and could not be defined today.
+    /// Logs a definition in force that could not be defined today.
     fn tell_risk(&self, part: &SequencePart) {
         if let Err(fault) = part.body.check_layout(self.ground.layout, self.at_risk()) {
             let (name, version, bound) = (&part.name, part.version, fault.bound);
@@ -136,7 +138,7 @@ impl Catalog {
         }
     }
 
-    /// The definition as it is written: what versions before had of texts is in it, and from when on it is in effect.
+    /// The definition to write. It includes the texts of versions before, and the instant from which it is in effect.
     fn written(&self, part: &SequencePart) -> Result<Definition, BodyFault> {
         let part = &*self.named(part)?;
         Ok(match self.find(&part.name) {
@@ -148,7 +150,8 @@ impl Catalog {
         })
     }
 
-    /// Brings one definition. It is judged against what is in force, and written only while that is still in force.
+    /// Imports one definition. It is checked against the version in force, and written only while that is still in
+    /// force.
     pub(super) async fn bring(&self, part: &SequencePart) -> Result<Option<String>, SourceError> {
         let step = format!("define {}", part.name);
         for _ in 0..JUDGED_MAX {
@@ -159,7 +162,7 @@ impl Catalog {
                 return Ok(Some(refusal));
             }
             let judged = self.find(&part.name).map(|held| held.version);
-            // Its instant may have come near meanwhile: the next look says why.
+            // Its instant may have become too near meanwhile: the next check reports why.
             let Ok(definition) = self.written(part) else { continue };
             let define = || within(self.ground.limit, &step, self.ground.ledger.define(&definition, judged));
             match patiently(define).await? {
@@ -199,7 +202,7 @@ fn conflict(held: &Definition, body: &str) -> String {
     )
 }
 
-/// A content as a refusal shows it: without all that was before it, which may be a hundred times as long.
+/// A content in a refusal, without the versions before, which may be a hundred times as long.
 fn shown(body: &str) -> String {
     Body::unproven(body).map_or_else(|_| body.to_owned(), |body| body.alone().to_text())
 }

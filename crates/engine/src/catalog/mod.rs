@@ -1,5 +1,5 @@
-//! The definitions in force: one snapshot, read again when the ledger has another version of it, and beside it what
-//! first uses have defined since.
+//! The catalog of definitions in force. It is a snapshot, read again when the ledger has another version of it,
+//! together with the definitions that first uses have created since.
 
 mod deferred_import;
 pub(crate) mod define;
@@ -41,7 +41,7 @@ pub(crate) use entry::Entry;
 use reload::Readings;
 use restore::Lost;
 
-/// The most sequences that are known when a first use may define one more.
+/// Upper limit of the known sequences up to which a first use may define one more.
 const AUTO_CREATED_MAX: usize = 1 << 20;
 
 #[derive(Default)]
@@ -50,16 +50,16 @@ struct Snapshot {
     entries: BTreeMap<SequenceName, Arc<Entry>>,
 }
 
-/// What the catalog must know of its cluster.
+/// The parts of the cluster that the catalog needs.
 pub(crate) struct CatalogContext {
     pub(crate) ledger: Arc<dyn Ledger>,
     pub(crate) limit: Duration,
-    /// What shows from when on a version is in effect.
+    /// The clock that decides which version is in effect.
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) layout: Layout,
     pub(crate) at_risk: AtRisk,
     pub(crate) auto_create: GlobSet,
-    /// The stores that must be able to hold what is defined.
+    /// The stores, which must be able to hold the keys of each definition.
     pub(crate) shards: Vec<Shard>,
 }
 
@@ -67,10 +67,11 @@ pub(crate) struct CatalogContext {
 pub(crate) struct Catalog {
     ground: CatalogContext,
     auto_create: ArcSwap<GlobSet>,
-    /// What the rule for bounded sequences counts with.
+    /// The limits used by the check of bounded sequences.
     at_risk: ArcSwap<AtRisk>,
     snapshot: ArcSwap<Snapshot>,
-    /// Defined by first uses, and not read back from the ledger yet: a snapshot of a million is not copied for each.
+    /// Definitions created by first uses and not read back from the ledger yet. They are separate because copying a
+    /// snapshot of a million for each would be slow.
     fresh: RwLock<HashMap<SequenceName, Arc<Entry>>>,
     contents: Contents,
     lost: Lost,
@@ -79,8 +80,8 @@ pub(crate) struct Catalog {
 }
 
 impl Catalog {
-    /// Brings the file's definitions into the ledger, after checking all of them, and reads what is in force. Where the
-    /// ledger is not `trusted`, nothing is written: they are brought when it is.
+    /// Imports the file's definitions into the ledger, after checking all of them, and reads the definitions in force.
+    /// If the ledger is not `trusted`, nothing is written: the import follows when it is.
     pub(crate) async fn open(
         ground: CatalogContext,
         parts: &[SequencePart],
@@ -106,7 +107,7 @@ impl Catalog {
         Ok(catalog)
     }
 
-    /// Takes up the file's definitions and patterns as they are now: all of them, or none and why.
+    /// Applies the file's current definitions and patterns: all of them, or none and the reason.
     pub(crate) async fn reload(
         &self,
         parts: &[SequencePart],
@@ -118,12 +119,12 @@ impl Catalog {
         Ok(())
     }
 
-    /// What the rule for bounded sequences counts with.
+    /// The limits used by the check of bounded sequences.
     pub(crate) fn at_risk(&self) -> AtRisk {
         **self.at_risk.load()
     }
 
-    /// Counts with something else from now on; returns what it was. What is in force stays.
+    /// Replaces these limits; returns the former ones. Definitions in force stay in force.
     pub(crate) fn count_with(&self, at_risk: AtRisk) -> AtRisk {
         *self.at_risk.swap(Arc::new(at_risk))
     }
@@ -134,12 +135,12 @@ impl Catalog {
         read.or_else(|| self.fresh.read().unwrap_or_else(PoisonError::into_inner).get(name).map(Arc::clone))
     }
 
-    /// All that were read from the ledger, ascending by name.
+    /// All definitions read from the ledger, ascending by name.
     pub(crate) fn all(&self) -> Vec<Arc<Entry>> {
         self.snapshot.load().entries.values().cloned().collect()
     }
 
-    /// A definition in force, of another server's making a moment ago perhaps; none is made.
+    /// A definition in force, including one that another server has just created; none is created here.
     pub(crate) async fn find_defined(&self, name: &SequenceName) -> Result<Option<Arc<Entry>>, EngineError> {
         if let Some(entry) = self.find(name) {
             return Ok(Some(entry));
@@ -158,7 +159,7 @@ impl Catalog {
         stores::hold(&self.ground.shards, key)
     }
 
-    /// A definition in force; a first use makes it where a pattern allows.
+    /// A definition in force. A first use creates it if a pattern allows that.
     pub(crate) async fn find_or_create(&self, name: &SequenceName) -> Result<Arc<Entry>, EngineError> {
         if let Some(entry) = self.find(name) {
             return Ok(entry);
@@ -167,7 +168,7 @@ impl Catalog {
             return self.find_again(&lost).await.map_err(|error| of_ledger(&error));
         }
         if !self.may_create(name) {
-            // Another server may have defined it a moment ago.
+            // Another server may have just defined it.
             self.look_again().await.map_err(|error| of_ledger(&error))?;
             return self.find(name).ok_or_else(|| not_found(name));
         }
@@ -184,7 +185,7 @@ impl Catalog {
     async fn create(&self, name: &SequenceName) -> Result<Arc<Entry>, SourceError> {
         let definition = Body::default().defining(name, 1);
         let step = format!("define {name}");
-        // Many processes may begin with the same first use. Each caller has a deadline of its own besides.
+        // Many processes may begin with the same first use. Each caller has a deadline of its own, too.
         let define = || within(self.ground.limit, &step, self.ground.ledger.define(&definition, None));
         let in_force = match patiently(define).await? {
             Defined::Created | Defined::Same => definition,
@@ -197,8 +198,8 @@ impl Catalog {
             }
         };
         let entry = Arc::new(self.contents.entry(in_force));
-        // The snapshot's version stays behind on purpose: the next look at the ledger's reads the others' definitions
-        // too. A version that the snapshot has goes before this one.
+        // The snapshot's version stays behind on purpose, so that the next heartbeat causes a read of all new
+        // definitions. A version in the snapshot has priority over this one.
         let mut fresh = self.fresh.write().unwrap_or_else(PoisonError::into_inner);
         fresh.insert(name.clone(), Arc::clone(&entry));
         Ok(entry)

@@ -1,4 +1,4 @@
-//! Names that somebody has defined or used. A name that is not among them may be misspelt, and creates no sequence.
+//! Names that have been defined or used. Any other name may be misspelt, and creates no sequence.
 
 use std::sync::{Arc, PoisonError};
 
@@ -8,11 +8,11 @@ use sequent_format::did_you_mean;
 use super::{Catalog, Entry};
 use crate::error::{EngineError, reason::Reason};
 
-/// Of more names than that the nearest is not looked for.
+/// Upper limit of the names compared to find the nearest; with more names there is no suggestion.
 const NAMES_COMPARED_MAX: usize = 10_000;
 
 impl Catalog {
-    /// A definition in force; none is made. The error names the sequence that was meant, as far as that can be guessed.
+    /// A definition in force; none is created. The error suggests the nearest name, if there is one.
     pub(crate) async fn find_known(&self, name: &SequenceName) -> Result<Arc<Entry>, EngineError> {
         if self.lost.get(name).is_none() && self.find_defined(name).await?.is_none() {
             return Err(self.unknown(name));

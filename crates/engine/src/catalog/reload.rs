@@ -15,12 +15,12 @@ use crate::ledger_timeout::within;
 
 #[derive(Default)]
 pub(super) struct Readings {
-    /// Held over a read of the ledger and the swap that follows, so that no older reading replaces a newer one.
+    /// Locked from the read of the ledger to the swap, so that an older read does not replace a newer one.
     pub(super) turn: tokio::sync::Mutex<()>,
-    /// How many readings have begun, and the latest that succeeded.
+    /// The number of reads begun, and the latest that succeeded.
     pub(super) begun: AtomicU64,
     read: AtomicU64,
-    /// Found changed by any reading, and not asked for yet.
+    /// Names found changed by a read, and not retrieved yet.
     changed: Mutex<BTreeSet<SequenceName>>,
 }
 
@@ -31,18 +31,18 @@ impl Readings {
 }
 
 impl Catalog {
-    /// Reads the ledger's definitions if it has another version of them; `None`: in any case.
+    /// Reads the ledger's definitions if it has another version of them; with `None` in any case.
     pub(crate) async fn follow(&self, version: Option<u64>) -> Result<(), SourceError> {
         if version == Some(self.snapshot.load().version) { Ok(()) } else { self.refresh().await }
     }
 
-    /// The names whose definition changed since this was asked last.
+    /// The names whose definition changed since the last call.
     pub(crate) fn changed(&self) -> BTreeSet<SequenceName> {
         std::mem::take(&mut *self.readings.changed())
     }
 
-    /// Reads the ledger's definitions, unless that was begun after this call and has succeeded: many who ask for what
-    /// is not there cause one reading at a time.
+    /// Reads the ledger's definitions, unless a read that began after this call has succeeded. Many concurrent
+    /// requests for a missing name so cause one read at a time.
     pub(super) async fn look_again(&self) -> Result<(), SourceError> {
         let before = self.readings.begun.load(Ordering::Acquire);
         let turn = self.readings.turn.lock().await;
@@ -59,7 +59,7 @@ impl Catalog {
 
     async fn refresh_in(&self, _turn: &tokio::sync::MutexGuard<'_, ()>) -> Result<(), SourceError> {
         let number = self.readings.begun.fetch_add(1, Ordering::AcqRel) + 1;
-        // In the ledger before it is read: what is missing of them is lost.
+        // These were in the ledger before this read: those that the read lacks are lost.
         let fresh: Vec<Arc<Entry>> =
             self.fresh.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
         let read = self.ground.ledger.definitions();
@@ -76,7 +76,7 @@ impl Catalog {
         self.contents.forget_unused();
         let now = Arc::new(Snapshot { version, entries });
         self.snapshot.store(Arc::clone(&now));
-        // Only now: whoever lets a key go for it makes the next one from what is here.
+        // Reported only now: a caller that drops a key because of it makes the next one from the new snapshot.
         self.readings.changed().append(&mut changed);
         let mut fresh = self.fresh.write().unwrap_or_else(PoisonError::into_inner);
         fresh.retain(|name, _| !now.entries.contains_key(name) && !self.lost.has(name));
@@ -85,8 +85,8 @@ impl Catalog {
         Ok(())
     }
 
-    /// What a definition of the ledger is here: the one known, one that follows it, or one that must not. Its name is
-    /// added to those `changed` where it is no longer what it was.
+    /// The entry for a definition of the ledger: the known one, one that follows it, or one that is unusable. Its name
+    /// is added to `changed` if the entry is a different one.
     fn take_up(
         &self,
         before: &Snapshot,

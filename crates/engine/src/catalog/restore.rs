@@ -13,10 +13,10 @@ use sequent_core::{
 use super::{Catalog, Entry, entry::Contents};
 use crate::ledger_timeout::within;
 
-/// The most definitions that are written again at once; a further one is at its next use.
+/// Upper limit of the definitions written again at once; a further one is written at its next use.
 const RESTORED_MAX: usize = 4096;
 
-/// What the ledger had, as this process remembers it.
+/// Definitions that the ledger had, as this process knew them.
 #[derive(Default)]
 pub(super) struct Lost(Mutex<BTreeMap<SequenceName, Arc<Entry>>>);
 
@@ -29,12 +29,12 @@ impl Lost {
         self.entries().contains_key(name)
     }
 
-    /// The ledger has nothing of this name any more, or an older version alone.
+    /// Records that the ledger no longer has this definition, or has only an older version.
     pub(super) fn miss(&self, entry: &Arc<Entry>) {
         self.entries().entry(entry.name().clone()).or_insert_with(|| Arc::clone(entry));
     }
 
-    /// What the ledger's `definition` is to a process that had `held` in force, which is another.
+    /// The entry for the ledger's `definition` in a process that had a different one, `held`, in force.
     pub(super) fn judge(&self, contents: &Contents, held: &Arc<Entry>, definition: Definition) -> Arc<Entry> {
         let name = definition.name.clone();
         let held = self.entries().remove(&name).unwrap_or_else(|| Arc::clone(held));
@@ -45,7 +45,8 @@ impl Lost {
         if definition.version > held.version {
             return Arc::new(contents.following(&held, definition));
         }
-        // No ledger that goes forward takes this one after that one: it went back to it, or another took the place.
+        // A ledger that goes forward never replaces `held` by this one. So the ledger went back to it, or another
+        // definition took the place.
         let found = contents.entry(definition.clone());
         if definition.version < held.version && found.known().is_ok_and(|found| body.may_follow(found)) {
             self.miss(&held);
@@ -60,7 +61,7 @@ impl Lost {
 }
 
 impl Catalog {
-    /// Writes again what the ledger has lost, and reads what it made of it.
+    /// Writes the lost definitions again, and reads the result.
     pub(crate) async fn restore(&self) -> Result<(), SourceError> {
         let lost: Vec<Arc<Entry>> = {
             let entries = self.lost.entries();
@@ -75,7 +76,7 @@ impl Catalog {
         self.refresh().await
     }
 
-    /// The definition in force where the ledger has lost one: that one again, unless another took its place.
+    /// The definition in force if the ledger has lost one: the lost one again, unless another took its place.
     pub(super) async fn find_again(&self, lost: &Arc<Entry>) -> Result<Arc<Entry>, SourceError> {
         if lost.known().is_ok() {
             self.write_again(lost).await?;
@@ -92,7 +93,7 @@ impl Catalog {
         if within(self.ground.limit, &step, define).await? == Defined::Created {
             tracing::warn!(%name, version, "definition written again: the ledger had lost it");
         }
-        // Whatever else it holds, the reading that follows tells.
+        // If the ledger has another definition, the read that follows shows it.
         Ok(())
     }
 }

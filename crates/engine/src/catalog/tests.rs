@@ -150,7 +150,7 @@ async fn what_is_in_force_is_brought_again_however_many_servers_there_are() {
     }
     let refusal = catalog.reload(&[bounded(3)], &GlobSet::empty()).await.unwrap_err();
     assert!(refusal.to_string().contains("for each of 10 servers"), "{refusal}");
-    // A ledger that went back gets it again, as it was.
+    // A ledger that went back gets the definition again, unchanged.
     let other = Arc::new(MemoryLedger::new(Arc::new(PausedClock::new()), &SeededEntropy::new(2)));
     let catalog = loses(catalog, &other).await;
     assert!(catalog.find(&name).is_none() && catalog.lost.has(&name));
@@ -158,7 +158,7 @@ async fn what_is_in_force_is_brought_again_however_many_servers_there_are() {
     assert_eq!(catalog.find(&name).unwrap().version, 2, "it comes back");
 }
 
-/// As if the ledger had gone back to where it knew nothing: another ledger behind the same catalog.
+/// Simulates a ledger that went back to before the definition: another ledger behind the same catalog.
 async fn loses(catalog: Catalog, other: &Arc<MemoryLedger>) -> Catalog {
     let ledger = Arc::clone(other) as Arc<dyn Ledger>;
     let catalog = Catalog { ground: CatalogContext { ledger, ..catalog.ground }, ..catalog };
@@ -239,7 +239,7 @@ fn hidden(name: &str, version: u32, template: &str, maxlen: Option<usize>) -> Se
     SequencePart { name: name.parse().unwrap(), version, body, effective: None }
 }
 
-/// The text of a number by what is in force, which reads it back.
+/// The text of a number by the definition in force, which also parses it.
 fn text_of(catalog: &Catalog, name: &str, number: u64) -> String {
     let held = catalog.find(&name.parse().unwrap()).unwrap();
     let body = held.body().unwrap();
@@ -262,7 +262,7 @@ async fn two_sequences_with_one_key_hide_their_numbers_in_ways_of_their_own() {
     assert!(texts[0].iter().all(|text| !texts[1].contains(text)), "{texts:?}");
     let held = catalog.find(&"one".parse().unwrap()).unwrap();
     assert!(held.text().contains("\"tweak\":\"one\""), "{}", held.text());
-    // The same file again, by another process, is nothing new.
+    // The same file again, in another process, changes nothing.
     let other = catalog_over(&ledger).await;
     assert_eq!(other.bring(&hidden("one", 1, template, None)).await.unwrap(), None);
 }
@@ -278,14 +278,14 @@ async fn what_was_defined_before_names_hid_numbers_too_hides_on_as_it_did() {
     ledger_dyn.define(&definition, None).await.unwrap();
     let catalog = catalog_over(&ledger).await;
     let first = text_of(&catalog, "old", 1);
-    // The file's, the same again and with a wider bound: one way from numbers to texts.
+    // The file's definition, the same again and with a wider bound: texts stay the same.
     for part in [before, hidden("old", 2, template, Some(60))] {
         assert_eq!(catalog.bring(&part).await.unwrap(), None);
         catalog.refresh().await.unwrap();
         assert_eq!(catalog.find(&part.name).unwrap().version, part.version);
         assert_eq!(text_of(&catalog, "old", 1), first);
     }
-    // Another template is named, and the old texts are read on.
+    // Another template includes the name; the old texts can still be parsed.
     let next = hidden("old", 3, "X@{seq,w=8,obf=ff1:catalog-test}", None);
     assert_eq!(catalog.bring(&next).await.unwrap(), None);
     catalog.refresh().await.unwrap();

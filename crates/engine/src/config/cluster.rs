@@ -22,10 +22,10 @@ use crate::{
     stores::{self, Shard},
 };
 
-/// n of a new cluster where nobody says.
+/// Default of n (`ring.shard_bits`) for a new cluster.
 const SHARD_BITS_DEFAULT: u8 = 2;
 
-/// m of a new cluster where nobody says.
+/// Default of m (`ring.memory_bits`) for a new cluster.
 const MEMORY_BITS_DEFAULT: u8 = 0;
 
 /// A configuration without faults.
@@ -59,7 +59,8 @@ pub struct Config {
 }
 
 impl Config {
-    /// Reads and checks everything; touches nothing but the configuration file.
+    /// Reads and checks everything. Only the configuration file and the files that it names for keys are read; nothing
+    /// is written.
     pub fn load(sources: &Sources) -> Result<Self, Faults> {
         let text = match &sources.file {
             None => String::new(),
@@ -86,7 +87,7 @@ impl Config {
         let reservoir = ReservoirPart::read(checker.section("reservoir"));
         let limits = LimitsPart::read(checker.section("limits"));
         let parts = shards.iter().flatten().map(|(_, part)| part.clone()).collect();
-        // Before the templates that name them.
+        // Keys are read before the templates that name them.
         obf_key::read(&mut checker, &sources.data);
         let sequences = sequences(&mut checker, &stores::unused(parts));
         let listen = ListenPart::read(checker.section("listen"));
@@ -121,12 +122,12 @@ impl Config {
         })
     }
 
-    /// Each value in force with where it came from.
+    /// Each value in force with its origin.
     pub fn shown(&self) -> &[Shown] {
         &self.shown
     }
 
-    /// The layout that a new cluster would get.
+    /// The layout of a new cluster.
     pub fn first_layout(&self) -> Result<Layout, LayoutError> {
         let n = self.ring.shard_bits.unwrap_or(SHARD_BITS_DEFAULT);
         Layout::new(n, self.ring.memory_bits.unwrap_or(MEMORY_BITS_DEFAULT))
@@ -167,7 +168,7 @@ fn top(mut section: TableReader<'_, '_>, embedded: bool) -> (Result<SequenceName
     (named, globs.build().unwrap_or_else(|_| GlobSet::empty()))
 }
 
-/// The shards with their places in the file's list, and whether any is reached over a network.
+/// The shards with their positions in the file's list, and whether any is on a server.
 fn shards(checker: &mut Collector<'_>, attempt: Duration) -> (Option<Vec<(usize, ShardPart)>>, bool) {
     let Some(tables) = checker.list("shard") else { return (None, false) };
     if tables.is_empty() {
@@ -187,7 +188,7 @@ fn shards(checker: &mut Collector<'_>, attempt: Duration) -> (Option<Vec<(usize,
     (Some(parts), networked)
 }
 
-/// The sequences, each of which every store must be able to hold.
+/// The sequences. Every store must be able to hold each of them.
 fn sequences(checker: &mut Collector<'_>, shards: &[Shard]) -> Vec<SequencePart> {
     let mut parts = Vec::new();
     let mut names: BTreeMap<SequenceName, usize> = BTreeMap::new();

@@ -1,4 +1,5 @@
-//! The collector of faults and origins: reading a configuration goes on after a fault, so that all are reported at once.
+//! The collector of faults and origins: reading a configuration goes on after a fault, so that all are reported at
+//! once.
 
 use std::collections::BTreeSet;
 
@@ -6,14 +7,14 @@ use toml::{Table, Value};
 
 use super::{Fault, Faults, Origin, Shown, Sources, TableReader, service_links::is_service_link};
 
-/// The prefix of every environment variable that is a key.
+/// The prefix of every environment variable that sets a key.
 const PREFIX: &str = "SEQUENT_";
 
-/// What reading a configuration has met so far.
+/// The state of reading a configuration.
 pub(crate) struct Collector<'a> {
     sources: &'a Sources,
     pub(super) root: Table,
-    /// Paths of keys that flags and environment may name.
+    /// Paths of keys that flags and environment may set.
     known: BTreeSet<String>,
     sections: BTreeSet<String>,
     faults: Vec<Fault>,
@@ -32,7 +33,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// A table of the file that is there at most once: flags and environment may name its keys.
+    /// A table that the file has at most once: flags and environment may set its keys.
     pub(crate) fn section(&mut self, name: &'static str) -> TableReader<'_, 'a> {
         let table = match self.root.remove(name) {
             Some(Value::Table(table)) => table,
@@ -46,14 +47,14 @@ impl<'a> Collector<'a> {
         TableReader::new(self, name.to_owned(), table, true)
     }
 
-    /// The keys outside any table, named in `keys`.
+    /// The keys outside any table that `keys` lists.
     pub(crate) fn top(&mut self, keys: &[&str]) -> TableReader<'_, 'a> {
         let table =
             keys.iter().filter_map(|key| Some(((*key).to_owned(), self.root.remove(*key)?))).collect();
         TableReader::new(self, String::new(), table, true)
     }
 
-    /// The tables of a list, `None` where the file has none.
+    /// The tables of a list, `None` if the file has none.
     pub(crate) fn list(&mut self, name: &'static str) -> Option<Vec<Table>> {
         let items = match self.root.remove(name)? {
             Value::Array(items) => items,
@@ -85,13 +86,13 @@ impl<'a> Collector<'a> {
         self.faults.push(fault);
     }
 
-    /// Notes a value in force; a later note of the same key replaces the earlier one.
+    /// Records a value in force; a later record of the same key replaces the earlier one.
     pub(crate) fn show(&mut self, shown: Shown) {
         self.shown.retain(|earlier| earlier.key != shown.key);
         self.shown.push(shown);
     }
 
-    /// The flag or environment variable that sets `path`, noting that there is such a key.
+    /// The flag or environment variable that sets `path`; the key is recorded as known.
     pub(super) fn overriding(&mut self, path: &str) -> Option<(String, Origin)> {
         self.known.insert(path.to_owned());
         if let Some(value) = self.sources.flags.get(path) {
@@ -102,8 +103,8 @@ impl<'a> Collector<'a> {
         Some((value.clone(), Origin::Environment(name)))
     }
 
-    /// `text` with each `${NAME}` replaced from the environment; `None` where one of them is not to be had. A fault
-    /// shows the text as `shown`.
+    /// `text` with each `${NAME}` replaced from the environment; `None` if one of them is not set. A fault shows the
+    /// text as `shown`.
     pub(super) fn expand(&mut self, path: &str, text: &str, shown: &str) -> Option<String> {
         let mut expanded = String::new();
         let mut rest = text;
@@ -126,7 +127,7 @@ impl<'a> Collector<'a> {
         whole.then(|| expanded + rest)
     }
 
-    /// Everything that nobody asked for is unknown; then all faults, or what is in force.
+    /// Reports every key that was not read as unknown; then returns all faults, or the values in force.
     pub(crate) fn finish(mut self) -> Result<Vec<Shown>, Faults> {
         for name in std::mem::take(&mut self.root).keys() {
             let known = "cluster, auto_create, ring, shard, ledger, reservoir, limits, obf_key, sequence, listen and traces";

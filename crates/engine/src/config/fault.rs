@@ -1,4 +1,4 @@
-//! What is wrong with a configuration: every fault at once, each with key, value and bound.
+//! Faults of a configuration: all at once, each with key, value and bound.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use std::fmt;
 pub struct Fault {
     /// The key's path, as `ring.shard_bits` or `shard[2].slot`.
     pub key: String,
-    /// What was found, as written; `missing` or `unknown` where the key itself is the fault. Never a secret.
+    /// The value as written; `missing` or `unknown` if the key itself is the fault. Never a secret.
     pub value: String,
     /// What is allowed.
     pub bound: String,
@@ -26,8 +26,7 @@ impl Fault {
     }
 }
 
-/// A text in which somebody may have put a URL with a password where none is expected: without that password. Where it is
-/// not clear how far it reaches, more is hidden.
+/// Removes the password of a URL in a text where no URL is expected. If its end is not clear, more is hidden.
 fn without_login(text: String) -> String {
     let Some((scheme, rest)) = text.split_once("://") else { return text };
     let hidden = rest.rsplit_once('@').and_then(|(login, place)| {
@@ -43,7 +42,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// All faults of a configuration, in the order in which they were met; never empty.
+/// All faults of a configuration, in the order of reading; never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Faults(pub Vec<Fault>);
 

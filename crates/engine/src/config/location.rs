@@ -4,7 +4,7 @@ use std::{fmt, path::PathBuf};
 
 use super::ServerPlace;
 
-/// Where a store or ledger is. Printed without what is secret.
+/// The location of a store or ledger. Printed without secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
     /// An SQLite file; relative paths have been put under the data directory.
@@ -16,7 +16,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// The word of the configuration.
+    /// The name in the configuration.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Sqlite(_) => "sqlite",

@@ -28,7 +28,7 @@ pub(super) fn put_under(data: &Path, place: &mut Place) {
     }
 }
 
-/// Notes every fault that concerns more than one key. Shards come with their places in the file's list.
+/// Records every fault that concerns more than one key. Shards come with their positions in the file's list.
 pub(super) fn check(
     checker: &mut Collector<'_>,
     ring: &RingPart,
@@ -57,7 +57,7 @@ pub(super) fn check(
     }
 }
 
-/// What tells a place from others, the key that names it, and what it is.
+/// A location's identity, the key that names it, and its kind for messages.
 fn identity_of(place: &Place) -> Option<(Identity, &'static str, &'static str)> {
     match place {
         Place::Sqlite(path) => Some((identity(path), "path", "file")),
@@ -94,24 +94,25 @@ fn check_volatile(
     }
 }
 
-/// What tells two names of one place.
+/// The identity of a location: equal for two names of one location.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Identity {
-    /// A file that is there, whatever its names.
+    /// A file that exists, whatever its names.
     Inode { device: u64, inode: u64 },
-    /// A file yet to come: links and dots resolved as far as the path exists.
+    /// A file that does not exist yet: links and dots are resolved as far as the path exists.
     Path(PathBuf),
     /// Tables of a server.
     Database(String),
 }
 
-/// After so long without an answer a disk is said to hang.
+/// A disk that does not respond for so long is considered hanging.
 const ANSWER_MAX: Duration = Duration::from_secs(1);
 
-/// Directories whose disk has not answered: each is waited for once, and one thread hangs with it.
+/// Directories whose disk has not responded: each is waited for once, and one thread hangs with it.
 static MUTE: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
-/// A disk that hangs keeps nobody from a start: its files go by their paths, and the stamps in them tell the rest.
+/// The identity of a file. A disk that hangs does not block the start: its files are then identified by their paths,
+/// and later by their stamps.
 fn identity(path: &Path) -> Identity {
     let mute = || MUTE.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = path.parent().unwrap_or(path).to_owned();
@@ -141,7 +142,7 @@ fn look(path: &Path) -> Identity {
     Identity::Path(by_parent().unwrap_or_else(|| lexical(path)))
 }
 
-/// The path without `.` and `..`, from the root.
+/// The absolute path without `.` and `..`.
 fn lexical(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).components() {

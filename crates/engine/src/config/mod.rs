@@ -1,6 +1,7 @@
-//! One TOML file, each room's part in a file of its own; flag over environment over file over default.
+//! Configuration from one TOML file. A flag overrides the environment, which overrides the file, which overrides the
+//! default.
 //!
-//! Every fault is reported at once, as [`Fault`]: key, value, bound. Nothing is touched while a configuration is read.
+//! Every fault is reported at once, as [`Fault`]: key, value, bound. Nothing is changed while a configuration is read.
 //!
 //! ```
 //! use sequent_engine::config::{Config, Sources};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Where a value came from; a flag wins over the environment, that over the file, that over the default.
+/// The origin of a value. A flag overrides the environment, the environment the file, and the file the default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     /// The command line.
@@ -11,7 +11,7 @@ pub enum Origin {
     Environment(String),
     /// The configuration file.
     File,
-    /// Nobody said anything.
+    /// The default: the value is not set anywhere.
     Default,
 }
 
@@ -31,9 +31,9 @@ impl fmt::Display for Origin {
 pub struct Shown {
     /// The key's path.
     pub key: String,
-    /// The value, as TOML; `none` where there is none.
+    /// The value, as TOML; `none` without a value.
     pub value: String,
-    /// Where it came from.
+    /// The origin of the value.
     pub origin: Origin,
 }
 

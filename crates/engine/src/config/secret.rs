@@ -1,9 +1,9 @@
-//! URLs that may hold a secret, as they may be printed.
+//! URLs that may hold a secret, in a form that may be printed.
 
 const HIDDEN: &str = "***";
 
-/// A URL as it may be printed: without its password, and without what follows a `?` or `#`. What does not have the form
-/// of a URL with a login is hidden whole: nobody knows which part of it is the secret.
+/// A URL that may be printed: without its password, and without the part after `?` or `#`. A text without the form of
+/// a URL with a login is hidden whole, since any part of it may be the secret.
 pub(super) fn masked(url: &str) -> String {
     if is_variable(url) {
         return url.to_owned();
@@ -14,7 +14,7 @@ pub(super) fn masked(url: &str) -> String {
         let place = place.split(['?', '#']).next().filter(|place| place.contains('/'))?;
         let (user, password) = match login.split_once(':') {
             None => (login, String::new()),
-            // The name of a variable is no secret, and tells where the password comes from.
+            // The name of a variable is no secret, and shows where the password comes from.
             Some((user, password)) if is_variable(password) => (user, format!(":{password}")),
             Some((user, _)) => (user, format!(":{HIDDEN}")),
         };
@@ -24,7 +24,7 @@ pub(super) fn masked(url: &str) -> String {
     shown().unwrap_or_else(|| HIDDEN.to_owned())
 }
 
-/// Whether it is one `${NAME}` and nothing else.
+/// Whether the text is one `${NAME}` and nothing else.
 fn is_variable(text: &str) -> bool {
     let name = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
     name.is_some_and(|name| !name.contains(['{', '}']))

@@ -1,13 +1,13 @@
 //! Variables that Kubernetes sets for each Service of a namespace ("service links").
 //!
-//! A Service called `sequent-ledger` puts `SEQUENT_LEDGER_SERVICE_HOST`, `SEQUENT_LEDGER_PORT` and others into every pod of
-//! its namespace. Nobody wrote them for this program: they are no keys, and no faults.
+//! A Service called `sequent-ledger` puts `SEQUENT_LEDGER_SERVICE_HOST`, `SEQUENT_LEDGER_PORT` and others into every
+//! pod of its namespace. They are not meant for this program, so they are neither keys nor faults.
 
 use std::net::{IpAddr, SocketAddr};
 
-/// Whether Kubernetes made this variable for a Service: by the end of its name, and by the form of its value.
+/// Whether Kubernetes set this variable for a Service, by the end of its name and the form of its value.
 ///
-/// The value counts as well: `SEQUENT_LEDGER_PORT=3306` is somebody's mistake, and stays a fault.
+/// The value counts as well: `SEQUENT_LEDGER_PORT=3306` is a user's mistake, and stays a fault.
 pub(super) fn is_service_link(name: &str, value: &str) -> bool {
     if name.ends_with("_SERVICE_HOST") {
         return is_address(value);
@@ -52,7 +52,7 @@ fn is_url(value: &str) -> bool {
 mod tests {
     use crate::config::{Config, Sources};
 
-    /// The faults of a configuration with one variable.
+    /// The number of faults of a configuration with one variable.
     fn faults(name: &str, value: &str) -> usize {
         let mut sources = Sources::embedded("data");
         sources.environment.insert(name.to_owned(), value.to_owned());

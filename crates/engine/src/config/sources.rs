@@ -1,23 +1,24 @@
-//! What a configuration is read from.
+//! The sources of a configuration.
 
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
 };
 
-/// What a configuration is read from: flags over environment over file over defaults.
+/// The sources of a configuration: flags override the environment, which overrides the file, which overrides the
+/// defaults.
 ///
-/// A key in a flag is its dotted path (`ring.shard_bits`); in the environment `SEQUENT_RING_SHARD_BITS`.
-/// Shards and sequences are lists, and come from the file alone.
+/// A key in a flag is its dotted path (`ring.shard_bits`); in the environment `SEQUENT_RING_SHARD_BITS`. Shards and
+/// sequences are lists, and come from the file alone.
 #[derive(Debug, Clone)]
 pub struct Sources {
-    /// Where embedded stores, the marker file and relative paths live.
+    /// The data directory: embedded stores, the version file and relative paths are in it.
     pub data: PathBuf,
     /// The configuration file, if there is one.
     pub file: Option<PathBuf>,
     /// Dotted path and value of each flag given.
     pub flags: BTreeMap<String, String>,
-    /// The environment; only names that begin with `SEQUENT_`, and those that the file names as `${NAME}`, are read.
+    /// The environment. Only names that begin with `SEQUENT_`, and those that the file names as `${NAME}`, are read.
     pub environment: BTreeMap<String, String>,
 }
 

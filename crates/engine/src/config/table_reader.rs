@@ -6,17 +6,17 @@ use toml::{Table, Value};
 
 use super::{Fault, Origin, Shown, collector::Collector, secret::masked};
 
-/// One table, read key by key. A key that has a fault reads as its default, so that reading goes on to the next fault.
+/// One table, read key by key. A key with a fault reads as its default, so that reading goes on to the next fault.
 pub(crate) struct TableReader<'c, 'a> {
     checker: &'c mut Collector<'a>,
     path: String,
     table: Table,
-    /// Whether flags and environment may name its keys.
+    /// Whether flags and environment may set its keys.
     single: bool,
     known: Vec<&'static str>,
 }
 
-/// The keys of places, as far as the engines that are to come share them.
+/// The keys of locations on servers that several engines share.
 const SERVER_KEYS: [&str; 11] = [
     "path",
     "url",
@@ -36,7 +36,7 @@ impl<'c, 'a> TableReader<'c, 'a> {
         Self { checker, path, table, single, known: Vec::new() }
     }
 
-    /// Whether the file has `key`, whatever its value; ask before it is read.
+    /// Whether the file has `key`, whatever its value. Must be called before the key is read.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.table.contains_key(key)
     }
@@ -64,7 +64,7 @@ impl<'c, 'a> TableReader<'c, 'a> {
         self.checker.show(Shown { key, value, origin });
     }
 
-    /// A whole number within `allowed`, if the key is there.
+    /// A whole number within `allowed`, if the key is set.
     pub(crate) fn integer_opt(&mut self, key: &'static str, allowed: RangeInclusive<u64>) -> Option<u64> {
         let Some((found, origin)) = self.look(key) else {
             self.show(key, "none".to_owned(), Origin::Default);
@@ -135,7 +135,8 @@ impl<'c, 'a> TableReader<'c, 'a> {
         self.checker.expand(&path, &text, &text)
     }
 
-    /// A URL that must be there and may hold a secret: expanded, and as it may be printed. No fault repeats more of it.
+    /// A required URL that may hold a secret: expanded, and in a form that may be printed. Faults show only the
+    /// latter.
     pub(crate) fn url(&mut self, key: &'static str, bound: &str) -> Option<(String, String)> {
         let Some((found, origin)) = self.look(key) else {
             self.fault(key, "missing", bound);
@@ -151,14 +152,15 @@ impl<'c, 'a> TableReader<'c, 'a> {
         Some((self.checker.expand(&path, &text, &shown)?, format!("{shown:?}")))
     }
 
-    /// Keys whose own checks come with what reads them: whatever their values, until then they are at least known.
+    /// Marks the keys of a location as known without checking their values. Their checks need a kind, which is unknown
+    /// or not built in.
     pub(crate) fn pass_over(&mut self) {
         for key in SERVER_KEYS {
             self.look(key);
         }
     }
 
-    /// A text that must be there.
+    /// A required text.
     pub(crate) fn demanded(&mut self, key: &'static str, bound: &str) -> Option<String> {
         let there = self.has(key);
         let text = self.text(key);
@@ -168,7 +170,7 @@ impl<'c, 'a> TableReader<'c, 'a> {
         text
     }
 
-    /// A text that names one of a few things.
+    /// A text that must be one of a few names.
     pub(crate) fn choice<T: Copy>(
         &mut self,
         key: &'static str,
@@ -195,7 +197,7 @@ impl<'c, 'a> TableReader<'c, 'a> {
         }
     }
 
-    /// A list of texts; in a flag or variable parted by commas, or as it would stand in the file.
+    /// A list of texts; in a flag or variable separated by commas, or as in the file.
     pub(crate) fn texts(&mut self, key: &'static str) -> Option<Vec<String>> {
         let (found, origin) = self.look(key)?;
         let texts = match &found {
@@ -211,13 +213,13 @@ impl<'c, 'a> TableReader<'c, 'a> {
         texts
     }
 
-    /// Notes the default that a key has which nobody set.
+    /// Records the default of a key that is not set.
     pub(crate) fn default_shown(&mut self, key: &str, value: String) {
         let key = self.key(key);
         self.checker.show(Shown { key, value, origin: Origin::Default });
     }
 
-    /// Whatever was not asked for is unknown.
+    /// Reports every key that was not read as unknown.
     pub(crate) fn finish(self) {
         let known = self.known.join(", ");
         for key in self.table.keys() {
@@ -231,7 +233,7 @@ fn in_list(items: &[Value]) -> Option<Vec<String>> {
     items.iter().map(|item| item.as_str().map(str::to_owned)).collect()
 }
 
-/// The texts of a flag or variable. Quotes are a file's way of writing: one inside a text would be somebody's mistake.
+/// The texts of a flag or variable. Quotes belong to the file's syntax: a quote inside a text is a mistake.
 fn listed(text: &str) -> Option<Vec<String>> {
     let written = format!("texts = {text}").parse::<Table>().ok();
     let written = written.and_then(|table| in_list(table.get("texts")?.as_array()?));

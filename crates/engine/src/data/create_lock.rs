@@ -10,18 +10,19 @@ use sequent_core::Env;
 
 use super::version_file::LOCK_FILE;
 
-/// The longest pause between two looks at the lock; each is drawn between half of it and all of it.
+/// The longest pause between two attempts at the lock; each pause is random between half of it and all of it.
 const PAUSE_MAX: Duration = Duration::from_millis(10);
 
-/// The turn to make a cluster in a directory, until it is dropped; whoever had it before may have made one.
+/// The exclusive right to create a cluster in a directory, until it is dropped. The holder before may have created
+/// one.
 pub(crate) struct Turn {
     _lock: File,
 }
 
-/// Waits for the turn, `patience` at most: without it a process that finds no cluster makes one all the same, since two
-/// that make one together end with one.
+/// Waits for the lock, for `patience` at most. Without the lock a process that finds no cluster creates one all the
+/// same: concurrent creation ends with one cluster.
 pub(crate) async fn turn_to_make(data: &Path, patience: Duration, env: &Env) -> Option<Turn> {
-    // The lock of the marker file, which nobody holds for long: a directory then has one file less to explain.
+    // The version file's lock, which is never held for long: so the directory needs no further file.
     let lock = OpenOptions::new().create(true).append(true).open(data.join(LOCK_FILE)).ok()?;
     let tries = async {
         while lock.try_lock().is_err() {

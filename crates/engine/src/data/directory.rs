@@ -1,4 +1,4 @@
-//! What a data directory holds before anything in it is touched.
+//! The content of a data directory before anything in it is changed.
 
 use std::{
     fs, io,
@@ -16,23 +16,23 @@ use crate::{
     error::OpenError,
 };
 
-/// Names that may lie in the directory of a cluster that does not exist yet.
+/// Names allowed in the directory of a cluster that does not exist yet.
 const WELCOME: [&str; 2] = ["lost+found", "sequent.toml"];
 
-/// What a look at the places of a configuration found.
+/// The result of a search in the places of a configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Found {
-    /// The ledger is there.
+    /// The ledger exists.
     Cluster,
-    /// Nothing that could be lost: a new cluster may be made.
+    /// Nothing that could be lost: a new cluster may be created.
     Nothing,
     /// The ledger is on a server, which knows whether there is a cluster.
     Elsewhere,
 }
 
-/// Looks, and touches nothing. What is neither a cluster nor nothing is refused, naming what was found.
+/// Searches, and changes nothing. A directory that is neither a cluster nor empty is refused with what was found.
 ///
-/// Where the ledger is there, nobody asks for the shards: one whose disk hangs keeps nobody from a start.
+/// If the ledger exists, the shards are not examined: a shard on a hanging disk does not block a start.
 pub async fn look(config: &Config) -> Result<Found, OpenError> {
     let ledger = match &config.ledger.place {
         Place::Sqlite(ledger) => ledger,
@@ -52,11 +52,11 @@ fn judge(config: &Config, ledger: &Path, asking: &Asking) -> Result<Found, OpenE
     let shards = existing_shards(config, asking);
     let orphans: Vec<PathBuf> =
         shards.into_iter().chain(asking.about(&home).exists().then(|| home.clone())).collect();
-    // Once more: a process that is making the cluster makes the ledger before the shards.
+    // Checked once more: a process that is creating the cluster creates the ledger before the shards.
     if is_there(asking.about(ledger))? {
         return Ok(Found::Cluster);
     }
-    // No shard either: whoever left the marker had neither here.
+    // There is no shard either: the process that left the version file had neither here.
     let is_bare = orphans.len() == 1 && orphans.first() == Some(&home);
     if is_bare && config.embedded {
         return Err(OpenError::Refused(of_another_place(config, ledger, asking)));
@@ -75,7 +75,7 @@ fn judge(config: &Config, ledger: &Path, asking: &Asking) -> Result<Found, OpenE
     Ok(Found::Nothing)
 }
 
-/// Of a directory with a marker, and neither ledger nor shard, that is looked at without a configuration file.
+/// The message about a directory with a version file, but neither ledger nor shard, if no configuration file is used.
 fn of_another_place(config: &Config, ledger: &Path, asking: &Asking) -> String {
     let (data, ledger) = (config.data.display(), ledger.display());
     let name_it = "name its configuration: `--config FILE`, or the environment's SEQUENT_CONFIG";
@@ -92,7 +92,7 @@ fn of_another_place(config: &Config, ledger: &Path, asking: &Asking) -> String {
     }
 }
 
-/// Makes the data directory.
+/// Creates the data directory.
 pub async fn prepare(config: &Config) -> Result<(), OpenError> {
     let (data, limit) = (config.data.clone(), config.ring.health.attempt_timeout);
     let make = move |asking: &Asking| {
@@ -110,7 +110,7 @@ fn is_there(ledger: &Path) -> Result<bool, OpenError> {
 }
 
 fn existing_shards(config: &Config, asking: &Asking) -> Vec<PathBuf> {
-    // The widest ring's names: the layout is not known before the ledger is read.
+    // A layout of the widest ring: the layout is not known before the ledger is read.
     let layout = Layout::new(sequent_core::SHARD_BITS_MAX, 0).or_else(|_| config.first_layout());
     let parts = layout.map(|layout| config.shards_of(layout)).unwrap_or_default();
     let file = |place| match place {
@@ -129,7 +129,7 @@ fn refuse_foreign(data: &Path) -> Result<(), OpenError> {
     for entry in entries {
         let name = entry.map_err(|error| unusable(data, &error))?.file_name();
         let text = name.to_string_lossy();
-        // A process that makes the cluster at this moment may have come further than the look above.
+        // A process that creates the cluster at this moment may have got further since the check above.
         let ours = text.starts_with("shard-")
             || text.starts_with("ledger.db")
             || text.starts_with(version_file::FILE);

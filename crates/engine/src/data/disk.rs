@@ -1,4 +1,4 @@
-//! Calls to a disk that may hang: on a thread of their own, and given up after a while.
+//! Calls to a disk that may hang. They run on a thread of their own, and are abandoned after a time limit.
 
 use std::{
     path::{Path, PathBuf},
@@ -8,12 +8,12 @@ use std::{
 
 use crate::error::OpenError;
 
-/// The path that is being asked about, for whoever has to say which disk does not answer.
+/// The path in use, so that the error can say which disk does not respond.
 #[derive(Clone)]
 pub(super) struct Asking(Arc<Mutex<PathBuf>>);
 
 impl Asking {
-    /// Begins to ask about `path`.
+    /// Sets the path in use.
     pub(super) fn about<'a>(&self, path: &'a Path) -> &'a Path {
         path.clone_into(&mut self.now());
         path
@@ -24,8 +24,8 @@ impl Asking {
     }
 }
 
-/// Does `work` within `limit`, or says under which path the disk does not answer. A start does this a few times and ends if
-/// it fails, so the threads that hang with a disk are few.
+/// Does `work` within `limit`, or fails with the path whose disk does not respond. A start does this a few times and
+/// ends if it fails, so few threads hang with a disk.
 pub(super) async fn asked<T: Send + 'static>(
     first: &Path,
     limit: Duration,

@@ -1,8 +1,8 @@
 //! Advice about a counter that was set far ahead by hand: one table for `sequent doctor` and for quarantine notes.
 //!
-//! All servers are stopped first, because a running one may hold the wrong values in its grants. Where no cell can be
-//! trusted, nothing tells how far the counter was: it may have been ahead of the other slots, and `seen` is only what servers
-//! reported last. Then only what callers hold can tell.
+//! All servers are stopped first, because a running one may hold the wrong values in its grants. If no cell can be
+//! trusted, the counter's position is unknown: it may have been ahead of the other slots, and `seen` is only what
+//! servers reported last. Then only the numbers that callers hold can show it.
 
 use sequent_core::Condition;
 
@@ -17,7 +17,7 @@ const CEILING: &str = "find out who wrote it; stop every server, and run nothing
     then, before anything is given, `sequent advance NAME TO`, TO above the highest number of it that any caller has (where more is \
     asked for, that). Then start the servers again";
 
-/// A row that claims more than anybody can have taken.
+/// A row that shows more than can have been taken.
 const ROW: &str = "find out who wrote it; unless the other slots were out for so long, stop every server, and run nothing else that \
     gives numbers; where its cell is there, open, of the row's epoch, its store no old copy, and not far above the key's other slots \
     itself, set `ceiling` in the ledger's row of that counter, and `base` and `seen` where they are higher, to its cell's value. Else \
@@ -33,11 +33,11 @@ const BOTH: &str = "find out who wrote them; unless the other slots were out for
     but no lower than a `base` or `seen` that is not far above these. Then, before anything is given, `sequent advance NAME TO`, TO \
     above the highest number of it that any caller has (where more is asked for, that), and start the servers again";
 
-/// A cell far on that the ledger has no row of: it may be all that knows.
+/// A cell far ahead without a row in the ledger: it may be the only record.
 const ROWLESS: &str = "where the ledger was lost, the value is right: leave the cell as it is, and `sequent advance NAME TO --leap`, TO at \
     least the highest number of it that was given; otherwise find out who set it";
 
-/// What to do about a leap, by what was found to be far ahead.
+/// The advice about a leap, by the value that was found to be far ahead.
 pub const fn leap_advice(condition: Option<Condition>) -> &'static str {
     match condition {
         Some(Condition::FarWithoutRow) => ROWLESS,

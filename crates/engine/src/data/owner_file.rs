@@ -8,10 +8,10 @@ use std::{
 
 use serde::Deserialize;
 
-/// Where servers leave it, a file each; `sequent serve` writes them.
+/// The folder of these files, one a server; `sequent serve` writes them.
 pub(super) const FOLDER: &str = "serving";
 
-/// The files that are looked at, at most, and how much of each is read.
+/// Upper limit of the files examined, and of the bytes read of each.
 const FILES_MAX: usize = 64;
 const FILE_BYTES_MAX: u64 = 4096;
 
@@ -26,8 +26,8 @@ struct Of {
     embedded: bool,
 }
 
-/// The name of the cluster with a configuration of its own that this directory belongs to; `None` where nobody says so, or a server
-/// of the embedded cluster was here too.
+/// The name of the configured cluster that this directory belongs to. `None` if no file names one, or if a server of
+/// the embedded cluster used the directory, too.
 pub(super) fn configured_cluster(data: &Path) -> Option<String> {
     let entries = fs::read_dir(data.join(FOLDER)).ok()?.filter_map(Result::ok).take(FILES_MAX);
     let mut found = entries.filter_map(|entry| announced(&entry.path()));

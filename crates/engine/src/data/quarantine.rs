@@ -1,4 +1,4 @@
-//! Counters in quarantine, noted in the data directory: who only looks, without a counter of its own, sees them too.
+//! Counters in quarantine, noted in the data directory. Commands that have no counter of their own can show them, too.
 
 use std::{
     collections::BTreeMap,
@@ -12,20 +12,21 @@ use sequent_core::{Condition, ErrorKind, Event, Key, SlotIndex, ledger::SlotComm
 use super::leap_advice;
 use crate::status::report::QuarantineReport;
 
-/// The file's name in the data directory: one note a line, the latest of a counter counts.
+/// The file's name in the data directory: one note a line; a counter's latest note counts.
 const FILE: &str = "home.quarantine";
 
-/// Where the notes that are kept are written before they take the file's place.
+/// The temporary file for the remaining notes, before it replaces the file of notes.
 const NEXT_FILE: &str = "home.quarantine.next";
 
-/// A file longer than this is written anew with the latest note of each counter; of a longer one no more is read.
+/// Size limit in bytes. A longer file is rewritten with the latest note of each counter; no more than this is read.
 const BYTES_MAX: u64 = 1 << 18;
 
-/// The most counters noted; of more, those found last.
+/// Upper limit of the counters noted; beyond it, the latest remain.
 const COUNTERS_MAX: usize = 256;
 
-/// The notes of a data directory, shared by all its processes. Nothing rests on them: they are for people alone, so one
-/// that can't be written, or is lost between two processes, is found again by the next process that meets the counter.
+/// The notes of a data directory, shared by all its processes. They are for operators only, and nothing depends on
+/// them. A note that can't be written, or is lost between two processes, is written again by the next process that
+/// uses the counter.
 #[derive(Debug, Clone)]
 pub(crate) struct Quarantine {
     data: PathBuf,
@@ -36,8 +37,8 @@ impl Quarantine {
         Self { data: data.to_owned() }
     }
 
-    /// Notes a counter that was quarantined. Writes a line at once: it happens once a counter and process, which may
-    /// end right after.
+    /// Notes a counter that was quarantined. The line is written at once, since the process may end right after. This
+    /// happens at most once for each counter and process.
     pub(crate) fn note(&self, event: &Event, at_ms: u64) {
         let Event::Quarantined { slot, key: Some(key), kind, condition, detail } = event else { return };
         let note = QuarantineReport {
@@ -53,7 +54,7 @@ impl Quarantine {
         }
     }
 
-    /// What is in quarantine, ascending by slot and key; `words`: a slot that was rescued since is clear.
+    /// The counters in quarantine, ascending by slot and key. With `words`, a slot that was rescued since is clear.
     pub(crate) fn read(&self, words: &[SlotCommand]) -> Vec<QuarantineReport> {
         let cleared = |note: &QuarantineReport| {
             let rescue = |word: &&SlotCommand| word.slot == note.slot && word.verb == SlotVerb::Rescue;
@@ -62,7 +63,7 @@ impl Quarantine {
         self.latest().into_values().filter(|note| !cleared(note)).collect()
     }
 
-    /// An operator has cleared a slot, or (`None`) made another cluster in this directory.
+    /// Removes the notes of a slot that an operator has cleared; with `None`, all of them for a new cluster.
     pub(crate) fn forget(&self, slot: Option<SlotIndex>) -> io::Result<()> {
         let mut notes = self.latest();
         let before = notes.len();
@@ -75,7 +76,7 @@ impl Quarantine {
         if fs::metadata(&path).is_ok_and(|found| found.len() > BYTES_MAX / 2) {
             self.replace(&self.latest())?;
         }
-        // In one write, so that two processes' lines do not mix.
+        // One write, so that the lines of two processes do not mix.
         let line = serde_json::to_string(note)? + "\n";
         OpenOptions::new().create(true).append(true).open(path)?.write_all(line.as_bytes())
     }

@@ -1,4 +1,4 @@
-//! Failures as callers see them: a reason, and what they may be told.
+//! Errors for callers: a reason, and a text without internal details.
 
 pub(crate) mod reason;
 
@@ -13,26 +13,26 @@ use crate::{config::Faults, error::reason::Reason};
 pub struct FieldFault {
     /// The field, as the caller wrote it.
     pub field: Cow<'static, str>,
-    /// What was found.
+    /// The value found.
     pub value: String,
     /// What is allowed.
     pub bound: String,
 }
 
-/// A slot that could not serve, as far as data callers may know: number and cause, without addresses.
+/// A slot that could not serve, without details that callers may not know: number and cause, no addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SlotCause {
     /// The slot.
     pub slot: SlotIndex,
     /// The class of the cause.
     pub kind: ErrorKind,
-    /// The cause in words: `connection refused`, `evicted by an operator`; the class where nothing more is known.
+    /// The cause in words: `connection refused`, `evicted by an operator`; the class if nothing more is known.
     pub cause: &'static str,
 }
 
 /// A request that failed: the reason, and a text that names no address and no statement.
 ///
-/// What lay beneath is [`EngineError::detail`], for log and status only.
+/// The underlying failure is [`EngineError::detail`], for log and status only.
 #[derive(Debug, Clone)]
 pub struct EngineError {
     reason: Reason,
@@ -82,7 +82,7 @@ impl EngineError {
         Self { fields: vec![fault], ..self }
     }
 
-    /// What a failure below means to the callers of `sequence`.
+    /// The error for callers of `sequence` after a failure of a source.
     pub fn of_source(sequence: &SequenceName, error: SourceError) -> Self {
         let reason = reason_of(error.kind());
         let text = match error.kind() {
@@ -95,14 +95,14 @@ impl EngineError {
             ErrorKind::LedgerBehind => {
                 "the ledger went back, or is refused: a person must act, `sequent shards` says how".to_owned()
             }
-            // Its text names slots and cause classes only.
+            // The text names slots and cause classes only.
             ErrorKind::NoShard => format!("no slot can serve {sequence}: {}", error.context()),
             kind => format!("{sequence} can't be served: {kind}"),
         };
         Self { source: Some(error), ..Self::new(reason, text) }
     }
 
-    /// The same failure of a sequence at its end, where some numbers are left, and fewer than were asked for; nothing was
+    /// The same failure of a sequence at its end, with the numbers left, if they are fewer than requested; nothing was
     /// taken.
     #[must_use]
     pub(crate) fn with_left(self, (count, left): (u64, u64)) -> Self {
@@ -114,7 +114,7 @@ impl EngineError {
         Self { text, ..self.of_field("count", count, bound) }
     }
 
-    /// What must have happened at the start, and could not be done yet.
+    /// The error of a step of the start that was deferred and has not succeeded yet.
     pub(crate) fn of_open(error: &OpenError) -> Self {
         let reason = match error {
             OpenError::Unavailable(_) => Reason::LedgerUnavailable,
@@ -124,29 +124,29 @@ impl EngineError {
         Self::new(reason, error.to_string())
     }
 
-    /// The same failure with what lay beneath it.
+    /// The same failure with the underlying one.
     #[must_use]
     pub(crate) fn because(self, source: SourceError) -> Self {
         Self { source: Some(source), ..self }
     }
 
-    /// What callers match on.
+    /// The reason, which callers match on.
     pub fn reason(&self) -> Reason {
         self.reason
     }
 
-    /// Whether the ledger itself was refused, its file, login or schema: trying again can't help.
+    /// Whether the ledger itself was refused, its file, login or schema: a retry can't help.
     pub fn is_refused(&self) -> bool {
         let refused = |source: &SourceError| source.kind() == ErrorKind::Refused;
         self.reason == Reason::RecoveryRequired && self.source.as_ref().is_some_and(refused)
     }
 
-    /// The exit code: that of the reason.
+    /// The exit code of the reason.
     pub fn exit_code(&self) -> u8 {
         self.reason.exit_code()
     }
 
-    /// Each field that is out of bounds, for [`Reason::InvalidArgument`], or names what is not there.
+    /// The fields out of bounds, for [`Reason::InvalidArgument`], or the fields that name something unknown.
     pub fn fields(&self) -> &[FieldFault] {
         &self.fields
     }
@@ -162,7 +162,7 @@ impl EngineError {
         failures.iter().map(cause).collect()
     }
 
-    /// What lay beneath, with addresses and statements: for log, status and the operator at the command line.
+    /// The underlying failure, with addresses and statements: for log, status and the operator at the command line.
     pub fn detail(&self) -> Option<String> {
         let source = self.source.as_ref()?;
         if source.slots().is_empty() {
@@ -186,14 +186,14 @@ impl std::error::Error for EngineError {
     }
 }
 
-/// The most bytes of a caller's own text that an error repeats: errors travel into logs, and through every API. APIs cut at no
-/// fewer.
+/// Upper limit in bytes of a caller's own text in an error, since errors are written to logs and sent through every
+/// API. No API has a lower limit.
 const SHOWN_BYTES_MAX: usize = 128;
 
-/// How many of them are left where it is longer: the rest is for how long it was.
+/// How many bytes are kept of a longer text; the rest of the limit is for its length.
 const KEPT_BYTES_MAX: usize = 88;
 
-/// A caller's text, cut where it is long.
+/// A caller's text, cut if it is long.
 fn shown(text: String) -> String {
     if text.len() <= SHOWN_BYTES_MAX {
         return text;
@@ -202,7 +202,7 @@ fn shown(text: String) -> String {
     format!("{}… ({} characters)", &text[..end], text.chars().count())
 }
 
-/// The word that goes before the detail: that of an operator's word, which the store has nothing to do with, or the class.
+/// The word before the detail: that of a slot command, which is not the store's fault, or the class.
 fn said_of(failure: &SlotFailure) -> &'static str {
     failure.why.filter(|why| why.is_by_word()).map_or(failure.kind.as_str(), Why::as_str)
 }
@@ -213,7 +213,7 @@ fn detail(failure: &SlotFailure) -> &str {
     rest.unwrap_or(&failure.detail)
 }
 
-/// The reason that a kind of failure has for a caller.
+/// The reason for a caller after a kind of failure.
 pub(crate) fn reason_of(kind: ErrorKind) -> Reason {
     match kind {
         ErrorKind::Exhausted => Reason::SequenceExhausted,
@@ -233,25 +233,25 @@ pub(crate) fn reason_of(kind: ErrorKind) -> Reason {
 /// A cluster that was not opened.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum OpenError {
-    /// The configuration has faults: all of them, each with key, value and bound. Nothing was touched.
+    /// The configuration has faults: all of them, each with key, value and bound. Nothing was changed.
     #[error("{0}")]
     Config(#[from] Faults),
-    /// What was found does not fit: names what was found and what was expected.
+    /// The cluster does not fit: the text names what was found and what was expected.
     #[error("{0}")]
     Refused(String),
-    /// The ledger went back, or everything moved at once: an operator must name the loss.
+    /// The ledger went back, or everything changed at once: an operator must declare the loss.
     #[error("{0}")]
     Recovery(String),
-    /// There is no cluster, and this command makes none.
+    /// There is no cluster, and this command creates none.
     #[error("{0}")]
     NoCluster(String),
-    /// Something that must answer at the start is away.
+    /// A ledger or store that is needed at the start is unavailable.
     #[error("{0}")]
     Unavailable(String),
 }
 
 impl OpenError {
-    /// The exit code: 3 for what was refused, 4 for what may be tried again, 1 where there is no cluster.
+    /// The exit code: 3 if refused, 4 if a retry may help, 1 without a cluster.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Config(_) | Self::Refused(_) | Self::Recovery(_) => 3,
@@ -260,7 +260,7 @@ impl OpenError {
         }
     }
 
-    /// What a failure below means to whoever starts.
+    /// The error of a start after a failure of a source.
     pub fn of_source(error: &SourceError) -> Self {
         match error.kind() {
             ErrorKind::LedgerBehind => Self::Recovery(error.to_string()),

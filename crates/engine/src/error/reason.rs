@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Why a request, or a start, failed: what callers match on, the same word at every API.
+/// The reason why a request or a start failed. Callers match on it; it has the same name in every API.
 ///
 /// ```
 /// use sequent_engine::{Reason, Retry};
@@ -14,53 +14,53 @@ use std::fmt;
 pub enum Reason {
     /// A field of the request is out of bounds; no number was consumed.
     InvalidArgument,
-    /// No such sequence, and no pattern lets a first use define it.
+    /// The sequence does not exist, and no pattern lets a first use define it.
     SequenceNotFound,
-    /// The caller did not say who it is.
+    /// The caller is not authenticated.
     Unauthenticated,
     /// The caller may not do this.
     PermissionDenied,
-    /// The caller, or the server, has had its share.
+    /// The quota of the caller, or of the server, is used up.
     QuotaExceeded,
     /// The sequence is at its end.
     SequenceExhausted,
     /// No slot could serve.
     NoShardAvailable,
-    /// The ledger is needed, and away.
+    /// The ledger is needed, and unavailable.
     LedgerUnavailable,
     /// This server is stopping.
     Draining,
-    /// The ledger went back, or everything moved at once: an operator must name the loss.
+    /// The ledger went back, or everything changed at once: an operator must declare the loss.
     RecoveryRequired,
-    /// No answer in the caller's time; what was on its way is burnt.
+    /// No response within the caller's deadline; numbers in progress are discarded.
     DeadlineExceeded,
-    /// The caller holds a number that this cluster can't have given.
+    /// The caller has a number that this cluster can't have issued.
     ClusterBehind,
     /// The document has another number already.
     DocumentConflict,
     /// The reservation was not confirmed in time.
     ReservationExpired,
-    /// The same version of a definition with another content, or one that can't take the place of the one in force.
+    /// The same version of a definition with another content, or a version that can't replace the one in force.
     DefinitionConflict,
 }
 
 /// Whether the same request may be sent again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Retry {
-    /// It would fail again.
+    /// No: it would fail again.
     No,
-    /// It would fail again until a person has acted: page somebody.
+    /// No: it would fail until an operator has acted, who should be alerted.
     Page,
-    /// Yes, after the time that the answer names.
+    /// Yes, after the time that the response names.
     After,
     /// Yes.
     Yes,
-    /// Yes; each attempt may burn numbers.
+    /// Yes; each attempt may lose numbers.
     YesAtACost,
 }
 
 impl Retry {
-    /// Whether trying again can help without anybody acting.
+    /// Whether a retry can help without an operator.
     pub const fn is_retryable(self) -> bool {
         matches!(self, Self::After | Self::Yes | Self::YesAtACost)
     }
@@ -86,7 +86,7 @@ impl Reason {
         Self::DefinitionConflict,
     ];
 
-    /// The word at every API.
+    /// The name in every API.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::InvalidArgument => "INVALID_ARGUMENT",
@@ -109,8 +109,8 @@ impl Reason {
 
     /// The gRPC status code's name.
     ///
-    /// A reason that pages a person is `FAILED_PRECONDITION`: "do not retry until the system state has been fixed". gRPC
-    /// defines `UNAVAILABLE` and `ABORTED` as calls to repeat, and libraries and proxies do repeat them.
+    /// A reason that needs an operator is `FAILED_PRECONDITION`: "do not retry until the system state has been fixed".
+    /// gRPC defines `UNAVAILABLE` and `ABORTED` as calls to repeat, and libraries and proxies do repeat them.
     pub const fn grpc(self) -> &'static str {
         match self {
             Self::InvalidArgument => "INVALID_ARGUMENT",
@@ -129,7 +129,8 @@ impl Reason {
         }
     }
 
-    /// The HTTP status: 409 wherever gRPC has `FAILED_PRECONDITION`. Proxies and clients repeat a 503, and many any 5xx.
+    /// The HTTP status: 409 for each reason with gRPC's `FAILED_PRECONDITION`. Proxies and clients repeat a 503, and
+    /// many repeat any 5xx.
     pub const fn http(self) -> u16 {
         match self {
             Self::InvalidArgument => 400,

@@ -1,4 +1,4 @@
-//! A key in use: its tower of sources, from the guard's counters to the reservoir.
+//! An active key: its stack of sources, from the guard's counters to the reservoir.
 
 use std::{
     sync::{Arc, OnceLock, atomic::Ordering},
@@ -25,40 +25,41 @@ use crate::{
     telemetry::MeteredSource,
 };
 
-/// A key in use.
+/// A key in use, with its counters and its reservoir.
 pub(crate) struct ActiveKey {
     entry: Arc<Entry>,
     spanned: Arc<RangeMapping>,
     reservoir: Reservoir,
-    /// The number that its key was advanced to; 0 where it was not.
+    /// The number that the key was advanced to; 0 without an advance.
     floor: u64,
-    /// Here as well, since the hot path looks at it.
+    /// A copy of the entry's value: the hot path reads it.
     has_texts: bool,
     is_plain: bool,
-    /// `None` without a template: most keys.
+    /// `None` without a template, which is the case for most keys.
     period: Option<Box<Period>>,
-    /// Made where a caller tells what it was given.
+    /// Created when a caller first reports the highest number that it was given.
     reach: OnceLock<Box<Reach>>,
 }
 
-/// Into how many leases what is left of a key would have to be cut at least.
+/// A lease holds at most what is left of a key divided by this.
 const LEASE_PARTS: u64 = 1000;
 
-/// A key whose period ends soon is kept idle for so long, so that the next one is made ahead for it.
+/// Idle time before a key is dropped whose period ends soon. The key must remain, so that the next period's key is
+/// created ahead.
 const ENDING_IDLE_AFTER: Duration = Duration::from_secs(3600);
 
-/// What soon is, in seconds.
+/// Seconds before its end from which a period counts as ending soon.
 const ENDING_WITHIN_S: i64 = 3600;
 
-/// A key of a period that has ended is dropped when nothing was taken for so long.
+/// Idle time before a key of an ended period is dropped.
 const ENDED_IDLE_AFTER: Duration = Duration::from_secs(5);
 
-/// A number that was ready.
+/// A number that was ready in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ready {
     /// The number.
     pub number: u64,
-    /// The version of the definition that it was given under.
+    /// The version of the definition that the number was issued under.
     pub version: u32,
 }
 
@@ -67,17 +68,17 @@ impl ActiveKey {
         &self.reservoir
     }
 
-    /// The definition that it was made from.
+    /// The definition that the key was made from.
     pub(crate) fn entry(&self) -> &Entry {
         &self.entry
     }
 
-    /// The same, to be kept.
+    /// The same, as a shared pointer.
     pub(crate) fn shared_entry(&self) -> &Arc<Entry> {
         &self.entry
     }
 
-    /// The number that its key had been advanced to when it was made.
+    /// The number that the key had been advanced to when it was made.
     pub(crate) fn floor(&self) -> u64 {
         self.floor
     }
@@ -86,18 +87,18 @@ impl ActiveKey {
         self.entry.version
     }
 
-    /// How far it may have been taken.
+    /// How far the key may have been used.
     pub(crate) fn reach(&self) -> &Reach {
         self.reach.get_or_init(Box::default)
     }
 
-    /// Whether its numbers are given without a look at the clock: they have no texts, and one version.
+    /// Whether numbers are issued without reading the clock: the sequence has no texts and one version.
     pub(crate) fn is_plain(&self) -> bool {
         self.is_plain
     }
 
-    /// Whether it gives the numbers that a request aims at; without an aim, those of a sequence with one version and no
-    /// template. Versions that share a counter have one end: any of them gives its numbers.
+    /// Whether the key serves a resolved request. A request without a resolved key needs a sequence with one version
+    /// and no template. Versions that share a counter have the same end: any of them may issue its numbers.
     pub(crate) fn serves(&self, aim: Option<&ResolvedRequest>) -> bool {
         let Some(aim) = aim else { return self.is_plain };
         let span = |entry: &Entry| entry.known().ok().map(Body::span);
@@ -108,21 +109,21 @@ impl ActiveKey {
         }
     }
 
-    /// Whether its numbers have texts, and are nobody's without.
+    /// Whether the numbers have texts. Such numbers are never issued without them.
     pub(crate) fn has_texts(&self) -> bool {
         self.has_texts
     }
 
-    /// How long it may be idle before it is dropped. One of a period that ends within the hour is kept for the period that
-    /// follows; one of a period that has ended goes at once, and only those who name that period by an instant may want
-    /// it again.
+    /// Idle time before the key is dropped. A key whose period ends within the hour is kept for the period that
+    /// follows. A key whose period has ended is dropped soon: only requests that name that period by an instant can
+    /// need it again.
     pub(crate) fn idle_after(&self, now: Timestamp) -> Duration {
         let to_come = |period: &Period| {
             let in_s = period.from.as_second() - now.as_second();
             period.from > now && in_s <= ENDING_WITHIN_S
         };
         if self.period().is_some_and(to_come) {
-            // Made ahead: it is kept until somebody may want it.
+            // The key was created ahead: it is kept until requests can need it.
             return ENDING_IDLE_AFTER;
         }
         match self.period().and_then(|period| period.until) {
@@ -132,12 +133,12 @@ impl ActiveKey {
         }
     }
 
-    /// Its period, if its sequence has a template.
+    /// The key's period, if its sequence has a template.
     pub(crate) fn period(&self) -> Option<&Period> {
         self.period.as_deref()
     }
 
-    /// A number that is ready, of a sequence without texts.
+    /// A number that is ready, of a sequence without texts. Never waits.
     pub(crate) fn try_next(&self) -> Option<Ready> {
         if !self.is_plain {
             return None;
@@ -146,31 +147,31 @@ impl ActiveKey {
         Some(Ready { number, version: self.version() })
     }
 
-    /// The most numbers that one lease may hold, whatever is configured.
+    /// Upper limit of the numbers in one lease, whatever is configured.
     pub(crate) fn lease_max(&self) -> u64 {
         lease_max_of(self.spanned.left())
     }
 
-    /// How many numbers are left of its range, and how many there were.
+    /// The numbers left of the key's range, and the size of the range.
     pub(crate) fn room(&self) -> (u64, u64) {
         let capacity = self.entry.known().map_or(0, |body| body.span().capacity());
         (self.spanned.left(), capacity)
     }
 
-    /// Whether nothing has been taken for `after`; what is kept beyond need is burnt on the way.
+    /// Whether nothing has been taken for `after`. Surplus of the reservoir is discarded on the way.
     pub(crate) fn is_idle(&self, after: Duration) -> bool {
         self.reservoir.trim() >= after
     }
 }
 
-/// The most numbers of one lease where so many are left of a key: a thousandth of them, so that leases skip little of a
-/// bounded sequence, and one number at least.
+/// Upper limit of one lease with so many numbers left: a thousandth, at least one. So a lost lease skips little of a
+/// bounded sequence.
 pub(crate) fn lease_max_of(left: u64) -> u64 {
     (left / LEASE_PARTS).max(1)
 }
 
-/// A live key's reservoir. While it is held, the key is not given up as idle. It is closed when the ledger went back or was
-/// recovered: ask for it again then.
+/// An active key's reservoir. While this value is held, the key is not dropped as idle. The reservoir is closed when
+/// the ledger went back or was recovered: request a new one then.
 #[derive(Clone)]
 pub struct Keyed(Arc<ActiveKey>);
 
@@ -179,30 +180,30 @@ impl Keyed {
         Self(live)
     }
 
-    /// Where the key's numbers are ready.
+    /// The reservoir that holds the key's ready numbers.
     pub fn reservoir(&self) -> &Reservoir {
         self.0.reservoir()
     }
 
-    /// A number that is ready, or `None`: never waits. Finding nothing, it begins a refill.
+    /// A number that is ready, or `None`. Never waits. If nothing is ready, a refill begins.
     pub fn try_next(&self) -> Option<Ready> {
         self.0.try_next()
     }
 
-    /// The version of the definition that its numbers are given under.
+    /// The version of the definition that the numbers are issued under.
     pub fn version(&self) -> u32 {
         self.0.version()
     }
 }
 
 impl Inner {
-    /// The definition of a name; a first use makes it where a pattern allows.
+    /// The definition of a name. A first use creates it if an `auto_create` pattern allows that.
     pub(crate) async fn entry(&self, name: &SequenceName) -> Result<Arc<Entry>, EngineError> {
         self.ready_to_define(name).await?;
         self.catalog.find_or_create(name).await
     }
 
-    /// The same, of a sequence that somebody has defined or used.
+    /// The definition of a sequence that has been defined or used before.
     pub(crate) async fn known_entry(&self, name: &SequenceName) -> Result<Arc<Entry>, EngineError> {
         self.ready_to_define(name).await?;
         self.catalog.find_known(name).await
@@ -210,13 +211,13 @@ impl Inner {
 
     async fn ready_to_define(&self, name: &SequenceName) -> Result<(), EngineError> {
         if let Some(trouble) = self.keeper.trouble() {
-            // Before a definition is written into a ledger that may have to be replaced.
+            // No definition is written into a ledger that may have to be replaced.
             return Err(EngineError::of_source(name, trouble.error()));
         }
         self.catalog.bring_pending().await.map_err(|error| EngineError::of_open(&error))
     }
 
-    /// Builds the tower of a key, one room upon the other.
+    /// Builds the sources of a key, one layer upon the other.
     pub(crate) async fn build(
         &self,
         name: &SequenceName,
@@ -227,7 +228,7 @@ impl Inner {
         let in_effect = || top.in_effect(self.request_clock.now(&*self.env.clock));
         let entry = wanted.filter(|wanted| top.has(wanted)).unwrap_or_else(in_effect);
         if entry.body()?.placement() == Placement::Dense {
-            // It has no tower here: whoever knows that it is dense asks the ledger.
+            // Dense sequences have no sources here: their numbers are counted by the ledger.
             return Err(not_leased());
         }
         let (span, has_texts) = (entry.body()?.span(), entry.body()?.texts().is_some());

@@ -1,5 +1,5 @@
-//! The check of `above`, the highest number that a caller was given. If it exceeds all that the key's ceilings permit, then
-//! another cluster gave it, or this one lost data. The check filters nothing and raises nothing.
+//! The check of `above`, the highest number that a caller was given. If it exceeds all that the key's ceilings permit,
+//! another cluster issued it, or this cluster lost data. The check filters nothing and raises nothing.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -14,19 +14,20 @@ use crate::{
     status::report::BehindReport,
 };
 
-/// What is known of how far a live key may have been taken.
+/// How far an active key may have been used, as far as is known.
 #[derive(Debug, Default)]
 pub(crate) struct Reach {
     /// The highest number that is known to be permitted.
     known: AtomicU64,
     begun: AtomicU64,
-    /// The latest look that has ended: which it was, and what it found. Held over each, so that there is one at a time.
+    /// The number of the latest finished lookup, and its result. Locked during each lookup, so that only one runs at a
+    /// time.
     looked: Mutex<(u64, u64)>,
 }
 
 impl Engine {
-    /// Refuses a caller that was given a number above all that the key's ceilings permit. A ledger that is away, or not to
-    /// be trusted, says nothing here.
+    /// Refuses a caller that was given a number above all that the key's ceilings permit. If the ledger is unavailable
+    /// or not trusted, nothing is refused.
     pub(crate) async fn check_above(
         &self,
         live: &ActiveKey,
@@ -43,7 +44,7 @@ impl Engine {
         Err(self.accuse(key, above, permitted))
     }
 
-    /// Says that a caller holds what this cluster can't have given.
+    /// Records that a caller has a number which this cluster can't have issued, and returns the error.
     pub(crate) fn accuse(&self, key: &Key, above: u64, permitted: u64) -> EngineError {
         crate::telemetry::cluster_behind();
         let at_ms = self.0.env.clock.wall_ms();
@@ -60,11 +61,12 @@ impl Engine {
     }
 }
 
-/// The most rows that a look at all keys of a sequence reads.
+/// Upper limit of the rows read by a lookup over all keys of a sequence.
 const KEYS_MAX: usize = 4096;
 
 impl Reach {
-    /// What is permitted, where that is less than `above`; by a look that begins after this call, which many may share.
+    /// The permitted number, if it is less than `above`. The lookup begins after this call; concurrent calls may share
+    /// it.
     async fn exceeded_by<F>(&self, above: u64, look: impl FnOnce() -> F) -> Option<u64>
     where
         F: Future<Output = Option<u64>>,
@@ -73,7 +75,7 @@ impl Reach {
         let mut looked = self.looked.lock().await;
         if looked.0 <= before {
             let number = self.begun.fetch_add(1, Ordering::AcqRel) + 1;
-            // Nobody can say: nothing is refused.
+            // The permitted number is unknown: nothing is refused.
             let permitted = look().await?;
             self.known.fetch_max(permitted, Ordering::Relaxed);
             *looked = (number, permitted);
@@ -84,7 +86,7 @@ impl Reach {
 }
 
 impl Inner {
-    /// The highest number that a key may have given, looked for no further than `above`; `None` where nobody can say.
+    /// The highest number that a key may have issued. The search stops at `above`. `None` if it can't be determined.
     async fn permitted(&self, live: &ActiveKey, key: &Key, above: u64) -> Option<u64> {
         let (layout, span) = (self.cluster.layout(), live.entry().known().ok()?.span());
         let highest = |reach: Vec<(SlotIndex, u64)>| {
@@ -98,9 +100,9 @@ impl Inner {
         if ledger >= above {
             return Some(ledger);
         }
-        // A ledger that went back, and whose loss was named, may permit less than was given: its stores know.
+        // A ledger that went back may permit less than was issued, even after `recover`. The stores' cells show more.
         let stores = highest(self.keeper.values(key).await);
-        // Again: it may have been lost, and come back behind, since it was read.
+        // The ledger is read again: it may have been lost, and have come back behind, since the first read.
         let again = highest(self.keeper.ceilings(key).await.ok()?);
         let permitted = ledger.max(stores).max(again);
         if permitted >= above {
@@ -110,8 +112,9 @@ impl Inner {
         }
     }
 
-    /// The highest number that any key of a sequence may have given: one that got periods or partitions counts in other
-    /// keys than before, and its callers know nothing of that. `None` where nobody can say, or there are too many to look.
+    /// The highest number that any key of a sequence may have issued. After a sequence got periods or partitions it
+    /// counts in other keys, and callers can't know that. `None` if it can't be determined, or if there are too many
+    /// rows.
     pub(crate) async fn of_all_keys(&self, key: &Key, span: Span) -> Option<u64> {
         let (ledger, limit, name) = (&self.cluster.ledger, self.cluster.limit, Some(key.sequence()));
         let rows = within(limit, "read the rows", ledger.list(name, KEYS_MAX)).await.ok()?;
@@ -126,8 +129,8 @@ impl Inner {
     }
 }
 
-/// The highest number that a slot's counter can have given at a raw id, 0 for none. It may lie beyond the sequence's end: a
-/// definition before this one may have had a later one.
+/// The highest number that a slot's counter can have issued at a raw id, 0 for none. It may lie beyond the sequence's
+/// end, since an earlier definition may have had a later end.
 fn highest_of(layout: Layout, span: Span, slot: SlotIndex, raw: u64) -> u64 {
     let Some(id) = layout.encode(raw, slot) else {
         return if raw == 0 { 0 } else { Block::NUMBER_MAX };
@@ -180,7 +183,7 @@ mod tests {
             tokio::join!(reach.exceeded_by(30, || look(Some(13))), reach.exceeded_by(40, || look(Some(99))),)
         };
         let (first, waiters) = tokio::join!(first, waiters);
-        // The second waits for a look that begins after it came, and the third came before that one.
+        // The second caller waits for a lookup that begins after it came. The third caller came before that lookup.
         assert_eq!((first, waiters), (Some(12), (Some(13), Some(13))));
         assert_eq!(looks.load(Ordering::Relaxed), 4);
     }

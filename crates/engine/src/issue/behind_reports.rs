@@ -1,13 +1,14 @@
-//! Reports of callers that hold numbers which this cluster can't have given, one a key. The log has one line a second.
+//! Reports of callers that have numbers which this cluster can't have issued: one report a key. At most one log line a
+//! second.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::status::report::BehindReport;
 
-/// The most keys that are remembered; of further ones the accusations are counted.
+/// Upper limit of the keys remembered. Reports about further keys are only counted.
 const KEYS_MAX: usize = 64;
 
-/// What was held against this cluster, by key.
+/// The reports, by key.
 #[derive(Debug, Default)]
 pub(crate) struct BehindReports(Mutex<Kept>);
 
@@ -18,7 +19,7 @@ struct Kept {
 }
 
 impl BehindReports {
-    /// Of each key the caller with the highest number is remembered, and the latest among equals.
+    /// Adds a report. Each key keeps the report with the highest number, and the latest among equals.
     pub(crate) fn add(&self, report: BehindReport) {
         let mut kept = self.kept();
         match kept.keys.iter().position(|held| held.key == report.key) {
@@ -29,7 +30,7 @@ impl BehindReports {
         }
     }
 
-    /// The keys in the order in which they were first accused of, and how many accusations were of others.
+    /// The reports in the order of their keys' first report, and the number of reports about further keys.
     pub(crate) fn all(&self) -> (Vec<BehindReport>, u64) {
         let kept = self.kept();
         (kept.keys.clone(), kept.more)

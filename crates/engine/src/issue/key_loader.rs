@@ -1,4 +1,4 @@
-//! The loader of a key that is not in use yet. Concurrent requests share one load, which runs in a task of its own.
+//! The loader of a key that is not active yet. Concurrent requests share one load, which runs in a task of its own.
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -16,8 +16,8 @@ use crate::{
 };
 
 impl Engine {
-    /// A live key of a sequence; the first caller has it made, of the version that it wants, and the others wait for the
-    /// same.
+    /// An active key of a sequence. The first caller starts the load, for the version that it needs; the others wait
+    /// for the result.
     pub(crate) async fn live(
         &self,
         (name, key): (&SequenceName, &Key),
@@ -50,9 +50,10 @@ impl Engine {
                 Claim::Make(sender) => {
                     let (made, engine) = (sender.subscribe(), self.clone());
                     let (name, key) = (name.clone(), key.clone());
-                    // Asked for once: a maker that was ended is succeeded by one that knows less, and no harm.
+                    // The period is computed once. If a load was aborted, the next load has less to start from, which
+                    // is harmless.
                     let period = (period.take().and_then(|period| period()), wanted.map(Arc::clone));
-                    // A task of its own: a caller that goes away must not end it for the others.
+                    // A task of its own: a caller that disconnects must not abort the load for the others.
                     self.0.tasks.spawn(async move {
                         let result = engine.0.build(&name, &key, period).await.map(Arc::new);
                         engine.0.settle(&name, &key, result, &sender);
@@ -63,7 +64,7 @@ impl Engine {
             let result = made.wait_for(Option::is_some).await.map(|made| made.clone());
             match result {
                 Ok(Some(result)) => return result,
-                // Its maker was ended, by a shutdown or a bug: the next round decides.
+                // The load was aborted by a shutdown or a bug: the next round decides.
                 _ if self.0.stopping.load(Ordering::Acquire) => return Err(Self::draining()),
                 _ => tokio::task::yield_now().await,
             }
@@ -72,8 +73,8 @@ impl Engine {
 }
 
 impl Inner {
-    /// Makes a key live, unless what it was made from is no longer in force, or the engine began to stop meanwhile:
-    /// those who looked for live keys then have not seen this one.
+    /// Publishes a key as active. A key is not published if its definition is no longer in force, or if the engine
+    /// began to stop meanwhile: the code that closes active keys has then not seen it.
     fn settle(
         &self,
         name: &SequenceName,

@@ -1,4 +1,4 @@
-//! Requests as servers make them: a number that is ready, numbers within bounds, a lease; and the reload of definitions.
+//! Requests of the servers: a ready number, a number of numbers within bounds, a lease; and the reload of definitions.
 
 pub(crate) mod active_key;
 mod behind_check;
@@ -37,20 +37,20 @@ use crate::{
     ledger_timeout::not_found,
 };
 
-/// A take tries so many reservoirs of one key, where each is closed under its hands.
+/// Upper limit of attempts when the key's reservoir is closed during a take.
 const TRIES_MAX: u32 = 3;
 
-/// What numbers are taken for.
+/// The purpose that numbers are taken for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Use {
-    /// To be handed out now.
+    /// Issued at once.
     Now,
-    /// To be held.
+    /// Held by the caller for later.
     Later,
 }
 
 impl Use {
-    /// Where its numbers came from.
+    /// The source of the numbers, for metrics.
     fn way(self, waited: bool) -> Way {
         match self {
             Self::Later => Way::Lease,
@@ -61,15 +61,16 @@ impl Use {
 }
 
 impl Engine {
-    /// A number that is ready, or `None`: where the sequence is not in use yet, its numbers are not there yet, or the
-    /// text is no name; also where its numbers have texts. Never waits; makes no task, no text and no key, and reads one shared table.
+    /// A number that is ready, or `None`. `None` means that the sequence is not in use yet, that no number is ready,
+    /// that the text is not a name, or that the numbers have texts. Never waits. Creates no task, no text and no key,
+    /// and reads one shared table.
     ///
-    /// Finding a sequence in use and nothing ready, it begins a refill: [`take`](Self::take) then waits for it.
+    /// If a sequence is in use and nothing is ready, a refill begins: [`take`](Self::take) then waits for it.
     pub fn try_next(&self, name: &str) -> Option<Ready> {
         self.0.keys.get(name)?.try_next()
     }
 
-    /// `count` numbers, all or nothing, for a caller that has checked `count` against bounds of its own.
+    /// `count` numbers, all or nothing. The caller must have checked `count` against bounds of its own.
     pub async fn take(
         &self,
         name: &SequenceName,
@@ -79,14 +80,14 @@ impl Engine {
         self.give(&NextRequest::of(name.clone()).count(count), deadline).await
     }
 
-    /// What a request asks for, all or nothing, for an API that has checked its count against bounds of its own.
+    /// The numbers of a request, all or nothing. The API must have checked the count against bounds of its own.
     pub async fn give(&self, request: &NextRequest, deadline: Instant) -> Result<Issued, EngineError> {
         self.given(request, Use::Now, deadline).await
     }
 
-    /// At most as many numbers as a request asks for, for a holder that hands them out by itself: cut from the same
-    /// reservoir, and never more than a thousandth of what is left of the key, since a holder that dies skips them.
-    /// They have no texts: the holder renders them.
+    /// At most as many numbers as a request asks for, for a holder that issues them by itself. They come from the same
+    /// reservoir. A lease holds at most a thousandth of what is left of the key, since the numbers are lost if the
+    /// holder fails. The numbers have no texts: the holder renders them.
     pub async fn lend(&self, request: &NextRequest, deadline: Instant) -> Result<Issued, EngineError> {
         self.given(request, Use::Later, deadline).await
     }
@@ -101,21 +102,21 @@ impl Engine {
         self.lend(&NextRequest::of(name.clone()).count(count), deadline).await
     }
 
-    /// What the first use of a name does: defines it, where `auto_create` allows that.
+    /// The effect of a name's first use: the sequence is defined if `auto_create` allows that.
     ///
     /// # Errors
     ///
-    /// `SEQUENCE_NOT_FOUND` where it does not; those of the ledger.
+    /// `SEQUENCE_NOT_FOUND` if `auto_create` does not allow it; errors of the ledger.
     pub async fn first_use(&self, name: &SequenceName) -> Result<(), EngineError> {
         self.0.entry(name).await.map(drop)
     }
 
-    /// The key that a request of a known sequence asks for, and the definition that counts then. Takes nothing, and
+    /// The key that a request of a known sequence resolves to, and the definition in effect. Takes nothing, and
     /// defines nothing.
     ///
     /// # Errors
     ///
-    /// `SEQUENCE_NOT_FOUND` for a name that nobody has defined or used; those of the request's values.
+    /// `SEQUENCE_NOT_FOUND` for a name that was never defined or used; errors of the request's values.
     pub async fn key_of(&self, request: &NextRequest) -> Result<(Key, Body), EngineError> {
         let entry = self.0.known_entry(&request.name).await?;
         let ResolvedRequest { entry, key, .. } = self.0.aim(entry, request)?;
@@ -137,7 +138,7 @@ impl Engine {
             }
             tries += 1;
             let (live, aim) = match self.aimed(request, deadline).await {
-                // Another server has defined it a moment ago.
+                // Another server has just defined the sequence.
                 Err(_) if tries < TRIES_MAX && self.dense_entry(name).is_some() => continue,
                 aimed => aimed?,
             };
@@ -146,7 +147,7 @@ impl Engine {
                 if tries >= TRIES_MAX {
                     return Err(self.failed(name, TakeError::Closed));
                 }
-                // Not all that follows a new definition is done yet: the key that was made from another one goes now.
+                // The key was made from another definition, and the change has not reached it yet: it is removed now.
                 let key = aim.as_ref().map_or_else(|| Key::of(name), |aim| aim.key.clone());
                 self.0.let_go_of(&key, &live);
                 tokio::task::yield_now().await;
@@ -182,10 +183,10 @@ impl Engine {
                     }
                     return aim.issued(request, (numbers, way), what_for == Use::Now);
                 }
-                // It has just been taken out of use: its successor serves.
+                // The key has just been retired: the next round uses its successor.
                 Err(TakeError::Closed) if tries < TRIES_MAX => {}
                 Err(error) => {
-                    // What is ready here; other servers may have some as well.
+                    // Only what is ready here: other servers may have more.
                     let left = live.reservoir().stats().reserve;
                     return Err(self.failed(name, error).with_left((count, left)));
                 }
@@ -193,8 +194,8 @@ impl Engine {
         }
     }
 
-    /// Says that a key's end is near, where its template asks for that: where numbers are at or above the one that it
-    /// names, or only where they have just passed it.
+    /// Logs that a key's end is near, if its template asks for that. Due if numbers are at or above the template's
+    /// threshold; with `only_passing`, only if they have just passed it.
     pub(crate) fn warn(&self, aim: &ResolvedRequest, numbers: &Blocks, only_passing: bool) -> bool {
         let Some((warn_at, last)) = aim.warning() else { return false };
         let lowest = numbers.as_slice().first().map_or(0, sequent_core::Block::first);
@@ -205,7 +206,7 @@ impl Engine {
         true
     }
 
-    /// The live key that a request aims at; without the aim where the sequence has no template.
+    /// The active key of a request, and the resolved request if the sequence has a template.
     async fn aimed(
         &self,
         request: &NextRequest,
@@ -221,7 +222,8 @@ impl Engine {
         let entry = match self.0.catalog.find(name) {
             Some(entry) => entry,
             None if request.is_plain() => {
-                // A first use: its maker defines it, once for all who wait. It may find a template of another's.
+                // First use: the load defines the sequence, once for all that wait. It may find that another server
+                // defined a template.
                 let live = self.live((name, &Key::of(name)), None, || None, deadline).await?;
                 if live.is_plain() {
                     return Ok((live, None));
@@ -240,7 +242,8 @@ impl Engine {
         Ok((live, Some(aim)))
     }
 
-    /// The definition that a request with values or an instant needs: a first use makes none that could use them.
+    /// The definition for a request with values or an instant. A first use creates no definition here: none that it
+    /// creates could use them.
     async fn defined(&self, request: &NextRequest) -> Result<Arc<Entry>, EngineError> {
         match self.0.catalog.find_defined(&request.name).await? {
             Some(entry) => Ok(entry),
@@ -252,14 +255,14 @@ impl Engine {
         }
     }
 
-    /// Takes up the sequences and the patterns of `auto_create` that a configuration has now: all of it, or nothing and
-    /// why. A sequence that is no longer in the file stays in force, as at a start.
+    /// Applies the sequences and the patterns of `auto_create` of a changed configuration: all of it, or nothing and
+    /// an error. A sequence that is no longer in the file stays in force, as at a start.
     pub async fn reload(&self, config: &Config) -> Result<(), OpenError> {
         if let Some(trouble) = self.0.keeper.trouble() {
             return Err(OpenError::of_source(&trouble.error()));
         }
         let catalog = &self.0.catalog;
-        // How much is held ready was settled at the start.
+        // The limit of the numbers held ready is fixed at start.
         let at_risk = AtRisk { held_max: catalog.at_risk().held_max, ..AtRisk::of(config) };
         let was = catalog.count_with(at_risk);
         let brought = catalog.reload(&config.sequences, &config.auto_create).await;
@@ -294,7 +297,7 @@ mod tests {
         for wanted in 1..=3 {
             assert_eq!(engine.take(&name, 1, soon).await.unwrap().numbers.highest(), Some(wanted));
         }
-        // More than that was refilled by now, or is about to be.
+        // More than that has been refilled by now, or is about to be.
         let (mut given, mut rounds) = (3, 0);
         while given < 30 {
             match engine.try_next("order") {
@@ -318,7 +321,7 @@ mod tests {
         let engine = Engine::open(config, Options::default()).await.unwrap();
         let ask = NextRequest::new("order").unwrap();
         assert_eq!(engine.next(&ask).await.unwrap().version, 1);
-        // Known, and nobody has let go yet of the key that was made from version 1.
+        // The new definition is known, but the key that was made from version 1 is still active.
         let texts = Some(crate::texts::Texts::new("A@{seq,w=6}"));
         let next = crate::catalog::definition::Body::check(Some("spread"), 1, 1, None, None, texts).unwrap();
         let next = next.after(1, &crate::catalog::definition::Body::default()).defining(&ask.name, 2);
@@ -346,7 +349,7 @@ mod tests {
         let said = "short is at its end: count is 6: at most 5 are allowed, since no more are left";
         assert_eq!((error.reason(), error.to_string().as_str()), (Reason::SequenceExhausted, said));
         assert_eq!((&*error.fields()[0].field, error.fields()[0].value.as_str()), ("count", "6"));
-        // As many as there are, one by one: a lease never fails because it asked for more than is left.
+        // Leases shrink to what is left: a lease never fails because it asked for more.
         let mut left = 0;
         while let Ok(lease) = engine.lease(&name, 1_000_000, soon).await {
             left += lease.numbers.count();

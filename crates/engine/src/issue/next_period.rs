@@ -1,5 +1,5 @@
-//! Counters of the next period, created before it begins for keys in use, so that the first request after midnight does not
-//! wait.
+//! Counters of the next period, created before it begins for keys in use, so that the first request after midnight
+//! does not wait.
 
 use std::{
     hash::{BuildHasher, BuildHasherDefault, DefaultHasher},
@@ -17,36 +17,38 @@ use crate::{
     issue::{active_key::ActiveKey, request::ResolvedRequest, request_types::NextRequest},
 };
 
-/// How long before a period's end the first counters of the next one are made, where there are few.
+/// Time before a period's end from which the next period's counters are created, if there are few.
 pub(crate) const AHEAD: Duration = Duration::from_secs(300);
 
-/// The same where there are very many. Those made are kept until they are wanted: the last hour keeps them.
+/// The same with very many counters. Counters created ahead are kept until they are needed: keys are kept for the last
+/// hour.
 const AHEAD_MAX: Duration = Duration::from_secs(1800);
 
-/// How many counters a second are planned for: where more would have to be made, it is begun earlier.
+/// Counters a second assumed in planning. If more would be needed, creation begins earlier.
 const PLANNED_PER_SECOND: u64 = 100;
 
-/// How often it is looked for keys whose period ends.
+/// Interval of the scan for keys whose period ends.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
 
-/// The most counters that are made at one look. Where there are more, the next look follows at once.
+/// Upper limit of the counters created in one scan. If there are more, the next scan follows at once.
 const MADE_MAX: usize = 2048;
 
-/// The most counters that are in the making at once: callers want the stores, too.
+/// Upper limit of the counters created concurrently, since callers need the stores, too.
 const TOGETHER_MAX: usize = 16;
 
-/// How many counters a second one after the other makes, at least: where more are due, several are made at once.
+/// Lower estimate of the counters a second that sequential creation achieves. If more are due, several are created
+/// concurrently.
 const MADE_PER_SECOND: u64 = 25;
 
-/// What became of a look.
+/// The result of a scan.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Looked {
     made: usize,
-    /// What could not be made is tried again at the next look.
+    /// Failed creations are tried again in the next scan.
     failed: usize,
 }
 
-/// Looks for keys whose period ends, again and again, until nobody holds the engine.
+/// Scans for keys whose period ends, until the engine is dropped.
 pub(crate) async fn run(engine: Weak<Inner>) {
     loop {
         tokio::time::sleep(LOOK_EVERY).await;
@@ -60,27 +62,27 @@ pub(crate) async fn run(engine: Weak<Inner>) {
     }
 }
 
-/// How long is left until an instant, if it is to come.
+/// Time left until an instant, if it is in the future.
 fn left(until: Timestamp, now: Timestamp) -> Option<Duration> {
     let left_ms = until.as_millisecond().saturating_sub(now.as_millisecond());
     u64::try_from(left_ms).ok().filter(|left_ms| *left_ms > 0).map(Duration::from_millis)
 }
 
-/// How long before the end it is begun, for so many counters.
+/// Time before the period's end from which so many counters are created.
 fn ahead_of(counters: usize) -> Duration {
     let seconds = u64::try_from(counters).unwrap_or(u64::MAX) / PLANNED_PER_SECOND;
-    // They begin within the first four fifths.
+    // Creation is spread over the first four fifths of that time.
     Duration::from_secs(seconds.saturating_mul(5) / 4).clamp(AHEAD, AHEAD_MAX)
 }
 
-/// How many are made at once, where so many are due in the time that is left.
+/// Number of counters created concurrently, for so many due in the time left.
 fn together(due: usize, left: Duration) -> usize {
     let rate = u64::try_from(due).unwrap_or(u64::MAX) / left.as_secs().max(1);
     usize::try_from(rate / MADE_PER_SECOND + 1).unwrap_or(TOGETHER_MAX).min(TOGETHER_MAX)
 }
 
-/// Whether the next period's counter is due: each key has its own moment within the last minutes, so that they are not
-/// all made at once.
+/// Whether the next period's counter is due. Each key has its own moment within the last minutes, so that creation is
+/// spread.
 fn is_due(key: &Key, left: Duration, ahead: Duration) -> bool {
     let spread_ms = u64::try_from(ahead.as_millis() * 4 / 5).unwrap_or(u64::MAX).max(1);
     let hash = BuildHasherDefault::<DefaultHasher>::new().hash_one(key.as_str());
@@ -88,13 +90,13 @@ fn is_due(key: &Key, left: Duration, ahead: Duration) -> bool {
 }
 
 impl Engine {
-    /// Makes what is due of the next period, at most so many at a look, and looks again as long as there is more.
+    /// Creates what is due of the next period, at most `most` a scan, and scans again while there is more.
     async fn make_ahead(&self, most: usize) -> Looked {
         let mut all = Looked::default();
         loop {
             let looked = self.make_some_ahead(most).await;
             all = Looked { made: all.made + looked.made, failed: all.failed + looked.failed };
-            // Each of the others is followed now, and found no more: this ends.
+            // Created keys are marked as followed and not found again: the loop ends.
             let is_all = looked.made < most || looked.failed > 0;
             if is_all || self.0.stopping.load(Ordering::Acquire) {
                 return all;
@@ -123,7 +125,7 @@ impl Engine {
             making.spawn(async move {
                 let made = engine.follow_up(&live).await;
                 drop(turn);
-                // Its first caller makes it, if it can't be made until then.
+                // If it can't be created until then, its first caller creates it.
                 made.inspect_err(|error| tracing::debug!(%key, %error, "not made ahead")).is_ok()
             });
             while let Some(made) = making.try_join_next() {
@@ -136,16 +138,16 @@ impl Engine {
         looked
     }
 
-    /// Makes the key of the period that follows a live key's, and has a number of it ready.
+    /// Creates the key of the period that follows an active key's, with a number ready.
     async fn follow_up(&self, live: &ActiveKey) -> Result<(), EngineError> {
         let Some((period, until)) = live.period().and_then(|period| Some((period, period.until?))) else {
             return Ok(());
         };
-        // The next period may be one of the next version.
+        // The next period may belong to the next version.
         let entry = Arc::clone(live.shared_entry());
         let entry = self.0.catalog.find(entry.name()).unwrap_or(entry).in_effect(until);
         let Some(format) = entry.body()?.format() else {
-            // Nothing follows.
+            // A definition without a template has no next period.
             period.is_followed.store(true, Ordering::Relaxed);
             return Ok(());
         };
@@ -158,7 +160,7 @@ impl Engine {
             .prefetch(1, Some(deadline))
             .await
             .map_err(|error| self.failed(&request.name, error))?;
-        // Not before: what failed is tried again.
+        // Set only now, so that a failed creation is tried again.
         period.is_followed.store(true, Ordering::Relaxed);
         Ok(())
     }
@@ -183,7 +185,7 @@ mod tests {
         time::{Instant, SystemTime, UNIX_EPOCH},
     };
 
-    /// A wall that shows what a test says.
+    /// A wall clock that a test sets.
     #[derive(Debug)]
     struct Dial(AtomicU64);
 
@@ -244,7 +246,7 @@ mod tests {
         let left = Duration::from_secs;
         assert_eq!((together(1, left(300)), together(0, Duration::ZERO)), (1, 1));
         assert_eq!((together(40_000, left(200)), together(1 << 20, left(60))), (9, TOGETHER_MAX));
-        // A hundred thousand keys on a machine that makes no more than it must: all are made.
+        // A hundred thousand keys at the lowest assumed rate: all are created in time.
         let (all, ahead) = (100_000_usize, ahead_of(100_000));
         let per_second = all as u64 / (ahead.as_secs() * 4 / 5);
         assert!(per_second <= MADE_PER_SECOND * TOGETHER_MAX as u64, "{per_second} a second");

@@ -1,4 +1,4 @@
-//! A request after it is resolved: instant, zone, key of the counter, and what all its texts share.
+//! A resolved request: instant, zone, key of the counter, and what all its texts share.
 
 use std::sync::{Arc, atomic::AtomicBool};
 
@@ -16,41 +16,41 @@ use crate::{
     texts::Texts,
 };
 
-/// What is told who gives a value, or an instant, to a sequence without a template.
+/// The error texts for a value, or an instant, of a sequence without a template.
 const NO_VALUE: &str = "no template asks for a value: leave it out";
 const NO_INSTANT: &str = "no period and no template asks for an instant: leave it out";
 
-/// A request's counter, worked out before a number is consumed.
+/// The counter of a request, determined before a number is consumed.
 pub(crate) struct ResolvedRequest {
-    /// The definition that it was worked out from: the version in effect at its instant.
+    /// The definition in use: the version in effect at the request's instant.
     pub(crate) entry: Arc<Entry>,
     pub(crate) key: Key,
     dated: Option<(RenderContext, Timestamp)>,
-    /// When another version takes effect.
+    /// The time from which another version takes effect.
     version_end: Option<Timestamp>,
 }
 
 /// The version in effect at a request's instant.
 struct Chosen {
     entry: Arc<Entry>,
-    /// The instant, where it decided which version it is.
+    /// The instant, if it decided which version is in effect.
     at: Option<Timestamp>,
-    /// When another version takes effect.
+    /// The time from which another version takes effect.
     until: Option<Timestamp>,
 }
 
-/// The period of a live key, as far as its successor and its end go.
+/// The period of an active key, with what its successor and its end need.
 #[derive(Debug)]
 pub(crate) struct Period {
-    /// The values that it was first asked with: those of the next period's key.
+    /// The values of the first request: the next period's key uses them.
     pub(crate) with: Values,
-    /// The instant that it was first asked at: its beginning, where it was made ahead.
+    /// The instant of the first request; the period's beginning if the key was created ahead.
     pub(crate) from: Timestamp,
-    /// When it ends, where it does.
+    /// The period's end, if it has one.
     pub(crate) until: Option<Timestamp>,
-    /// Whether the next one has been made ahead.
+    /// Whether the next period's key has been created.
     pub(crate) is_followed: AtomicBool,
-    /// Whether it was told that its end is near.
+    /// Whether the warning about its end was given.
     pub(crate) is_warned: AtomicBool,
 }
 
@@ -74,24 +74,24 @@ impl ResolvedRequest {
         Ok(Self { entry: Arc::clone(entry), key, dated: Some((context, at)), version_end: None })
     }
 
-    /// The number from which on a warning is due, and the last one, where the template asks for a warning.
+    /// The first number with a warning, and the last number of the range; `None` if the template asks for no warning.
     pub(crate) fn warning(&self) -> Option<(u64, u64)> {
         let (context, _) = self.dated.as_ref()?;
         let last = self.entry.known().ok()?.span().limit();
         Some((context.format().counter_spec().warn_at?, last))
     }
 
-    /// When its period ends, where it has one that does.
+    /// The period's end, if it has one.
     pub(crate) fn period_end(&self) -> Option<Timestamp> {
         self.dated.as_ref().and_then(|(context, _)| context.period_until())
     }
 
-    /// Whether its numbers have texts.
+    /// Whether the numbers have texts.
     pub(crate) fn has_texts(&self) -> bool {
         self.dated.is_some()
     }
 
-    /// What its live key must know of its period; `None` without a template.
+    /// The period for the active key; `None` without a template.
     pub(crate) fn period(&self, request: &NextRequest) -> Option<Period> {
         let (context, at) = self.dated.as_ref()?;
         Some(Period {
@@ -129,7 +129,7 @@ impl ResolvedRequest {
 }
 
 impl Inner {
-    /// What a request aims at under a definition. Nothing has been consumed where it fails.
+    /// The key of a request under a definition. An error consumes nothing.
     pub(crate) fn aim(
         &self,
         entry: Arc<Entry>,
@@ -143,7 +143,7 @@ impl Inner {
         let at = self.instant(format, request, (texts, at))?;
         let aim = ResolvedRequest { version_end, ..ResolvedRequest::dated(&entry, format, request, at)? };
         if self.minimums.is_over(&aim.key) {
-            // Also without an instant: this clock may be behind the others by a period.
+            // Checked also without an instant: this server's clock may be a period behind the others.
             return Err(match &request.at {
                 Some(at) => EngineError::invalid_text("at", at, retention::for_good(&aim.key)),
                 None => retention::clock_is_behind(&aim.key, &format.shown_instant(at)),
@@ -152,7 +152,7 @@ impl Inner {
         Ok(aim)
     }
 
-    /// The version of a definition that is in effect at an instant, as a caller writes it; `None`: now.
+    /// The version of a definition in effect at an instant, as a caller writes it; `None` means now.
     pub(crate) fn version_at(&self, top: Arc<Entry>, at: Option<&str>) -> Result<Arc<Entry>, EngineError> {
         self.chosen(top, at).map(|chosen| chosen.entry)
     }
@@ -164,7 +164,7 @@ impl Inner {
         let now = self.request_clock.now(&*self.env.clock);
         let mut next: Option<(Arc<Entry>, Timestamp)> = None;
         for (entry, begins) in top.stages() {
-            // A local time is one of the version's own zone.
+            // A local time belongs to the version's own zone.
             let instant = match (at, entry.body()?.format()) {
                 (None, _) => Some(now),
                 (Some(text), Some(format)) => {
@@ -174,7 +174,8 @@ impl Inner {
             };
             let until = next.as_ref().map(|(_, begins)| *begins);
             match (next, instant, until) {
-                // A time that is before in the next one's zone, and behind in this one's: none shows it.
+                // A local time may be before the end in the next version's zone, and past it in this version's. No
+                // version covers it.
                 (Some((entry, _)), Some(instant), Some(until)) if until <= instant => {
                     return Ok(Chosen { entry, at: Some(instant), until: None });
                 }
@@ -190,8 +191,8 @@ impl Inner {
         Ok(Chosen { entry: top, at: None, until: None })
     }
 
-    /// The instant that counts: the caller's, within the definition's window, or now. It is known already where it decided
-    /// which version is in effect.
+    /// The instant of the request: the caller's, within the definition's window, or now. It is already known if it
+    /// decided which version is in effect.
     fn instant(
         &self,
         format: &Format,
@@ -221,7 +222,7 @@ impl Inner {
     }
 }
 
-/// Refuses what only a template could use.
+/// Refuses values and instants, which only a template can use.
 pub(crate) fn refuse_what_is_not_plain(request: &NextRequest) -> Result<(), EngineError> {
     if let Some((name, value)) = request.with.iter().next() {
         return Err(EngineError::invalid_text(format!("values.{name}"), value, NO_VALUE));
@@ -240,12 +241,12 @@ fn key(name: &SequenceName, context: &RenderContext) -> Result<Key, EngineError>
     })
 }
 
-/// Whether the instant is at fault, and no value that is called as it is.
+/// Whether the error concerns the instant, and not a template value named `at`.
 fn is_instant(format: &Format, error: &ValueError) -> bool {
     error.field == "at" && !format.template().values().contains(&"at")
 }
 
-/// The fault of a value, or of an instant, which is named as it was written.
+/// The error of a value, or of an instant; an instant is quoted as the caller wrote it.
 pub(crate) fn of_issue(format: &Format, error: &ValueError, at: Option<&str>) -> EngineError {
     match at.filter(|_| is_instant(format, error)) {
         Some(text) => EngineError::invalid_text("at", text, error.bound.clone()),
@@ -263,6 +264,7 @@ pub(crate) fn of_value(format: &Format, error: &ValueError) -> EngineError {
 }
 
 fn of_render(name: &SequenceName, error: &sequent_format::RenderError) -> EngineError {
-    // The counter ends where texts do; what is left is a user's own function that broke its word.
+    // A counter ends at the last number that has a text. This error is left only for a template function of a user
+    // that broke its contract.
     EngineError::new(crate::error::reason::Reason::SequenceExhausted, format!("{name} has no text: {error}"))
 }

@@ -1,13 +1,13 @@
-//! The clock for requests that name no instant. It is this process's wall clock, and ignores small steps back.
+//! The clock for requests without an instant. It is this process's wall clock, and ignores small steps back.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use sequent_core::Clock;
 use sequent_format::Timestamp;
 
-/// A clock that is set back by at most this much, in milliseconds, stands still meanwhile: a period that it has left is not
-/// opened again. One that was wrong by more is followed. Neither decides whether a number is unique: the period is
-/// part of the counter's key and of the text.
+/// Largest step back that is ignored, in milliseconds. A clock that is set back by at most this much stands still
+/// meanwhile, so that an ended period does not begin again. A larger step is followed. Uniqueness depends on neither:
+/// the period is part of the counter's key and of the text.
 const STEP_BACK_MAX_MS: u64 = 10 * 60 * 1000;
 
 /// The latest instant that was given to a request.
@@ -15,13 +15,13 @@ const STEP_BACK_MAX_MS: u64 = 10 * 60 * 1000;
 pub(crate) struct RequestClock(AtomicU64);
 
 impl RequestClock {
-    /// Now, for people and periods.
+    /// The current instant, for texts and periods.
     pub(crate) fn now(&self, clock: &dyn Clock) -> Timestamp {
         let shown = clock.wall_ms();
         let latest = self.0.fetch_max(shown, Ordering::Relaxed);
         let now = match latest.checked_sub(shown) {
             Some(back) if back > STEP_BACK_MAX_MS => {
-                // A race is of no weight: whoever comes later sees a clock that stands still, or the same step.
+                // A lost race is harmless: a later caller sees a clock that stands still, or the same step.
                 let _ = self.0.compare_exchange(latest, shown, Ordering::Relaxed, Ordering::Relaxed);
                 shown
             }

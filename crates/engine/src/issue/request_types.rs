@@ -1,4 +1,4 @@
-//! The types of a request and of its answer.
+//! Request and response types.
 
 use std::time::Instant;
 
@@ -7,7 +7,7 @@ use sequent_format::{Timestamp, Values};
 
 use crate::texts::Texts;
 
-/// An ask for numbers.
+/// A request for numbers.
 ///
 /// ```
 /// # use sequent_engine::NextRequest;
@@ -19,97 +19,99 @@ use crate::texts::Texts;
 pub struct NextRequest {
     /// The sequence.
     pub name: SequenceName,
-    /// How many numbers, all or nothing: 1 by default.
+    /// Count of numbers, all or nothing: 1 by default.
     pub count: u64,
     /// When the caller stops waiting; `limits.deadline_ms` from now by default.
     pub deadline: Option<Instant>,
     /// Values for the parts of a template that ask for them.
     pub with: Values,
-    /// The highest number that the caller was given; 0 where it does not say. A cluster that can't have given it refuses.
+    /// The highest number that the caller was given; 0 if it does not say. A cluster that can't have issued it refuses
+    /// the request.
     pub above: u64,
-    /// The instant whose date and period count: RFC 3339, or a local date or time of the definition's zone. `None`: now.
+    /// The instant that decides date and period: RFC 3339, or a local date or time of the definition's zone. `None`
+    /// means now.
     pub at: Option<String>,
 }
 
 impl NextRequest {
-    /// One number of `name`, within the configured deadline.
+    /// A request for one number of `name`, within the configured deadline.
     pub fn new(name: &str) -> Result<Self, NameError> {
         Ok(Self::of(name.parse()?))
     }
 
-    /// One number of `name`, within the configured deadline.
+    /// A request for one number of `name`, within the configured deadline.
     pub fn of(name: SequenceName) -> Self {
         Self { name, count: 1, deadline: None, with: Values::new(), above: 0, at: None }
     }
 
-    /// The same ask for `count` numbers.
+    /// The same request for `count` numbers.
     #[must_use]
     pub fn count(self, count: u64) -> Self {
         Self { count, ..self }
     }
 
-    /// The same ask, waiting until `deadline`.
+    /// The same request, waiting until `deadline`.
     #[must_use]
     pub fn deadline(self, deadline: Instant) -> Self {
         Self { deadline: Some(deadline), ..self }
     }
 
-    /// The same ask with one more value.
+    /// The same request with one more value.
     #[must_use]
     pub fn with(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         Self { with: self.with.with(name, value), ..self }
     }
 
-    /// The same ask of a caller that was given this number, or 0 where it does not say.
+    /// The same request of a caller that was given this number, or 0 if it does not say.
     #[must_use]
     pub fn above(self, above: u64) -> Self {
         Self { above, ..self }
     }
 
-    /// The same ask at another instant than now.
+    /// The same request at another instant than now.
     #[must_use]
     pub fn at(self, at: impl Into<String>) -> Self {
         Self { at: Some(at.into()), ..self }
     }
 
-    /// Whether it asks for nothing that only a template knows.
+    /// Whether the request has nothing that needs a template.
     pub(crate) fn is_plain(&self) -> bool {
         self.at.is_none() && self.with.iter().next().is_none()
     }
 }
 
-/// Numbers that were handed out.
+/// Numbers that were issued.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Issued {
     /// The sequence.
     pub sequence: SequenceName,
-    /// As many as asked for, ascending by first.
+    /// As many as requested, ascending by first number.
     pub numbers: Blocks,
-    /// The version of the definition that they were given under.
+    /// The version of the definition that they were issued under.
     pub version: u32,
-    /// When another version takes effect, where one waits.
+    /// When another version takes effect, if one waits.
     pub version_end: Option<Timestamp>,
-    /// What belongs to a template; `None` without one.
+    /// Texts, period and instant; `None` without a template.
     pub dated: Option<Dated>,
-    /// Where they came from.
+    /// The source of the numbers.
     pub way: Way,
 }
 
-/// Where numbers came from.
+/// The source of issued numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
-    /// All of them were ready in memory.
+    /// All numbers were ready in memory.
     Reservoir,
-    /// They had to be waited for: shards were asked.
+    /// The request waited for the shards.
     Direct,
-    /// They were lent, to be handed out later by their holder.
+    /// The numbers were leased: the holder issues them later.
     Lease,
     /// The ledger counted them: a dense sequence.
     Dense,
 }
 
 impl Way {
-    /// The word for metrics.
+    /// The label value for metrics.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Reservoir => "reservoir",
@@ -120,17 +122,17 @@ impl Way {
     }
 }
 
-/// What numbers have beside themselves where the definition has a template.
+/// What numbers have beside themselves if the definition has a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dated {
     /// A text for each number, in their order; none for a lease, whose holder renders them.
     pub texts: Vec<String>,
-    /// The key of the period that they belong to, such as `20260401`; empty where the sequence never resets.
+    /// The key of the period that they belong to, such as `20260401`; empty if the sequence never resets.
     pub period: String,
-    /// The instant that the texts show, as the definition's zone shows it, in RFC 3339.
+    /// The instant that the texts show, in RFC 3339 and the definition's zone.
     pub at: String,
-    /// When the period may end, where it does: from then on another period's numbers are due.
+    /// When the period may end, if it ends: from then on numbers of another period are due.
     pub period_end: Option<Timestamp>,
-    /// For the holder of a lease: what renders its texts.
+    /// The renderer of a lease's texts, for its holder.
     pub by: Option<Texts>,
 }

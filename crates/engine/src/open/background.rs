@@ -21,7 +21,7 @@ use crate::{
 /// The pause before definitions that could not be read are tried again.
 const FOLLOW_AGAIN: Duration = Duration::from_secs(1);
 
-/// Starts what runs in the background. None of it keeps a cluster alive that nobody holds.
+/// Starts the background jobs. None of them keeps a dropped cluster open.
 pub(crate) fn begin(inner: &Arc<Inner>, pace: Pace, alarm: Alarm) {
     let keeper = Arc::clone(&inner.keeper);
     inner.tasks.spawn(keeper.run());
@@ -37,7 +37,8 @@ pub(crate) fn begin(inner: &Arc<Inner>, pace: Pace, alarm: Alarm) {
     }
 }
 
-/// Hands on the operators' words whenever a heartbeat brought others. Those in force at the start are obeyed before.
+/// Passes slot commands to the ring whenever a heartbeat brought others. The commands in force at the start are
+/// applied before.
 async fn obey(ring: Arc<Ring>, mut words: watch::Receiver<Vec<SlotCommand>>) {
     while words.changed().await.is_ok() {
         let now = words.borrow_and_update().clone();
@@ -45,8 +46,8 @@ async fn obey(ring: Arc<Ring>, mut words: watch::Receiver<Vec<SlotCommand>>) {
     }
 }
 
-/// Reads the definitions again whenever a heartbeat brought another version of them, and whatever the version is where the
-/// ledger is another one: it may have gone back, and forward again.
+/// Reads the definitions again whenever a heartbeat brought another version of them. After a change of the ledger they
+/// are read whatever their version is: the ledger may have gone back, and forward again.
 async fn follow(engine: Weak<Inner>, mut version: watch::Receiver<u64>, mut moved: watch::Receiver<()>) {
     loop {
         let anew = tokio::select! {
@@ -57,7 +58,7 @@ async fn follow(engine: Weak<Inner>, mut version: watch::Receiver<u64>, mut move
         let now = *version.borrow_and_update();
         if let Err(error) = engine.follow((!anew).then_some(now)).await {
             tracing::warn!(%error, "definitions can't be read again: those known stay in force");
-            // The next heartbeat brings the same version, which is no change: this one must be looked at again.
+            // The next heartbeat brings the same version, which is no change: this read must be repeated here.
             if anew {
                 moved.mark_changed();
             } else {
@@ -68,7 +69,7 @@ async fn follow(engine: Weak<Inner>, mut version: watch::Receiver<u64>, mut move
     }
 }
 
-/// Drops idle keys whole.
+/// Drops idle keys with all their sources.
 async fn sweep(engine: Weak<Inner>) {
     loop {
         tokio::time::sleep(SWEEP_EVERY).await;

@@ -17,24 +17,24 @@ use crate::{
     telemetry::MeteredLedger,
 };
 
-/// How much longer than one attempt a start waits for the ledger, whose first call may have to make it.
+/// Factor of the attempt timeout that a start waits for the ledger, since the first call may have to create it.
 pub const FIRST_CALL_FACTOR: u32 = 10;
 
 /// A ledger, its layout, and the stores of its slots, none of them used yet.
 pub struct ClusterHandle {
-    /// The ledger, each call counted.
+    /// The ledger, with metrics of each call.
     pub ledger: Arc<dyn Ledger>,
-    /// Whose the stores are by their stamps.
+    /// The ledger's id, which the stamps of the stores must have.
     pub id: LedgerId,
-    /// What the ledger's settings make of it.
+    /// The durability that follows from the ledger's settings.
     pub(crate) durability: Durability,
-    /// The layout in force; for a new cluster, the one that it will get.
+    /// The layout in force; for a new cluster, its first layout.
     pub record: LayoutRecord,
-    /// The stores, each in its slot; of slots without one there is none.
+    /// The stores, each with its slot; slots without a store are absent.
     pub shards: Vec<Shard>,
-    /// Where versions of the ledger are left in the data directory; not for a ledger that forgets.
+    /// The file for ledger versions in the data directory; `None` for a volatile ledger.
     pub home: Option<Arc<VersionFile>>,
-    /// Where counters in quarantine are noted; not for a ledger that forgets.
+    /// The file for counters in quarantine; `None` for a volatile ledger.
     pub(crate) quarantine: Option<Quarantine>,
     pub(crate) files: Files,
     /// The data directory.
@@ -45,14 +45,14 @@ pub struct ClusterHandle {
     pub env: Env,
     /// The time limit of one call to the ledger or a store.
     pub limit: Duration,
-    /// How long an ask of a slot may last.
+    /// Longest duration of one request to a slot.
     pub(crate) longest_ask: Duration,
     /// Whether the ledger has no layout yet.
     pub(crate) is_new: bool,
 }
 
 impl ClusterHandle {
-    /// Opens the ledger of a cluster that exists; never makes one.
+    /// Opens the ledger of a cluster that exists; never creates one.
     pub async fn open(config: &Config, options: &Options) -> Result<Self, OpenError> {
         let none =
             |what: String| OpenError::NoCluster(format!("no cluster in {}: {what}", config.data.display()));
@@ -83,7 +83,7 @@ impl ClusterHandle {
             Err(not_started) => not_started,
         };
         let Some(orphans) = foreign_stores::look(config, options).await? else { return Err(not_started) };
-        // Once more: whoever founds a cluster writes the layout before any stamp.
+        // Read once more: a process that creates a cluster writes the layout before any stamp.
         existing().await?.map_err(|_| orphans.error())
     }
 
@@ -92,13 +92,13 @@ impl ClusterHandle {
         self.record.layout
     }
 
-    /// Leaves the files that this handle has opened; names those that could not be left in time. A running engine
-    /// leaves its own when it ends.
+    /// Closes the files that this handle has opened, and returns the names of those that could not be closed in time.
+    /// A running engine closes its own files when it ends.
     pub async fn close(&self) -> Vec<String> {
         self.files.leave().await
     }
 
-    /// A cluster that exists; `None` where its ledger has no layout yet. Makes nothing.
+    /// A cluster that exists; `None` if its ledger has no layout yet. Creates nothing.
     pub(crate) async fn existing(config: &Config, env: Env) -> Result<Option<Self>, Unopened> {
         let ledger = Opened::new(config, &env, false)?;
         let read = ledger.read(config).await;
@@ -109,7 +109,7 @@ impl ClusterHandle {
         Ok(held.map(|record| Self::new(config, env, &ledger, (found, record), false)).transpose()?)
     }
 
-    /// A cluster that exists, or one to be.
+    /// A cluster that exists, or one that is to be created.
     pub(crate) async fn any(config: &Config, env: Env, create_ledger: bool) -> Result<Self, OpenError> {
         let ledger = Opened::new(config, &env, create_ledger)?;
         let read = ledger.read(config).await.and_then(|(found, held)| {
@@ -157,7 +157,7 @@ impl ClusterHandle {
         })
     }
 
-    /// Forgets the counters in quarantine that were noted of a slot. What can't be taken away is shown once too often.
+    /// Removes the quarantine notes of a slot. A note that can't be removed is only shown once too often.
     pub fn clear_quarantined(&self, slot: SlotIndex) {
         if let Some(notes) = &self.quarantine {
             drop(notes.forget(Some(slot)));
@@ -169,23 +169,23 @@ impl ClusterHandle {
         self.shards.iter().map(|shard| (shard.part.slot, Arc::clone(&shard.store))).collect()
     }
 
-    /// The stamp that this cluster's store in `slot` bears.
+    /// The stamp that this cluster's store in `slot` must have.
     pub(crate) fn stamp(&self, slot: SlotIndex) -> Stamp {
         let LayoutRecord { cluster, layout, generation } = self.record.clone();
         Stamp { ledger: self.id, cluster, layout, slot, generation }
     }
 
-    /// Whether everything that counts lies in files: a copied directory then looks consistent.
+    /// Whether ledger and stores are all files: a copy of the directory then looks consistent.
     pub(crate) fn is_embedded(&self, config: &Config) -> bool {
         let file = |place: &Place| matches!(place, Place::Sqlite(_));
         file(&config.ledger.place) && self.shards.iter().all(|shard| file(&shard.part.place))
     }
 }
 
-/// What is said of a cluster whose ledger nobody has made.
+/// The message about a cluster whose ledger was never created.
 pub const NOT_STARTED: &str = "this cluster has not been started yet";
 
-/// The layout that a new cluster gets.
+/// The layout of a new cluster.
 fn first(config: &Config) -> Result<LayoutRecord, OpenError> {
     let layout = config.first_layout().map_err(|error| OpenError::Refused(error.to_string()))?;
     let record = LayoutRecord { cluster: config.cluster.clone(), layout, generation: 1 };
@@ -206,8 +206,8 @@ impl Opened {
         Ok(Self { ledger: MeteredLedger::of(ledger, &env.clock), files })
     }
 
-    /// The layout held, checked, and the ledger's identity. In this order: an inspection writes, to see whether it
-    /// can, and a layout that is refused must leave everything as it was.
+    /// The checked layout, and the ledger's identity. The layout is checked first: an inspection writes to test write
+    /// access, and a refused layout must leave everything unchanged.
     async fn read(&self, config: &Config) -> Result<(LedgerInspection, Option<LayoutRecord>), Unopened> {
         let limit = config.ring.health.attempt_timeout * FIRST_CALL_FACTOR;
         let unusable = |error: SourceError| Unopened::of_source(&error);
@@ -223,7 +223,7 @@ impl Opened {
     }
 }
 
-/// Every slot that is configured must be in the ring.
+/// Checks that every configured slot is in the ring.
 pub fn check_slots(config: &Config, record: &LayoutRecord) -> Result<(), OpenError> {
     let slots = record.layout.slots();
     match config.shards_of(record.layout).iter().find(|part| part.slot >= slots) {
@@ -237,7 +237,7 @@ pub fn check_slots(config: &Config, record: &LayoutRecord) -> Result<(), OpenErr
     }
 }
 
-/// What the configuration says about the layout must be what the ledger holds.
+/// Checks that the configured layout is the ledger's.
 pub fn check_layout(config: &Config, held: &LayoutRecord) -> Result<(), OpenError> {
     let mut lines = other_layout(config, held);
     if lines.is_empty() {
@@ -249,20 +249,20 @@ pub fn check_layout(config: &Config, held: &LayoutRecord) -> Result<(), OpenErro
     Err(OpenError::Refused(lines.join("\n")))
 }
 
-/// What to do where the configured ring is another than the ledger's.
+/// The advice if the configured ring differs from the ledger's.
 const OTHER_RING: &str = "to change the ring's layout: `sequent resize`, with every process on the configuration of the layout in force \
     until then; where it was changed already: start with the newer configuration file; only where the ring has this layout, \
     and the ledger was put back from a copy of before its resize: put the newest one back; `sequent recover` says what to do where \
     there is none";
 
-/// Whether the configuration says another ring than this one.
+/// Whether the configured ring differs from this one.
 fn is_other_ring(config: &Config, held: &LayoutRecord) -> bool {
     let is_other = |configured: Option<u8>, held: u8| configured.is_some_and(|bits| bits != held);
     is_other(config.ring.shard_bits, held.layout.shard_bits())
         || is_other(config.ring.memory_bits, held.layout.memory_bits())
 }
 
-/// Where the configuration says another layout than this one, a line each.
+/// The differences between the configured layout and this one, a line each.
 pub fn other_layout(config: &Config, held: &LayoutRecord) -> Vec<String> {
     let (n, m) = (held.layout.shard_bits(), held.layout.memory_bits());
     let mut found = Vec::new();

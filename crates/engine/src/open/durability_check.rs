@@ -1,5 +1,5 @@
-//! The check of durability at the start. Stores that may lose data are refused unless the configuration allows them. The
-//! guard repeats the check whenever the ledger restarts.
+//! The check of durability at the start. Stores that may lose data are refused unless the configuration allows them.
+//! The guard repeats the check whenever the ledger restarts.
 
 use sequent_core::{Durability, DurabilityClass};
 use tokio::task::JoinSet;
@@ -9,8 +9,8 @@ use crate::{
     open::bootstrap::ClusterHandle,
 };
 
-/// A ledger that may lose what it acknowledged repeats dense numbers after a crash; and where a ledger and all shards forget,
-/// nothing tells which numbers were given.
+/// Checks the ledger and the shards. A ledger that may lose acknowledged writes repeats dense numbers after a crash.
+/// If the ledger and all shards are volatile, nothing shows which numbers were issued.
 pub(crate) async fn check(config: &Config, ground: &ClusterHandle) -> Result<(), OpenError> {
     check_dense(config, &ground.durability)?;
     if ground.durability.class != DurabilityClass::Volatile || config.ring.allow_volatile {
@@ -32,7 +32,7 @@ fn check_dense(config: &Config, durability: &Durability) -> Result<(), OpenError
     Err(OpenError::Refused(format!("sequence {} has placement dense: {lossy}", dense.name)))
 }
 
-/// Whether each shard says of itself that it is volatile: of one that is away nobody knows.
+/// Whether each shard reports that it is volatile. An unavailable shard counts as not volatile.
 async fn all_forget(ground: &ClusterHandle) -> bool {
     let mut looks = JoinSet::new();
     for shard in &ground.shards {

@@ -1,8 +1,8 @@
-//! Stores that belong to a ledger which is not at hand: it was emptied, or replaced by another one. Starting a new cluster
+//! Stores that belong to a ledger which is missing: it was emptied, or replaced by another one. Starting a new cluster
 //! over them would repeat numbers, so commands report them instead of suggesting a first start.
 //!
-//! A cluster that is being created has none: its layout is written before any stamp or mark. Therefore the ledger is read
-//! once more after stores and data directory were looked at.
+//! A cluster that is being created has none: its layout is written before any stamp or mark. Therefore the ledger is
+//! read once more after stores and data directory were inspected.
 
 use std::{
     collections::BTreeMap,
@@ -22,30 +22,30 @@ use crate::{
     stores::{self, Files, Shard},
 };
 
-/// What is in the place of the ledger.
+/// The ledger that was found instead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum InPlace {
-    /// One that holds no layout.
+    /// A ledger without a layout.
     Nothing,
-    /// The one that they are stamped with, and its layout is gone.
+    /// The ledger that the stores are stamped with, without its layout.
     Stripped,
-    /// One that holds a layout, and is not theirs.
+    /// A ledger with a layout, which the stores do not belong to.
     Another(LedgerId),
 }
 
 /// Slots by the cluster and the ledger that their stamps name.
 type Slots = BTreeMap<(SequenceName, String), Vec<SlotIndex>>;
 
-/// What it means that there are some.
+/// The consequences of such stores.
 pub const CAUSES: &str = "no server gives numbers on it: they say RECOVERY_REQUIRED, and refuse to start; counted on from it, all \
     numbers would come again";
 
-/// The way back where there is a backup.
+/// The advice if there is a backup.
 const BACKUP: &str = "stop every process; put the ledger's newest backup back, or name the right ledger in the configuration; then, \
     where `sequent doctor` says that this one went back, `sequent recover --since INSTANT`, when the backup was made, or \
     `--bump N`: each counter goes on so far above its ceiling there";
 
-/// What is said of a ledger that was emptied under servers that use it, from what it says itself.
+/// The message about a ledger that was emptied while servers use it, from the ledger's own error.
 pub(crate) fn emptied(said: &str) -> String {
     format!(
         "the ledger was emptied, or its tables were dropped, while servers use it: numbers that are permitted go on, no new key, \
@@ -55,18 +55,18 @@ pub(crate) fn emptied(said: &str) -> String {
     )
 }
 
-/// Whoever tells of a ledger that is not at hand.
+/// The stores and the version file that name a missing ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForeignStores {
     in_place: InPlace,
     slots: Slots,
-    /// The data directory, and the version that its marker names.
+    /// The data directory, and the version in its version file.
     home: Option<(PathBuf, u64)>,
 }
 
 impl ForeignStores {
-    /// Those of a ledger without a layout, which may not even tell who it is: every stamp tells of one that had it, and so does a
-    /// marker, where no store has a stamp.
+    /// The stores of a ledger without a layout, whose id may be unknown. Every stamp names a ledger that had a layout.
+    /// If no store has a stamp, the version file is evidence enough.
     pub fn of_nothing(
         stamps: impl Iterator<Item = Stamp>,
         at_hand: Option<LedgerId>,
@@ -79,14 +79,14 @@ impl ForeignStores {
         tells.then_some(Self { in_place, slots, home })
     }
 
-    /// Those of a ledger with a layout: where every stamp at hand names another one.
+    /// The stores of a ledger with a layout, if every stamp found names another ledger.
     pub fn of_another(stamps: impl Iterator<Item = Stamp>, at_hand: LedgerId) -> Option<Self> {
         let (slots, is_own) = grouped(stamps, Some(at_hand));
         let are_orphans = !is_own && !slots.is_empty();
         are_orphans.then_some(Self { in_place: InPlace::Another(at_hand), slots, home: None })
     }
 
-    /// What was found, beside what is expected.
+    /// What was found, and what is expected.
     pub fn found(&self) -> String {
         let tells: Vec<String> = self.slots.iter().map(told).collect();
         let tells = match &self.home {
@@ -106,7 +106,7 @@ impl ForeignStores {
         }
     }
 
-    /// What a person can do, and what that does.
+    /// What an operator can do, and the effect.
     pub fn mend(&self) -> String {
         let backup = BACKUP;
         let nothing_left = match (self.in_place, self.slots.is_empty()) {
@@ -133,7 +133,7 @@ impl ForeignStores {
     }
 }
 
-/// The slots by what their stamps name, and whether one of them names the ledger at hand.
+/// The slots by what their stamps name, and whether one of them names this ledger.
 fn grouped(stamps: impl Iterator<Item = Stamp>, at_hand: Option<LedgerId>) -> (Slots, bool) {
     let (mut slots, mut is_own) = (Slots::new(), false);
     for Stamp { cluster, ledger, slot, .. } in stamps {
@@ -148,11 +148,11 @@ fn told(((cluster, ledger), slots): (&(SequenceName, String), &Vec<SlotIndex>)) 
     format!("stores bear stamps of cluster {cluster} and its ledger {ledger} (slots {})", slots.join(", "))
 }
 
-/// Looks for the orphans of a ledger without a layout, as far as the configuration names stores. Changes nothing.
+/// Searches for stores of a ledger without a layout, as far as the configuration names stores. Changes nothing.
 ///
 /// # Errors
 ///
-/// `Refused` where the configuration can't be used at all. A store that can't be reached tells nothing.
+/// `Refused` if the configuration can't be used at all. A store that can't be reached is ignored.
 pub(crate) async fn look(config: &Config, options: &Options) -> Result<Option<ForeignStores>, OpenError> {
     let mut files = Files::default();
     let at_hand = at_hand(config, options, &mut files).await;
@@ -162,13 +162,13 @@ pub(crate) async fn look(config: &Config, options: &Options) -> Result<Option<Fo
     Ok(ForeignStores::of_nothing(stamps?.into_iter(), at_hand, home))
 }
 
-/// The widest ring's names where the configuration has none of its own: the stamps say how wide it is.
+/// A layout of the widest ring if the configuration sets none: the stamps name the real width.
 pub fn widest(config: &Config) -> Result<Layout, OpenError> {
     let widest = Layout::new(SHARD_BITS_MAX, 0).or_else(|_| config.first_layout());
     widest.map_err(|error| OpenError::Refused(error.to_string()))
 }
 
-/// The stamps of the stores that are there, asked all at once.
+/// The stamps of the stores that exist, read concurrently.
 async fn stamps(config: &Config, options: &Options, files: &mut Files) -> Result<Vec<Stamp>, OpenError> {
     let mut parts = config.shards_of(widest(config)?);
     parts.retain(|part| !matches!(&part.place, Place::Sqlite(path) if !path.exists()));
@@ -190,21 +190,21 @@ async fn stamps(config: &Config, options: &Options, files: &mut Files) -> Result
     Ok(stamps)
 }
 
-/// Who the ledger at hand is, if it can tell.
+/// The id of the configured ledger, if it can be read.
 async fn at_hand(config: &Config, options: &Options, files: &mut Files) -> Option<LedgerId> {
     let ledger = stores::ledger(&config.ledger.place, false, &options.env, files).ok()?;
     let limit = config.ring.health.attempt_timeout * FIRST_CALL_FACTOR;
     Some(within(limit, "open the ledger", ledger.inspect()).await.ok()?.id)
 }
 
-/// The version that the data directory's marker names, whoever copied it; 0 where there is none, or none can be read.
+/// The version in the data directory's version file, even if that was copied. 0 if there is none, or it can't be read.
 pub async fn marked(config: &Config, options: &Options) -> u64 {
     let limit = config.ring.health.attempt_timeout;
     let home = VersionFile::new(&config.data, limit, Arc::clone(&options.env.entropy));
     home.mark().await.map_or(0, |mark| mark.version)
 }
 
-/// Whether stores of this configuration may tell of a cluster though nothing of it is in the data directory.
+/// Whether stores of this configuration may belong to a cluster though the data directory is empty.
 pub fn may_be_elsewhere(config: &Config) -> bool {
     let layout = config.first_layout();
     let parts = layout.map(|layout| config.shards_of(layout)).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! The watch over the ledger's instance and version. If either goes back or changes, all prefetched numbers are discarded,
-//! because a recovery may have begun below them.
+//! The watch over the ledger's instance and version. If either goes back or changes, all prefetched numbers are
+//! discarded, because a recovery may have begun below them.
 
 use std::{
     collections::BTreeSet,
@@ -16,19 +16,19 @@ use tokio::sync::{Notify, watch};
 
 use crate::{engine::Inner, issue::active_key::ActiveKey, telemetry::ledger_in_trouble};
 
-/// How often it is looked at without an alarm: not each trouble is an event.
+/// Interval of the check without an alarm: not each fault raises an event.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
 const WHY: &str = "the ledger was restarted, went back, or was recovered: it may repeat";
 
-/// Which run of the ledger speaks, and why it is not to be trusted, if so.
+/// The ledger's current instance, and the reason why it is not trusted, if there is one.
 type Footing = (InstanceId, Option<LedgerFault>);
 
-/// Raised by what happens to the ledger, so that nobody waits for the next look.
+/// An alarm raised by events of the ledger, so that the watch need not wait for the next check.
 #[derive(Clone, Default)]
 pub(crate) struct Alarm {
     rings: Arc<Notify>,
-    /// Whether the ledger is lost, and says that it was emptied: a person must act, as where it went back.
+    /// Whether the ledger reports that it was emptied: an operator must act, as after a ledger that went back.
     is_gone: Arc<AtomicBool>,
 }
 
@@ -50,7 +50,7 @@ impl Alarm {
     }
 }
 
-/// Looks whether the guard still stands where it stood, and tells where it does not.
+/// Watches the guard's view of the ledger, and notifies of each change.
 pub(crate) async fn watch(engine: Weak<Inner>, alarm: Alarm, mut stood: Footing, tell: watch::Sender<()>) {
     ledger_in_trouble(stood.1.is_some());
     loop {
@@ -73,8 +73,8 @@ pub(crate) async fn watch(engine: Weak<Inner>, alarm: Alarm, mut stood: Footing,
 }
 
 impl Inner {
-    /// Burns what every live key holds: in its reservoir, on its way there, and carried over beneath it. Who waits for a
-    /// key is served by its successor.
+    /// Discards what every active key holds: in its reservoir, being refilled, and carried over in the sources
+    /// beneath. Callers that wait for a key are served by its successor.
     fn throw_away(&self) {
         let gone = self.keys.remove(|_| true);
         if gone.is_empty() {
@@ -89,8 +89,8 @@ impl Inner {
         }
     }
 
-    /// Takes up the definitions as the ledger has them now: those of `version`, `None`: in any case. What the ledger has
-    /// lost of them is written again, unless nothing may rest on it.
+    /// Reads the definitions of the ledger: those of `version`, or with `None` whatever the version is. Definitions
+    /// that the ledger has lost are written again, unless the ledger is not trusted.
     pub(crate) async fn follow(&self, version: Option<u64>) -> Result<(), SourceError> {
         self.catalog.follow(version).await?;
         self.follow_minimums().await?;
@@ -104,7 +104,8 @@ impl Inner {
         Ok(())
     }
 
-    /// Keys whose definition changed begin anew; whoever holds one goes on with the old one, unless that may no longer be.
+    /// Replaces keys whose definition changed. Callers that hold an old key go on with it, unless it may no longer be
+    /// used.
     pub(crate) fn let_go(&self) {
         let changed = self.catalog.changed();
         if changed.is_empty() {
@@ -116,7 +117,7 @@ impl Inner {
         }
     }
 
-    /// The same of one live key that does not serve what is in force, before all that changed is let go.
+    /// The same for one active key that does not serve the definition in force, before all changed keys are replaced.
     pub(crate) fn let_go_of(&self, key: &Key, live: &Arc<ActiveKey>) {
         if self.keys.remove_one(key, live) {
             self.end_where_it_must(live);

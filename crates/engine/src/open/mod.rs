@@ -43,7 +43,7 @@ use crate::{
     telemetry::{Gauges, Memory, MeteredStore, Refills, Throttle, Waits, watched},
 };
 
-/// How often a server sends a heartbeat: words and definitions of others are known within two seconds.
+/// Interval of a server's heartbeats: slot commands and definitions of others are known within two seconds.
 const HEARTBEAT_EVERY: Duration = Duration::from_millis(1750);
 
 pub(crate) async fn open(config: Config, options: Options) -> Result<Engine, OpenError> {
@@ -64,7 +64,7 @@ pub(crate) async fn open(config: Config, options: Options) -> Result<Engine, Ope
         _ => None,
     };
     if turn.is_some() {
-        // Another process may have made it meanwhile, and then it is the one to say so.
+        // Another process may have created the cluster meanwhile; then that process announces it.
         found = data::look(&config).await?;
     }
     let memory = Memory::default();
@@ -76,12 +76,13 @@ pub(crate) async fn open(config: Config, options: Options) -> Result<Engine, Ope
     let env = if found == Found::Elsewhere { announcing(&config, &options) } else { options.env.clone() };
     let env = watched(env, &memory, notes.clone(), &alarm);
     if found == Found::Nothing {
-        // Before it is made: a process that dies in between must not have made one in silence.
+        // Announced before the cluster is created: a process that crashes in between must not have created one
+        // silently.
         announce(&config, &options);
     }
     let ground = ClusterHandle::any(&config, env, found != Found::Cluster).await?;
     if found == Found::Elsewhere && ground.is_new {
-        // The ledger's tables are there, and nobody has counted: whoever writes the first layout says so.
+        // The ledger's tables exist, and no layout is written: the process that writes the first layout announces it.
         forget(notes.as_ref());
     }
     drop(turn);
@@ -97,14 +98,14 @@ pub(crate) async fn open(config: Config, options: Options) -> Result<Engine, Ope
     opened
 }
 
-/// Notes of a cluster that was here before. What can't be taken away is shown once too often, and no harm.
+/// Removes quarantine notes of an earlier cluster. A note that can't be removed is only shown once too often.
 fn forget(notes: Option<&Quarantine>) {
     if let Some(notes) = notes {
         drop(notes.forget(None));
     }
 }
 
-/// Builds every room upon the ground, the lowest first.
+/// Builds all layers on the cluster's handle, the lowest first.
 async fn assemble(
     config: &Config,
     pace: Pace,
@@ -168,8 +169,8 @@ async fn assemble(
     Ok(Engine(inner))
 }
 
-/// A marker file that was copied tells that the directory was; one that can't be read says nothing about a ledger that
-/// went back. Neither is a reason to go on.
+/// Checks the version file. A copied file shows that the directory was copied. An unreadable file can't show that a
+/// ledger went back. In both cases the start is refused.
 async fn check_home(ground: &ClusterHandle) -> Result<(), OpenError> {
     match &ground.home {
         Some(home) => within(ground.limit, "read the mark", home.bear(0, None))
@@ -180,7 +181,7 @@ async fn check_home(ground: &ClusterHandle) -> Result<(), OpenError> {
     }
 }
 
-/// The store of each slot, its takes counted.
+/// The store of each slot, with metrics of its takes.
 fn metered(ground: &ClusterHandle, slots: SlotIndex) -> Vec<Option<Arc<dyn Store>>> {
     let metered = |(store, slot): (Option<Arc<dyn Store>>, SlotIndex)| {
         store.map(|store| Arc::new(MeteredStore::new(slot, store, &ground.env.clock)) as Arc<dyn Store>)
@@ -209,7 +210,8 @@ fn opening(config: &Config, ground: &ClusterHandle, ring: &Ring) -> Opening {
     }
 }
 
-/// What was refused at the start is for a person to mend; what is away comes back by timed rescue.
+/// Refuses a start if a store was refused, since an operator must correct it. An unavailable store returns by timed
+/// rescue.
 fn admit(ring: &Ring, excluded: &[(SlotIndex, SourceError)]) -> Result<(), OpenError> {
     let refused = |error: &SourceError| matches!(OpenError::of_source(error), OpenError::Refused(_));
     let lines: Vec<String> = excluded
@@ -239,12 +241,12 @@ fn reservoir_context(config: &Config, pace: Pace, env: Env, tasks: &Tasks) -> Re
     ReservoirContext { config, drain_mode: Arc::default(), env, spawn: tasks.spawner() }
 }
 
-/// Says that a new cluster is made.
+/// Announces that a new cluster is created.
 fn announce(config: &Config, options: &Options) {
     (options.say)(&announcement(config));
 }
 
-/// The same once this process has founded it: of several that begin on one new ledger, one has.
+/// The same once this process has created the cluster: of several that start on one new ledger, only one has.
 fn announcing(config: &Config, options: &Options) -> Env {
     let (say, text, onward) = (Arc::clone(&options.say), announcement(config), options.env.events.clone());
     let events = Events::to(move |event| {

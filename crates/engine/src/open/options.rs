@@ -4,22 +4,22 @@ use std::{fmt, sync::Arc};
 
 use sequent_core::Env;
 
-/// Whether opening may create a cluster that nobody configured.
+/// Whether opening may create a cluster that was never configured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CreatePolicy {
-    /// A new embedded cluster may be made in an empty or absent data directory; it is said aloud.
+    /// A new embedded cluster may be created in an empty or absent data directory; it is announced.
     #[default]
     Embedded,
-    /// None without a configuration file (`SEQUENT_EMBEDDED=never`).
+    /// No cluster is created without a configuration file (`SEQUENT_EMBEDDED=never`).
     Never,
 }
 
 /// How long this process means to take numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Pace {
-    /// It takes once and ends: nothing is kept ready, so that nothing is wasted.
+    /// The process takes once and ends: nothing is kept ready, so that nothing is wasted.
     Once,
-    /// It stays: numbers are kept ready ahead of demand.
+    /// The process keeps running: numbers are kept ready ahead of demand.
     #[default]
     Standing,
 }
@@ -27,13 +27,13 @@ pub enum Pace {
 /// How to open a cluster.
 #[derive(Clone)]
 pub struct Options {
-    /// Whether a new embedded cluster may be made.
+    /// Whether a new embedded cluster may be created.
     pub create: CreatePolicy,
     /// How long this process means to take numbers.
     pub pace: Pace,
     /// Clock, entropy, and where events go besides log, metrics and [`Engine::recent`](crate::engine::Engine::recent).
     pub env: Env,
-    /// Told what a person should hear, such as `new embedded cluster in ./sequent-data: its numbers start at 1`.
+    /// Receives messages for the operator, such as `new embedded cluster in ./sequent-data: its numbers start at 1`.
     pub say: Arc<dyn Fn(&str) + Send + Sync>,
 }
 

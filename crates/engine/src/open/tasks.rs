@@ -15,7 +15,7 @@ impl Tasks {
         Self(Arc::new(Mutex::new(Some(JoinSet::new()))))
     }
 
-    /// Adds a task, and forgets those that have ended.
+    /// Adds a task, and removes those that have ended.
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         if let Some(set) = self.set().as_mut() {
             while set.try_join_next().is_some() {}
@@ -23,13 +23,13 @@ impl Tasks {
         }
     }
 
-    /// The same as a function that rooms below can be given.
+    /// The same as a function, for the layers below.
     pub(crate) fn spawner(&self) -> Spawner {
         let tasks = self.clone();
         Arc::new(move |task: BoxFuture<'static, ()>| tasks.spawn(task))
     }
 
-    /// Ends every task where it stands.
+    /// Aborts every task.
     pub(crate) async fn stop(&self) {
         let set = self.set().take();
         if let Some(mut set) = set {

@@ -7,14 +7,14 @@ use crate::error::OpenError;
 /// A cluster that was not opened.
 #[derive(Debug)]
 pub(crate) struct Unopened {
-    /// What is said of it.
+    /// The error for the caller.
     pub(crate) error: OpenError,
-    /// What was found where the failure arose, as far as it is known.
+    /// The condition where the failure arose, as far as it is known.
     pub(crate) condition: Option<Condition>,
 }
 
 impl Unopened {
-    /// What a failure below means to whoever opens.
+    /// Converts a failure of a source.
     pub(crate) fn of_source(error: &SourceError) -> Self {
         Self { error: OpenError::of_source(error), condition: error.condition() }
     }

@@ -4,28 +4,28 @@ use sequent_format::Timestamp;
 
 use crate::issue::active_key::ActiveKey;
 
-/// Beyond this a range counts as endless: a hundred years, in seconds.
+/// A range that lasts longer counts as endless: a hundred years, in seconds.
 pub(crate) const ENDLESS_S: f64 = 36_500.0 * 86_400.0;
 
 /// What is left of a range.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Headroom {
-    /// Numbers, at most.
+    /// Numbers left, at most.
     pub(crate) left: u64,
-    /// Of all that the range has.
+    /// The fraction of the whole range.
     pub(crate) ratio: f64,
-    /// Seconds at the present consumption, [`ENDLESS_S`] at most.
+    /// Seconds until the end at the present rate, [`ENDLESS_S`] at most.
     pub(crate) lasts_s: f64,
 }
 
 impl Headroom {
-    /// Of a range of `capacity` numbers from which `rate` are taken a second.
+    /// What is left of a range of `capacity` numbers of which `rate` are taken a second.
     pub(crate) fn of(left: u64, capacity: u64, rate: f64) -> Self {
         let lasts_s = if rate > 0.0 { (whole(left) / rate).min(ENDLESS_S) } else { ENDLESS_S };
         Self { left, ratio: whole(left) / whole(capacity.max(1)), lasts_s }
     }
 
-    /// The same where the range begins anew at `until`: what lasts until then never ends.
+    /// The same for a range that resets at `until`: a range that lasts until then counts as endless.
     pub(crate) fn renewed(self, until: Option<Timestamp>, now: Timestamp) -> Self {
         let left_ms = until.map(|until| until.as_millisecond().saturating_sub(now.as_millisecond()));
         #[allow(clippy::cast_precision_loss, reason = "magnitudes")]
@@ -42,7 +42,7 @@ impl Headroom {
         }
     }
 
-    /// When the range ends, in whole seconds from now; `None` where that is not within a hundred years.
+    /// Time until the range ends, in whole seconds from now; `None` if that is not within a hundred years.
     pub(crate) fn ends_in_s(&self) -> Option<u64> {
         #[allow(
             clippy::cast_possible_truncation,
@@ -54,8 +54,8 @@ impl Headroom {
 }
 
 impl ActiveKey {
-    /// What is left of its range, at the last minute's consumption. Where its period ends before the range does, the range
-    /// has no end in sight: the next period's begins anew.
+    /// What is left of the key's range, at the last minute's rate. If its period ends before the range does, the range
+    /// counts as endless: the next period has a new range.
     pub(crate) fn headroom(&self, now: Timestamp) -> Headroom {
         let (left, capacity) = self.room();
         let until = self.period().and_then(|period| period.until);
@@ -78,7 +78,7 @@ mod tests {
         assert_eq!((day.ends_in_s(), day.ratio), (Some(86_400), 0.5));
         assert_eq!(Headroom::of(u64::MAX, u64::MAX, 1.0).ends_in_s(), None);
         assert_eq!(Headroom::of(1, 2, 0.0).ends_in_s(), None);
-        // A period that ends first takes the end out of sight; one that ends later does not.
+        // A period that ends before the range makes it endless; a period that ends later does not.
         let (noon, at) = (Timestamp::UNIX_EPOCH, |second| Timestamp::from_second(second).ok());
         assert_eq!(day.renewed(at(86_399), noon).ends_in_s(), None);
         assert_eq!(day.renewed(at(86_401), noon).ends_in_s(), Some(86_400));

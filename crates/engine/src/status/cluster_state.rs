@@ -1,4 +1,4 @@
-//! The state of the cluster as a whole: whether any server may give numbers, found without a running engine.
+//! The state of the cluster as a whole: whether any server may issue numbers, found without a running engine.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use crate::{
 };
 
 impl ClusterHandle {
-    /// Why no number may be given before an operator has acted: a marker that was copied, a ledger behind the marks at
-    /// hand, or one that can't be read. `None` where nothing of that is found.
+    /// Why no number may be issued before an operator has acted: a copied version file, a ledger behind the available
+    /// marks, or an unreadable ledger. `None` if nothing of that is found.
     pub async fn trouble(&self) -> Option<EngineError> {
         self.judge().await.err().map(|error| of_ledger(&plainly(error)))
     }
@@ -33,7 +33,7 @@ impl ClusterHandle {
         let (belongs, left) = tokio::join!(belongs, self.highest_mark());
         belongs.map_err(|error| error.during("look whose shards these are"))?;
         mark = mark.max(left);
-        // After the marks: a ledger that is well is then never behind those that were read.
+        // Read after the marks: an intact ledger is then never behind those that were read.
         let version = within(self.limit, "open the ledger", self.ledger.inspect()).await?.version;
         within(self.limit, "read the words", self.ledger.slot_commands()).await?;
         if version < mark {
@@ -47,7 +47,7 @@ impl ClusterHandle {
         Ok(())
     }
 
-    /// The highest mark of the shards at hand: asked all at once, each within the limit.
+    /// The highest mark of the available shards. They are read concurrently, each within the time limit.
     async fn highest_mark(&self) -> u64 {
         let mut asked = JoinSet::new();
         for shard in &self.shards {
@@ -60,7 +60,7 @@ impl ClusterHandle {
     }
 }
 
-/// A ledger that was emptied, or dropped, is none that is merely away.
+/// Distinguishes a ledger that was emptied or dropped from one that is merely unavailable.
 fn plainly(error: SourceError) -> SourceError {
     match error.condition() {
         Some(condition) if condition.is_missing() => {
@@ -70,7 +70,7 @@ fn plainly(error: SourceError) -> SourceError {
     }
 }
 
-/// The mark that a store bears; 0 where its stamp is another ledger's, of which it speaks then.
+/// The mark of a store; 0 if its stamp names another ledger, to which the mark then belongs.
 async fn own_mark(store: &dyn Store, id: LedgerId) -> Result<u64, SourceError> {
     let found = store.inspect().await?;
     match &found.stamp {
@@ -95,7 +95,7 @@ mod tests {
         open::options::Options,
     };
 
-    /// A store that answers nothing.
+    /// A store that never responds.
     struct Hung;
 
     impl Store for Hung {
@@ -148,7 +148,7 @@ mod tests {
     async fn another_clusters_store_accuses_no_ledger() {
         let folder = tempfile::tempdir().unwrap();
         let config = |name: &str| Config::load(&Sources::embedded(folder.path().join(name))).unwrap();
-        // The other has come further: its marks are higher.
+        // The other ledger has advanced further: its marks are higher.
         for (name, turns) in [("own", 1), ("other", 5)] {
             for _ in 0..turns {
                 let engine = Engine::open(config(name), Options::default()).await.unwrap();

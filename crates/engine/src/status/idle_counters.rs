@@ -1,5 +1,5 @@
-//! Counters that give nothing for a while. If a slot's counter is far above those of the key's other slots, then the ring
-//! asks the others until they have come up to it.
+//! Counters that are not used for a while. If a slot's counter is far above those of the key's other slots, then the
+//! ring uses the others until they have come up to it.
 
 use std::collections::BTreeMap;
 
@@ -15,16 +15,16 @@ use crate::{
     status::report::{COUNTERS_SHOWN_MAX, RESTING_SHOWN_MAX, RestReport, ShardReport},
 };
 
-/// Slots that take turns are apart by no more than this, in raw ids, or by a part of what their ceilings are ahead: refills on
-/// their way, and what other servers took and have not told yet.
+/// Largest normal distance of slots that take turns, in raw ids. The limit is higher if a fraction of their ceilings'
+/// lead is more. The distance comes from refills in progress, and from takes that other servers have not reported yet.
 pub const APART_MAX: u64 = 1 << 12;
 
-/// That part. A ceiling is ahead by about twenty minutes of consumption, and each server tells every two seconds.
+/// That fraction. A ceiling leads by about twenty minutes of consumption, and each server reports every two seconds.
 const AHEAD_PARTS: u64 = 200;
 
 impl ClusterHandle {
-    /// Notes in each slot's report which of its counters rest, the longest first; as far as the ledger's rows can be read. Nobody
-    /// waits for a slot that is not `asked`.
+    /// Adds to each slot's report its resting counters, the longest first, as far as the ledger's rows can be read.
+    /// Slots that are not `asked` delay no other counter.
     pub(crate) async fn note_resting(&self, reports: &mut [ShardReport], asked: impl Fn(SlotIndex) -> bool) {
         let list = self.ledger.list(None, COUNTERS_SHOWN_MAX);
         let mut rows = within(self.limit, "read the rows", list).await.unwrap_or_default();
@@ -44,21 +44,21 @@ impl ClusterHandle {
     }
 }
 
-/// Whether a slot can serve a key, and no operator's word keeps it from that.
+/// Whether a slot can serve a key, and no slot command prevents that.
 fn serves(report: &ShardReport, key: &Key) -> bool {
     let rescued = report.word.as_ref().is_none_or(|word| word.verb == SlotVerb::Rescue.as_str());
     let quarantined = || report.quarantined.iter().any(|counter| counter.key == key.as_str());
     report.cause.is_none() && rescued && !quarantined()
 }
 
-/// How far a counter is, as it is compared with those of its key in other slots.
+/// The position of a counter, to compare with those of its key in other slots.
 #[derive(Clone, Copy)]
 struct Stand<'a> {
     counter: &'a Counter,
-    /// Where its epoch began; 0 where that is not known.
+    /// The raw id that its epoch began above; 0 if that is not known.
     base: u64,
     reached: u64,
-    /// How far its ceiling is above that, or should be.
+    /// The lead of its ceiling over `reached`, or the lead that it should have.
     ahead: u64,
 }
 
@@ -72,7 +72,7 @@ impl<'a> Stand<'a> {
         Self { counter, base: 0, reached: *seen, ahead: *ahead }
     }
 
-    /// By how many raw ids it is too far above `lowest` to be asked, if it is.
+    /// The number of raw ids above `lowest`, if that is too far for the counter to be used.
     fn rests(&self, lowest: &Stand<'_>) -> Option<u64> {
         let apart = APART_MAX.max(lowest.ahead / AHEAD_PARTS);
         let is_far = self.base > lowest.reached || self.reached > lowest.reached.saturating_add(apart);
@@ -80,7 +80,8 @@ impl<'a> Stand<'a> {
     }
 }
 
-/// Those that began their epochs above what another slot's counter of the key has reached by now, or have come far above it.
+/// The counters that began their epochs above what another slot's counter of the key has reached by now, or that are
+/// far above it.
 fn far_above<'a>(stands: &[Stand<'a>]) -> Vec<(&'a Counter, u64)> {
     let mut lowest: BTreeMap<&Key, Stand<'_>> = BTreeMap::new();
     for stand in stands {
@@ -103,7 +104,7 @@ fn resting(rows: &[(Counter, Row)]) -> Vec<(SlotIndex, RestReport)> {
     far_above(&stands).into_iter().map(report).collect()
 }
 
-/// How many counters of each slot rest, as far as this process knows, of those `asked`: no ledger is asked.
+/// How many counters of each slot rest, as far as this process knows, among those `asked`. The ledger is not read.
 pub(crate) fn resting_by_slot(
     counters: &[CounterStatus],
     asked: impl Fn(SlotIndex) -> bool,
@@ -136,12 +137,12 @@ mod tests {
             row(0, "order", 0, 120),
             row(1, "order", 900, 900),
             row(2, "order", 0, 117),
-            // It gave a few before anybody knew how far ahead it is.
+            // It issued a few before the ring knew how far ahead it is.
             row(3, "order", 800, 803),
-            // Nobody has given anything.
+            // None of them has issued anything.
             row(0, "fresh", 0, 0),
             row(1, "fresh", 0, 0),
-            // It has nobody to wait for.
+            // The key has no other slot to wait for.
             row(2, "alone", 500, 500),
         ];
         let rest = |slot, raw_ids| (slot, RestReport { key: "order".to_owned(), raw_ids });
@@ -157,7 +158,7 @@ mod tests {
         assert_eq!(resting(&far(168_846)), [rest(110_146)]);
         assert_eq!(resting(&far(58_700 + APART_MAX)), [], "as far apart as slots that take turns");
         assert_eq!(resting(&far(58_701 + APART_MAX)), [rest(APART_MAX + 1)]);
-        // Where many are taken each second, slots that take turns are further apart.
+        // If many are taken each second, slots that take turns are further apart.
         let busy = far(168_846).map(|(counter, row)| (counter, Row { ceiling: 40_000_000, ..row }));
         assert_eq!(resting(&busy), []);
     }

@@ -1,9 +1,9 @@
-//! Keys as people read them: `repair 20261123 010`, where stores and ledgers have `repair|8:20261123|3:010`.
+//! Keys in readable form: `repair 20261123 010`, where stores and ledgers have `repair|8:20261123|3:010`.
 
 use sequent_core::Key;
 
-/// Sequence, period and values with spaces between them. A value that is empty, or that spaces would hide in, is in quotes; what
-/// is no key's text stays as it is.
+/// Sequence, period and values with spaces between them. A value that is empty or has spaces is quoted. A text that is
+/// not a key is returned unchanged.
 pub fn shown(key: &Key) -> String {
     let rest = key.as_str().get(key.sequence().len()..).unwrap_or_default();
     let Some(parts) = parts(rest) else { return key.to_string() };
@@ -27,7 +27,7 @@ fn parts(mut rest: &str) -> Option<Vec<&str>> {
     while !rest.is_empty() {
         rest = rest.strip_prefix('|')?;
         if rest.starts_with('~') {
-            // The period is before it, or there is none.
+            // The period comes first, or there is none.
             if parts.is_empty() {
                 parts.push("");
             }

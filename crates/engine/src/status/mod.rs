@@ -36,11 +36,12 @@ use crate::{
     telemetry::event_reports,
 };
 
-/// The most dense counters behind that one status lists, and how many of them its trouble names beside the first.
+/// Upper limit of the dense counters behind that one status lists, and of those that its trouble names besides the
+/// first.
 const BEHIND_SHOWN_MAX: usize = 64;
 const BEHIND_NAMED_MAX: usize = 8;
 
-/// The most keys that one status shows.
+/// Upper limit of the keys in one status.
 const KEYS_SHOWN_MAX: usize = 1000;
 
 pub(crate) async fn status(engine: &Inner) -> Status {
@@ -98,8 +99,8 @@ pub(crate) async fn status(engine: &Inner) -> Status {
     }
 }
 
-/// The counters that give nothing before a person has acted, in one line: the first in words, then the keys of a few, then
-/// how many there are.
+/// The dense counters that issue nothing before an operator has acted, in one line: the first in words, then the keys
+/// of a few, then the count.
 fn dense_trouble(behind: &[(Key, u64, u64)]) -> Option<String> {
     let ((key, given, found), others) = behind.split_first()?;
     let keys: Vec<&str> = others.iter().take(BEHIND_NAMED_MAX).map(|(key, ..)| key.as_str()).collect();
@@ -118,15 +119,16 @@ fn dense_behind((key, given, found): &(Key, u64, u64)) -> DenseBehindReport {
     DenseBehindReport { key: key.to_string(), given: *given, found: *found }
 }
 
-/// What a fresh look at the ledger finds that the guard has not met yet, where a person must act on it: a file that was
-/// damaged or replaced. A ledger that is merely away shows itself beside it.
+/// A fault of the ledger that the guard has not met yet and that an operator must correct: a file that was damaged or
+/// replaced. A ledger that is merely unavailable has a field of its own.
 async fn unfit(engine: &Inner) -> Option<String> {
     let error = engine.cluster.trouble().await.filter(|error| error.reason() == Reason::RecoveryRequired)?;
     Some(error.detail().unwrap_or_else(|| error.to_string()))
 }
 
-/// What the ring knows of a slot goes before what a fresh look found; the look's cause stands where the ring has none. Of a store
-/// that answers again what it went out for is over: where the ledger is not to be trusted, that is what keeps it out.
+/// Combines the ring's state of a slot with a fresh probe. The ring's state has priority; the probe's cause is used if
+/// the ring has none. If the store responds again, the cause of its eviction is dropped. If the ledger is not trusted,
+/// that is the reason why the slot stays out.
 fn overlay(report: &mut ShardReport, slot: SlotStatus, now: Instant, in_trouble: bool) {
     if slot.state == SlotState::Empty {
         return;
@@ -153,7 +155,7 @@ fn overlay(report: &mut ShardReport, slot: SlotStatus, now: Instant, in_trouble:
     }
 }
 
-/// Whether a slot that went out for this is tried again by itself.
+/// Whether a slot evicted for this kind of error is retried automatically.
 fn may_return(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::Unavailable | ErrorKind::Timeout | ErrorKind::Contended)
 }

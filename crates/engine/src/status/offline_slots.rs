@@ -1,4 +1,4 @@
-//! The slots of a configuration whose ledger is away. Each store is probed without it.
+//! The slots of a configuration whose ledger is unavailable. Each store is probed without it.
 
 use sequent_core::SlotIndex;
 use tokio::task::JoinSet;
@@ -13,14 +13,13 @@ use crate::{
 };
 
 impl ClusterHandle {
-    /// Looks into each store that the configuration names, without its ledger, all in parallel, each within one attempt's
-    /// time limit. The states are those of [`shards`](Self::shards). Which ledger a store is stamped with, and what operators
-    /// have said of its slot, nobody can tell then: its stamp is held against cluster and slot alone. The layout is the
-    /// configuration's.
+    /// Probes each store that the configuration names, without its ledger: all in parallel, each within one attempt's
+    /// time limit. The states are those of [`shards`](Self::shards). The right ledger of a stamp and the slot commands
+    /// are unknown then: a stamp is compared by cluster and slot alone. The layout is the configuration's.
     ///
     /// # Errors
     ///
-    /// `Refused` where the configuration can't be used at all. A store that can't be reached is none.
+    /// `Refused` if the configuration can't be used at all. A store that can't be reached is not an error.
     pub async fn shards_without_ledger(
         config: &Config,
         options: &Options,

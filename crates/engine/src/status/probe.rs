@@ -1,4 +1,4 @@
-//! A probe of each slot's store. It finds a fault even if nobody takes numbers.
+//! A probe of each slot's store. It finds a fault even if no numbers are taken.
 
 use std::time::Duration;
 
@@ -15,19 +15,19 @@ use crate::{
     stores::Shard,
 };
 
-/// Every server that reaches the ledger has heard of a word by then.
+/// The time by which every server that reaches the ledger knows of a slot command.
 pub const OBEYED_WITHIN: Duration = Duration::from_secs(2);
 
 impl ClusterHandle {
-    /// Looks into each slot's store, all in parallel, each within one attempt's time limit. States are `open` (it
-    /// bears this cluster's stamp), `new` (it bears none yet), `unreachable`, `refused` and `empty`; `draining` and
-    /// `drained` where it could serve, and an operator has it drained.
-    /// Words that can't be read are missing here: [`ClusterHandle::trouble`] says why.
+    /// Probes each slot's store, all in parallel, each within one attempt's time limit. States are `open` (it has this
+    /// cluster's stamp), `new` (it has none yet), `unreachable`, `refused` and `empty`. A store that could serve, but
+    /// has a drain command, is `draining` or `drained`. Slot commands that can't be read are missing here:
+    /// [`ClusterHandle::trouble`] reports why.
     pub async fn shards(&self) -> Vec<ShardReport> {
         self.shards_asked(|_| true).await
     }
 
-    /// The same, where only some of the slots are asked for numbers: for no other one rests.
+    /// The same if only some of the slots serve: counters rest only because of those.
     pub(crate) async fn shards_asked(&self, asked: impl Fn(SlotIndex) -> bool) -> Vec<ShardReport> {
         let words =
             within(self.limit, "read the words", self.ledger.slot_commands()).await.unwrap_or_default();
@@ -56,15 +56,15 @@ impl ClusterHandle {
 }
 
 impl ClusterHandle {
-    /// The clock that dated the words, where one of them rests on it.
+    /// The clock that dated the slot commands, if one of them depends on it.
     async fn ledgers_clock(&self, words: &[SlotCommand]) -> Option<u64> {
         words.iter().find(|word| word.verb == SlotVerb::Drain)?;
         let inspected = within(self.limit, "open the ledger", self.ledger.inspect()).await;
         inspected.ok().map(|ledger| ledger.clock_ms)
     }
 
-    /// A store that could serve, but for a word that has it drained: `drained` once every server must have heard of the
-    /// word, and no ask from before it can be under way any more.
+    /// Sets the state of a store that could serve, but is drained by a slot command. It is `drained` once every server
+    /// must know of the command, and no request from before it can be in progress.
     fn drains(&self, report: &mut ShardReport, now_ms: Option<u64>) {
         let Some(said) = report.word.as_ref().filter(|said| said.verb == SlotVerb::Drain.as_str()) else {
             return;
@@ -83,16 +83,16 @@ fn word_about(words: &[SlotCommand], slot: SlotIndex) -> Option<SlotCommandRepor
     words.iter().find(|word| word.slot == slot).map(SlotCommandReport::from)
 }
 
-/// Whose a store must be.
+/// The expected owner of a store.
 pub(crate) enum Whose {
-    /// It bears this stamp, or none yet.
+    /// The store has this stamp, or none yet.
     Stamped(Stamp),
-    /// It is of this cluster, and in its own slot: more can't be told without the ledger.
+    /// The store belongs to this cluster and is in its own slot: more can't be determined without the ledger.
     Cluster(SequenceName),
 }
 
 impl Whose {
-    /// The stamp that is expected in `slot`, where this one was found.
+    /// The stamp that is expected in `slot`, for the stamp found.
     fn expected(self, slot: SlotIndex, found: &Inspection) -> Option<Stamp> {
         match self {
             Self::Stamped(stamp) => Some(stamp),
@@ -126,7 +126,7 @@ pub(crate) async fn look(shard: Shard, whose: Whose, limit: Duration) -> ShardRe
     }
 }
 
-/// Whether a store that answers is the one that belongs here.
+/// Whether a store that responds is the one that belongs here.
 fn judge(inspection: &Inspection, expected: Option<&Stamp>) -> (&'static str, Option<Cause>) {
     match expected.and_then(|expected| sequent_guard::misfit(inspection, expected)) {
         Some(detail) => ("refused", Some(Cause { kind: ErrorKind::Refused.as_str(), detail })),
@@ -135,7 +135,7 @@ fn judge(inspection: &Inspection, expected: Option<&Stamp>) -> (&'static str, Op
     }
 }
 
-/// Writes the stamp that it bears: a disk that is full shows itself to nobody who merely reads.
+/// Writes the stamp that the store has: a full disk is detected only by a write.
 async fn write(shard: &Shard, found: &Inspection, limit: Duration) -> (&'static str, Option<Cause>) {
     let stamp = found.stamp.as_ref();
     let Some(same) = stamp else { return ("new", None) };

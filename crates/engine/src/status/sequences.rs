@@ -46,13 +46,13 @@ impl ClusterHandle {
         })
     }
 
-    /// Now, as this process's clock shows it.
+    /// The current time by this process's clock.
     pub fn now(&self) -> Timestamp {
         let now = i64::try_from(self.env.clock.wall_ms()).ok();
         now.and_then(|now| Timestamp::from_millisecond(now).ok()).unwrap_or_default()
     }
 
-    /// The counters from which nothing is taken, as processes of this data directory noted them.
+    /// The counters in quarantine, as processes of this data directory noted them.
     pub fn quarantined(&self, words: &[SlotCommand]) -> Vec<QuarantineReport> {
         self.quarantine.as_ref().map_or_else(Vec::new, |notes| notes.read(words))
     }
@@ -72,7 +72,7 @@ impl ClusterHandle {
         }
     }
 
-    /// Why what the ledger does not know says nothing: the stores are of another one.
+    /// The error if the stores belong to another ledger: a sequence missing in this one may then exist.
     async fn another(&self) -> Option<EngineError> {
         let stores: Vec<_> = self.stores().into_iter().map(|(_, store)| store).collect();
         let error = sequent_guard::belongs(&*self.ledger, &stores, self.limit).await.err()?;
@@ -108,7 +108,7 @@ impl ClusterHandle {
 fn summary(definition: &Definition, now: Timestamp) -> SequenceSummary {
     let (top, fault) = match Body::from_text(&definition.body) {
         Ok(top) => (Some(top), None),
-        // What is not proven here, for want of a key, still says what it is.
+        // A definition that can't be verified here, for lack of an obfuscation key, is still shown.
         Err(fault) => (Body::unproven(&definition.body).ok(), Some(fault)),
     };
     let waiting = top.as_ref().map_or_else(Vec::new, |top| top.waiting(definition.version, now));

@@ -1,4 +1,4 @@
-//! A summary of each slot, as the ring knows it. No store is asked.
+//! A summary of each slot, as the ring knows it. Stores are not probed.
 
 use std::time::Duration;
 
@@ -8,26 +8,26 @@ use serde::Serialize;
 
 use crate::engine::Engine;
 
-/// The class of a cause that is an operator's word.
+/// The class of a cause that is a slot command.
 pub(crate) const WORD: &str = "word";
 
-/// A slot as the ring has it: no store was asked.
+/// A slot's state in the ring. The store is not probed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SlotGlance {
     /// The slot.
     pub slot: SlotIndex,
     /// `live`, `evicted`, `probation`, `quarantined`, `draining`, `drained` or `empty`.
     pub state: &'static str,
-    /// The class of what keeps it from serving, and what was found.
+    /// The class of the reason why it does not serve, and what was found.
     pub cause: Option<(&'static str, String)>,
-    /// How long it has been in this state.
+    /// How long it has been in this state, in milliseconds.
     pub since_ms: Option<u64>,
-    /// How long it has been out, through all tries that failed; not there while it is live.
+    /// How long it has been out, through all attempts that failed, in milliseconds; absent while it is live.
     pub out_ms: Option<u64>,
-    /// When it will be tried again, where a time is set.
+    /// When it will be tried again, in milliseconds from now, if a time is set.
     pub retry_in_ms: Option<u64>,
-    /// How often it was slow: answers after `slow_after_ms`, verbs without one, verbs that gave up against others.
-    /// `slow_limit` of them within `slow_window_s` evict it.
+    /// How often it was slow: responses after `slow_after_ms`, calls without a response, calls that gave up to
+    /// concurrent ones. `slow_limit` of them within `slow_window_s` evict it.
     pub slow_events: u64,
     /// How often it left the rotation.
     pub evictions: u64,
@@ -36,7 +36,7 @@ pub struct SlotGlance {
 }
 
 impl Engine {
-    /// Every slot as the ring has it, without asking any store: cheap enough for each call of a probe.
+    /// Every slot's state in the ring. Stores are not probed, so that each health check can call it.
     pub fn slots(&self) -> Vec<SlotGlance> {
         let now = self.0.env.clock.now();
         let glance = |slot: SlotStatus| SlotGlance {
@@ -53,19 +53,19 @@ impl Engine {
         self.0.ring.status().into_iter().map(glance).collect()
     }
 
-    /// How many keys are in use.
+    /// The number of active keys.
     pub fn live_keys(&self) -> usize {
         self.0.keys.len()
     }
 
-    /// How many counters have something to report to the ledger, and at how many heartbeats have looked so far.
+    /// How many counters have something to report to the ledger, and how many heartbeats have checked that so far.
     pub fn reporting(&self) -> (usize, u64) {
         let keeper = self.0.keeper.status();
         (keeper.unsaid, keeper.looks)
     }
 }
 
-/// The class that is shown of what keeps a slot from serving: an operator's word is none of the store's.
+/// The displayed class of the reason why a slot does not serve: a slot command is not an error of the store.
 pub(crate) fn class_of(kind: ErrorKind, why: Option<Why>) -> &'static str {
     if why.is_some_and(Why::is_by_word) { WORD } else { kind.as_str() }
 }

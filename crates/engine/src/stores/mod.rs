@@ -17,9 +17,9 @@ pub use shutdown::Files;
 /// A store in its slot.
 #[derive(Clone)]
 pub struct Shard {
-    /// What the configuration says of it.
+    /// The store's configuration.
     pub part: ShardPart,
-    /// The store; it connects at its first verb.
+    /// The store; it connects at its first call.
     pub store: Arc<dyn Store>,
 }
 
@@ -37,7 +37,7 @@ pub fn ledger(
     Ok(handle)
 }
 
-/// The stores of `parts`, which are slots of `cluster`; each connects at its first verb.
+/// The stores of `parts`, which are slots of `cluster`; each connects at its first call.
 pub fn shards(
     parts: Vec<ShardPart>,
     cluster: &SequenceName,
@@ -57,7 +57,7 @@ pub fn shards(
     parts.into_iter().map(&mut shard).collect()
 }
 
-/// Opens what is at `place`, by its kind.
+/// Opens the store or ledger at `place`, by its kind.
 fn open<T: ?Sized>(
     place: &Place,
     role: Role,
@@ -74,19 +74,19 @@ fn open<T: ?Sized>(
     opened.map_err(|error| OpenError::of_source(&error))
 }
 
-/// The stores of those `parts` that are reached over a network, to ask what can be told without connecting. What can't
-/// be built is another fault, and left out.
+/// The stores of those `parts` that are on a server, for checks that need no connection. A store that can't be built
+/// is left out, since another check reports it.
 pub(crate) fn unused(parts: Vec<ShardPart>) -> Vec<Shard> {
     let servers = parts.into_iter().filter(|part| matches!(part.place, Place::Server(_)));
     let (env, mut files) = (Env::default(), Files::default());
-    // What a store can hold does not rest on whose it is.
+    // The capabilities of a store do not depend on its cluster.
     let Ok(cluster) = "any".parse() else { return Vec::new() };
     let built = servers.filter_map(|part| shards(vec![part], &cluster, false, &env, &mut files).ok());
     built.flatten().collect()
 }
 
-/// Refuses a key that the store of a slot can't hold, by slot, kind, bound, and the kind that can: the other slots
-/// alone would serve it, until they fail.
+/// Refuses a key that the store of a slot can't hold. The error has the slot, kind, bound, and the kind that can hold
+/// it. Otherwise only the other slots would serve the key, until they fail.
 pub(crate) fn hold(shards: &[Shard], key: &Key) -> Result<(), String> {
     let refusal = |shard: &Shard| Some((shard.part.slot, shard.store.holds(key).err()?));
     let refused = shards.iter().find_map(refusal);

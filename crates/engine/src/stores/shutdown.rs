@@ -7,18 +7,19 @@ use tokio::{task::JoinSet, time::timeout};
 
 use crate::config::Place;
 
-/// How one is left.
+/// The function that closes one place.
 pub(super) type Leave = Arc<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>;
 
-/// What must be left: files cleanly, since whoever is the last takes their logs with it; servers by saying goodbye.
+/// The stores and ledgers to be closed. Files are closed cleanly, since the last process removes their logs; servers
+/// are disconnected properly.
 #[derive(Clone, Default)]
 pub struct Files {
     stores: Vec<(Place, Leave)>,
     ledger: Option<(Place, Leave)>,
 }
 
-/// How long the stores have to be left, and then the ledger: to leave a file copies its log into it, at most a few
-/// megabytes. One whose disk hangs would never be left.
+/// Time for closing the stores, and then the ledger. Closing a file copies its log into it, a few megabytes at most. A
+/// file on a disk that hangs would never be closed.
 const LEAVE_MAX: Duration = Duration::from_secs(2);
 
 impl Files {
@@ -30,7 +31,8 @@ impl Files {
         self.ledger = Some((place.clone(), leave));
     }
 
-    /// Leaves every place; the ledger last, since it knows of the others. Names the files that could not be left in time.
+    /// Closes every place; the ledger last, since it has the state of the others. Returns the files that could not be
+    /// closed in time.
     pub async fn leave(&self) -> Vec<String> {
         let mut leaving = JoinSet::new();
         for (place, leave) in self.stores.clone() {
@@ -45,8 +47,8 @@ impl Files {
     }
 }
 
-/// The path of a file that can't be left in time: what was begun goes on, as long as the process runs. A server that
-/// does not answer loses nothing by a connection that ends without a word.
+/// The path of a file that can't be closed in time. The close goes on as long as the process runs. A server that does
+/// not respond loses nothing if its connection is dropped.
 async fn in_time(place: Place, leave: Leave) -> Option<String> {
     if timeout(LEAVE_MAX, leave()).await.is_ok() {
         return None;

@@ -4,7 +4,7 @@ use sequent_buffer::DISCARD_REASONS;
 
 use super::names::OTHER;
 
-/// Beside the reservoir's own. What was burnt for another reason than these counts under [`OTHER`].
+/// Reasons besides the reservoir's own. Any other reason counts under [`OTHER`].
 const WHY: [&str; 20] = [
     "its key was advanced meanwhile",
     "at or below the number that the key was advanced to",
@@ -28,7 +28,7 @@ const WHY: [&str; 20] = [
     OTHER,
 ];
 
-/// Every value that the label has.
+/// All values of the label.
 pub(crate) fn every() -> impl Iterator<Item = &'static str> {
     DISCARD_REASONS.into_iter().chain(WHY)
 }
@@ -44,7 +44,7 @@ mod tests {
 
     use super::*;
 
-    /// How the rooms say why: what follows is a reason, if it is a text.
+    /// The calls that name a reason: what follows is the reason, if it is a text.
     const SAYS: [&str; 9] = [
         ".burn(",
         ".discard(",
@@ -57,10 +57,10 @@ mod tests {
         "const WHY: &str",
     ];
 
-    /// Reasons of other things, in calls of the same names.
+    /// Texts in calls of the same names that are not reasons.
     const OTHERS: [&str; 1] = ["the ledger was lost, and not every store can be seen"];
 
-    /// The texts that rooms give for reasons.
+    /// The texts that the source gives as reasons.
     fn said(source: &str) -> Vec<&str> {
         let code = source.split("#[cfg(test)]").next().unwrap();
         let calls = SAYS.iter().flat_map(|says| code.split(says).skip(1));

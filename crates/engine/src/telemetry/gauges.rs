@@ -25,13 +25,13 @@ use crate::{
     status::{capacity_left::Headroom, resting_by_slot},
 };
 
-/// A reserve that lasts longer is shown as lasting so long.
+/// Upper limit of the reserve's duration in seconds: a longer one is shown as this.
 const RESERVE_MAX_SECONDS: f64 = 3600.0;
 
-/// Slower consumption than this, in numbers a second, is no demand.
+/// Lowest rate that counts as demand, in numbers a second.
 const DEMAND_MIN: f64 = 0.1;
 
-/// What gauges need to remember between two looks.
+/// State of the gauges from one read to the next.
 #[derive(Debug)]
 pub(crate) struct Gauges {
     listed: Mutex<Listed>,
@@ -40,12 +40,12 @@ pub(crate) struct Gauges {
 }
 
 impl Gauges {
-    /// With series of their own for some of the sequences that the configuration names.
+    /// Gauges with series of their own for some of the configured sequences.
     pub(crate) fn new(named: impl Iterator<Item = SequenceName>) -> Self {
         Self { listed: Mutex::new(Listed::of(named)), version: Mutex::default() }
     }
 
-    /// The configuration names these now.
+    /// Replaces the configured sequences.
     pub(crate) fn relist(&self, named: impl Iterator<Item = SequenceName>) {
         self.listed().replace(named);
     }
@@ -68,7 +68,8 @@ impl Gauges {
 }
 
 impl Engine {
-    /// Every counter of this engine at zero, of those slots that have a store, and its gauges as they are: once, when it begins to serve.
+    /// Sets every counter of this engine to zero, for slots with a store, and its gauges to their current values.
+    /// Called once, before serving begins.
     pub async fn begin_metrics(&self) {
         let (inner, keeper) = (&*self.0, self.0.keeper.status());
         metric::begin(keeper.stores.iter().map(|(slot, ..)| *slot), answers(&keeper));
@@ -76,7 +77,7 @@ impl Engine {
         self.measure().await;
     }
 
-    /// Sets the gauges that are as they are when somebody looks. Lets others run in between: a million keys take a while.
+    /// Sets the gauges that are computed on read. Yields in between, since a million keys take a while.
     pub async fn measure(&self) {
         let inner = &*self.0;
         let (sums, listed) = (Mutex::new(Sums::default()), inner.gauges.listed().names());
@@ -107,7 +108,7 @@ impl Engine {
     }
 }
 
-/// Whether the ledger answers, and lets this server work by its layout.
+/// Whether the ledger responds, and accepts this server's layout.
 fn answers(keeper: &GuardStatus) -> bool {
     let is_out = matches!(
         keeper.trouble,
@@ -116,17 +117,17 @@ fn answers(keeper: &GuardStatus) -> bool {
     keeper.away.is_none() && !is_out
 }
 
-/// What all live keys come to.
+/// Totals over all active keys.
 #[derive(Debug, Default)]
 struct Sums {
     ready: u64,
     at_risk: u64,
     waiting: u64,
-    /// The least of the keys in demand.
+    /// The least over the keys in demand.
     seconds: Option<f64>,
     least: Option<Headroom>,
     listed: BTreeMap<SequenceName, Headroom>,
-    /// For how long counters in demand go on without the ledger: the least of all, and of each sequence.
+    /// How long counters in demand last without the ledger: the least of all, and of each sequence.
     outage: Option<Duration>,
     outages: BTreeMap<SequenceName, Duration>,
 }
@@ -145,7 +146,7 @@ impl Sums {
         self.room(live.entry().name(), live.headroom(now), listed);
     }
 
-    /// For how long a counter goes on without the ledger.
+    /// Adds how long a counter lasts without the ledger.
     fn outage(&mut self, key: &Key, left: Duration, listed: &[SequenceName]) {
         let least = |held: Option<Duration>| held.map_or(left, |held| held.min(left));
         self.outage = Some(least(self.outage));
@@ -155,7 +156,7 @@ impl Sums {
         }
     }
 
-    /// What is left of a counter more, a dense one perhaps.
+    /// Adds what is left of a counter, spread or dense.
     fn room(&mut self, name: &SequenceName, room: Headroom, listed: &[SequenceName]) {
         let least = |held: Option<Headroom>| held.map_or(room, |held| held.least(room));
         self.least = Some(least(self.least));
@@ -169,7 +170,7 @@ impl Sums {
         set(RESERVE, whole(self.ready));
         set(AT_RISK, whole(self.at_risk));
         set(WAITING, whole(self.waiting));
-        // Nobody is in demand: whatever is ready lasts.
+        // No key is in demand: whatever is ready lasts.
         let idle = if self.ready == 0 { 0.0 } else { RESERVE_MAX_SECONDS };
         set(RESERVE_SECONDS, self.seconds.unwrap_or(idle).min(RESERVE_MAX_SECONDS));
         set(OUTAGE_LEFT, self.outage.map_or(f64::INFINITY, |left| left.as_secs_f64()));
@@ -218,7 +219,7 @@ fn lags(held: &[&CounterStatus]) -> BTreeMap<SlotIndex, u64> {
     lags
 }
 
-/// What does not move often: the layout, and how durable each store is.
+/// Gauges that seldom change: the layout, and the durability of each store.
 fn layout(inner: &Inner, keeper: &GuardStatus) {
     let ground = &inner.cluster;
     let record = &ground.record;

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use sequent_core::{Durability, DurabilityClass, Event, Key, SlotIndex};
 
-/// ERROR means that a person should look; WARN, that the cluster deals with it.
+/// Logs an event. ERROR means that an operator should look; WARN means that the cluster handles it.
 pub(crate) fn log(event: &Event) {
     match event {
         Event::Evicted { slot, kind, detail, retry_after } => {
-            // Not there where it is not tried again by itself: an operator's word keeps it out.
+            // Absent if the slot is not retried automatically: a slot command keeps it out.
             let retry_ms = retry_after.map(millis);
             tracing::warn!(slot, %kind, detail, retry_ms, "slot evicted");
         }
@@ -102,7 +102,8 @@ pub(crate) fn log(event: &Event) {
     }
 }
 
-/// A store that fell is for a person to look at; one that was set right is told like any other return.
+/// Logs a change of a store's durability. A lower class needs an operator's attention; a restored class is logged like
+/// any other return.
 fn settings(slot: SlotIndex, was: DurabilityClass, is: &Durability) {
     let (was, class, settings) = (was.as_str(), is.class.as_str(), &is.settings);
     if is.class == DurabilityClass::Durable {
@@ -124,7 +125,7 @@ fn settings(slot: SlotIndex, was: DurabilityClass, is: &Durability) {
     }
 }
 
-/// A version that nobody bears is worse than one that lies in the data directory alone.
+/// Logs an unmarked version. A version without any mark is worse than one marked in the data directory alone.
 fn unmarked(version: u64, elsewhere: bool, home: bool) {
     match (elsewhere, home) {
         (false, false) => tracing::error!(
@@ -157,7 +158,7 @@ mod tests {
 
     use super::*;
 
-    /// Keeps the fields of each line.
+    /// Collects the fields of each line.
     #[derive(Clone, Default)]
     struct Kept(Arc<Mutex<Vec<String>>>);
 

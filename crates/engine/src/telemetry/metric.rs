@@ -14,7 +14,7 @@ use super::{
 pub(crate) fn count(event: &Event) {
     match event {
         Event::Evicted { slot, kind, retry_after, .. } => {
-            // Not tried again by itself: an operator's word keeps it out.
+            // Not retried automatically: a slot command keeps it out.
             let kind = if retry_after.is_some() { kind.as_str() } else { WORD };
             metrics::counter!(EVICTIONS, "slot" => label(*slot), "kind" => kind).increment(1);
         }
@@ -52,7 +52,7 @@ pub(crate) fn count(event: &Event) {
     }
 }
 
-/// What must never happen, and was caught.
+/// Counts a violation that was detected.
 fn violation(event: &Event) {
     let kind = match event {
         Event::Regressed { slot, .. } => {
@@ -79,18 +79,18 @@ fn label(slot: SlotIndex) -> String {
     slot.to_string()
 }
 
-/// Counters of periods that are over are gone.
+/// Counts counters removed because their periods are over.
 pub(crate) fn forgotten(counters: usize) {
     metrics::counter!(FORGOTTEN).increment(counters as u64);
 }
 
-/// A caller was refused that holds what this cluster can't have given.
+/// Counts a request refused because its caller has a number which this cluster can't have issued.
 pub(crate) fn cluster_behind() {
     metrics::counter!(CLUSTER_BEHIND).increment(1);
     metrics::counter!(VIOLATIONS, "kind" => "cluster_back").increment(1);
 }
 
-/// Whether a person has to act before anything rests on the ledger again.
+/// Sets whether an operator must act before the ledger is trusted again.
 pub(crate) fn ledger_in_trouble(is_it: bool) {
     metrics::gauge!(LEDGER_BEHIND).set(f64::from(u8::from(is_it)));
 }
@@ -100,12 +100,12 @@ fn ledger_up(is_it: bool) {
     metrics::gauge!(LEDGER_AWAY).set(f64::from(u8::from(!is_it)));
 }
 
-/// Tells the metrics recorder name and meaning of every metric. Call once, after a recorder is installed.
+/// Registers name and meaning of every metric with the recorder. Call once, after a recorder is installed.
 pub fn describe_metrics() {
     METRICS.iter().for_each(super::Metric::describe);
 }
 
-/// What is counted as it happens, at zero from the start: `increase()` sees the first event then.
+/// Sets event counters to zero at the start, so that `increase()` sees the first event.
 pub(crate) fn begin(slots: impl Iterator<Item = SlotIndex>, ledger_answers: bool) {
     let zero = |counter: metrics::Counter| counter.increment(0);
     for name in [CLUSTER_BEHIND, FORGOTTEN, NEAR_END, UNREPORTED, UNMARKED] {
@@ -134,7 +134,7 @@ fn begin_slot(slot: SlotIndex) {
     zero(metrics::counter!(REBORN, "of" => "store", "slot" => label(slot)));
     zero(metrics::counter!(EVICTIONS, "slot" => label(slot), "kind" => WORD));
     for kind in ErrorKind::ALL {
-        // What leaves the rotation, or is tried, fails by a fault of its slot; what is out for good, by one of a counter too.
+        // An eviction or a failed probe is a fault of the slot; a quarantine may be a fault of one counter, too.
         let scope = kind.verdict().scope;
         if scope == Scope::Slot {
             for name in [EVICTIONS, PROBES_FAILED] {

@@ -1,4 +1,5 @@
-//! Telemetry: each event becomes a log line, a metric, and an entry in a short history. Nothing is recorded per number.
+//! Telemetry: each event becomes a log line, a metric, and an entry in a short history. Nothing is recorded per
+//! number.
 
 use std::{
     collections::VecDeque,
@@ -32,30 +33,30 @@ pub(crate) use quarantined::Quarantined;
 pub(crate) use recent::event_reports;
 pub(crate) use throttle::Throttle;
 
-/// How many events an engine remembers for its status.
+/// Number of events that an engine keeps for its status.
 pub const RECENT_MAX: usize = 256;
 
 /// An event with its time.
 #[derive(Debug, Clone)]
 pub struct Recent {
-    /// When, in milliseconds since 1970.
+    /// When it happened, in milliseconds since 1970.
     pub at_ms: u64,
-    /// What.
+    /// The event.
     pub event: Event,
-    /// How often it has been met in a row: each next time took the place of the last.
+    /// How often it happened in a row: each repetition replaces the last entry.
     pub times: u32,
 }
 
-/// The last [`RECENT_MAX`] events, and what of them lasts.
+/// The last [`RECENT_MAX`] events, and the lasting state that follows from events.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Memory {
     recent: Arc<Mutex<VecDeque<Recent>>>,
-    /// The counters that are in quarantine.
+    /// The counters in quarantine.
     pub(crate) quarantined: Quarantined,
 }
 
 impl Memory {
-    /// Oldest first.
+    /// The recent events, oldest first.
     pub(crate) fn all(&self) -> Vec<Recent> {
         self.recent.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
@@ -73,7 +74,8 @@ impl Memory {
     }
 }
 
-/// Where the last failed try of a slot is that is tried again in vain: a slot that is out for a day must not push all else out.
+/// The position of a slot's last failed probe, if the new event only repeats it. Otherwise a slot that is out for a
+/// day would displace all other events.
 fn same_again(events: &VecDeque<Recent>, new: &Event) -> Option<usize> {
     let Event::ProbeFailed { slot: tried, .. } = new else { return None };
     let moves = |event: &Event| match event {
@@ -88,8 +90,8 @@ fn same_again(events: &VecDeque<Recent>, new: &Event) -> Option<usize> {
     matches!(events.get(at)?.event, Event::ProbeFailed { .. }).then_some(at)
 }
 
-/// `env` with its events logged, counted, remembered and, where a person must act, noted before they go where they went.
-/// What happened to the ledger raises `alarm`.
+/// `env` with its events logged, counted and kept before they reach their former receiver. Events that need an
+/// operator are also noted. Events of the ledger raise `alarm`.
 pub(crate) fn watched(env: Env, memory: &Memory, notes: Option<Quarantine>, alarm: &Alarm) -> Env {
     let (memory, clock, onward) = (memory.clone(), Arc::clone(&env.clock), env.events.clone());
     let alarm = alarm.clone();
@@ -108,7 +110,7 @@ pub(crate) fn watched(env: Env, memory: &Memory, notes: Option<Quarantine>, alar
     Env { events, ..env }
 }
 
-/// A ledger that was emptied says so in words of its kind: a person reads what that is, and what to do.
+/// Gives the event of an emptied ledger a text that explains it and says what to do.
 fn plainly(event: Event) -> Event {
     match event {
         Event::LedgerLost { condition, detail, .. } if condition.is_some_and(Condition::is_missing) => {

@@ -1,30 +1,30 @@
-//! The engine's metrics: their names, units and meanings, and the values that their labels have. In one place, so that what
-//! is shown can be held against it.
+//! The engine's metrics: their names, units and meanings, and the values of their labels. They are in one place, so
+//! that tests can compare them with what is exported.
 
 use metrics::Unit;
 use sequent_core::ErrorKind;
 
-/// A metric: what it is called, and what it means.
+/// A metric's name and meaning.
 #[derive(Debug, Clone, Copy)]
 pub struct Metric {
     /// Its name, unit included.
     pub name: &'static str,
     /// Counter, gauge or histogram.
     pub kind: MetricKind,
-    /// What it means.
+    /// The meaning, for `# HELP`.
     pub meaning: &'static str,
-    /// The labels that its series have; none has a key, a tenant or an address.
+    /// The labels of its series; none contains a key, a tenant or an address.
     pub labels: &'static [&'static str],
 }
 
-/// How a metric moves.
+/// The type of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MetricKind {
-    /// Only up, from zero at a start.
+    /// Only increases, from zero at the start.
     Counter,
-    /// Up and down.
+    /// Increases and decreases.
     Gauge,
-    /// Many values, by how large they are.
+    /// A distribution of values.
     Histogram,
 }
 
@@ -48,7 +48,7 @@ impl Metric {
         Self { name, kind: MetricKind::Histogram, meaning, labels }
     }
 
-    /// Tells the process's recorder.
+    /// Registers the metric with the process's recorder.
     pub fn describe(&self) {
         let (name, meaning) = (self.name, self.meaning);
         match self.kind {
@@ -112,7 +112,7 @@ pub(crate) const HEADROOM_LEAST: &str = "sequent_headroom_least_ratio";
 pub(crate) const EXHAUSTION: &str = "sequent_exhaustion_seconds";
 pub(crate) const EXHAUSTION_LEAST: &str = "sequent_exhaustion_least_seconds";
 
-/// Everything that an engine counts.
+/// All metrics of the engine.
 pub static METRICS: &[Metric] = &[
     Metric::counter(
         EVICTIONS,
@@ -253,7 +253,7 @@ pub static METRICS: &[Metric] = &[
     Metric::gauge(EXHAUSTION_LEAST, &[], "Seconds to the end of a range: the least over all keys in use"),
 ];
 
-/// The outcomes of a take that have a series of their own; what else may come counts as [`OTHER`].
+/// The outcomes of a take with a series of their own; any other counts as [`OTHER`].
 pub(crate) const TAKE_OUTCOMES: [ErrorKind; 8] = [
     ErrorKind::Timeout,
     ErrorKind::Unavailable,
@@ -265,7 +265,7 @@ pub(crate) const TAKE_OUTCOMES: [ErrorKind; 8] = [
     ErrorKind::Leapt,
 ];
 
-/// The same of a call of the ledger.
+/// The same for a call of the ledger.
 pub(crate) const CALL_OUTCOMES: [ErrorKind; 4] =
     [ErrorKind::Timeout, ErrorKind::Unavailable, ErrorKind::Refused, ErrorKind::Reborn];
 
@@ -273,15 +273,15 @@ pub(crate) const OK: &str = "ok";
 pub(crate) const FAILED: &str = "failed";
 pub(crate) const OTHER: &str = "other";
 
-/// The kind of an eviction that an operator wanted: no fault of its store.
+/// The kind of an eviction by an operator, which is no fault of the store.
 pub(crate) const WORD: &str = "word";
 
-/// What `sequent_guard_violations_total` tells apart.
+/// The kinds of `sequent_guard_violations_total`.
 pub(crate) const VIOLATION_KINDS: [&str; 7] =
     ["counter_back", "store_back", "ledger_back", "dense_back", "cluster_back", "quarantine", "given_above"];
 
 /// The durability classes, for one gauge each.
 pub(crate) const CLASSES: [&str; 3] = ["durable", "lossy", "volatile"];
 
-/// Sequences that have series of their own, at most: those that the configuration names first.
+/// Upper limit of the sequences with series of their own: those that the configuration names first.
 pub(crate) const SEQUENCES_MAX: usize = 50;

@@ -1,5 +1,5 @@
-//! The sequences with metric series of their own: the first ones that the configuration names. The number is limited, so that
-//! a long configuration causes no long scrape.
+//! The sequences with metric series of their own: the first ones that the configuration names. The number is limited,
+//! so that a long configuration causes no long scrape.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,14 +12,14 @@ use sequent_core::SequenceName;
 use super::names::{EXHAUSTION, HEADROOM, OUTAGE_LEFT_OF, SEQUENCES_MAX, UNLISTED};
 use crate::status::capacity_left::Headroom;
 
-/// The value of a series that has ended: a recorder can't take one back, so whoever renders leaves it out.
+/// The value of a series that has ended. A recorder can't remove a series, so the exporter omits it.
 const GONE: f64 = f64::NAN;
 
 /// The sequences that may have series of their own, and those that have.
 #[derive(Debug)]
 pub(crate) struct Listed {
     names: Arc<[SequenceName]>,
-    /// Sequences that the configuration names after these.
+    /// Number of further configured sequences, which have no series.
     beyond: u32,
     shown: BTreeSet<SequenceName>,
 }
@@ -36,7 +36,8 @@ impl Listed {
         Arc::clone(&self.names)
     }
 
-    /// How many have none: as a gauge, and a log line where there are any. Once, and whenever a reload changes it.
+    /// Reports how many have no series: as a gauge, and a log line if there are any. Called once, and whenever a
+    /// reload changes it.
     pub(crate) fn tell(&self) {
         metrics::gauge!(UNLISTED).set(f64::from(self.beyond));
         if self.beyond > 0 {
@@ -49,8 +50,8 @@ impl Listed {
         }
     }
 
-    /// The configuration names these now. The series of others [end](GONE): at their last values they would keep an alert
-    /// firing for ever.
+    /// Replaces the configured sequences. The series of removed ones [end](GONE): at their last values they would keep
+    /// an alert firing for ever.
     pub(crate) fn replace(&mut self, names: impl Iterator<Item = SequenceName>) {
         let fresh = Self::of(names);
         if fresh.beyond != self.beyond {
@@ -60,17 +61,17 @@ impl Listed {
         *self = Self { shown: std::mem::take(&mut self.shown), ..fresh };
     }
 
-    /// What is left of those in use. The series of one that is no longer in use ends as well: what others take of it is
-    /// not known here, and nothing is consumed at the rate that it had.
+    /// Sets the series of the sequences in use. The series of a sequence that is no longer in use ends: its use by
+    /// other servers is not known here, and its last rate no longer holds.
     pub(crate) fn show(
         &mut self,
         in_use: &BTreeMap<SequenceName, Headroom>,
         outages: &BTreeMap<SequenceName, Duration>,
     ) {
         self.end(|name| !in_use.contains_key(name));
-        // A reload between the look and this has ended some.
+        // A reload since the values were computed has ended some.
         for (name, room) in in_use.iter().filter(|(name, _)| self.names.contains(name)) {
-            // A dense sequence has nothing ahead, and one that nobody asks for uses up nothing.
+            // A dense sequence has nothing prefetched, and a sequence without demand uses up nothing.
             let outage = outages.get(name).map_or(GONE, Duration::as_secs_f64);
             set(name, room.ratio, room.lasts_s, outage);
             if !self.shown.contains(name) {

@@ -1,5 +1,5 @@
-//! The gauge of counters in quarantine. It stays until somebody has cleared them; a count of events would be over in a
-//! moment.
+//! The gauge of counters in quarantine. It stays until an operator has cleared them; a count of events would soon be
+//! out of view.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -10,15 +10,15 @@ use sequent_core::{Event, Key, SlotIndex, ledger::SlotVerb};
 
 use crate::status::report::QuarantineReport;
 
-/// The most counters that are remembered: of more, a person knows enough.
+/// Upper limit of the counters kept; beyond it, the exact number no longer matters.
 const COUNTERS_MAX: usize = 4096;
 
-/// The counters from which this process takes nothing before an operator has cleared their slot. Cheap to clone.
+/// The counters that this process does not use before an operator has cleared their slot. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Quarantined(Arc<Mutex<BTreeSet<(SlotIndex, Key)>>>);
 
 impl Quarantined {
-    /// A counter more, or a slot whose counters are tried again.
+    /// Adds a counter, or removes those of a slot that are tried again.
     pub(crate) fn hear(&self, event: &Event) {
         match event {
             Event::Quarantined { slot, key: Some(key), .. } => self.add(*slot, key.clone()),
@@ -29,14 +29,14 @@ impl Quarantined {
         }
     }
 
-    /// Those that a process of this data directory found before this one.
+    /// Adds the counters that an earlier process of this data directory found.
     pub(crate) fn recall(&self, notes: Vec<QuarantineReport>) {
         for note in notes {
             self.add(note.slot, Key::from_stored(&note.key));
         }
     }
 
-    /// How many there are, by slot; slots without any are missing.
+    /// Number of counters by slot; slots without any are missing.
     pub(crate) fn by_slot(&self) -> BTreeMap<SlotIndex, u64> {
         let mut counts = BTreeMap::new();
         for (slot, _) in &*self.held() {
@@ -80,7 +80,7 @@ mod tests {
             quarantined(1, Some("order")),
             quarantined(1, Some("invoice")),
             quarantined(2, Some("order")),
-            // A slot as a whole has a state that says so.
+            // A quarantined slot has a state of its own.
             quarantined(3, None),
             obeyed(1, SlotVerb::Evict),
             obeyed(2, SlotVerb::Rescue),

@@ -1,4 +1,4 @@
-//! Recent events for people: time, severity, slot, class, and a sentence.
+//! Recent events for operators: time, severity, slot, class, and a sentence.
 
 use std::time::Duration;
 
@@ -7,15 +7,15 @@ use sequent_core::{DurabilityClass, Event};
 use super::{Recent, names::WORD};
 use crate::status::{key_display::shown, report::EventReport};
 
-/// How many events a status shows at most: the newest.
+/// Upper limit of the events in a status: the newest.
 pub(crate) const EVENTS_SHOWN_MAX: usize = 50;
 
 const NOTE: &str = "info";
 const WARNING: &str = "warning";
 const ERROR: &str = "error";
 
-/// The newest events that a person may want to see, newest first. What happens all the time is left out: epochs that keys
-/// begin, numbers burnt.
+/// The newest events of interest, newest first. Frequent events are left out: epochs that keys begin, numbers
+/// discarded.
 pub(crate) fn event_reports(recent: &[Recent]) -> Vec<EventReport> {
     recent.iter().rev().filter_map(report).take(EVENTS_SHOWN_MAX).collect()
 }
@@ -32,13 +32,13 @@ fn report(recent: &Recent) -> Option<EventReport> {
     slots(&recent.event, recent.times, &of).or_else(|| others(&recent.event, &of))
 }
 
-/// A report from severity, word and sentence.
+/// Makes a report of severity, kind and sentence.
 type Of<'a> = &'a dyn Fn(&'static str, &'static str, String) -> EventReport;
 
 fn slots(event: &Event, times: u32, of: Of<'_>) -> Option<EventReport> {
     let (slot, cause, report) = match event {
         Event::Evicted { slot, kind, detail, retry_after } => {
-            // Not tried again by itself: an operator's word keeps it out.
+            // Not retried automatically: a slot command keeps it out.
             let cause = if retry_after.is_some() { kind.as_str() } else { WORD };
             (slot, Some(cause), of(WARNING, "evicted", detail.clone()))
         }
@@ -132,7 +132,7 @@ fn others(event: &Event, of: Of<'_>) -> Option<EventReport> {
     })
 }
 
-/// A duration as people read it: no finer than it matters.
+/// A duration for display, no finer than it matters.
 fn span(duration: Duration) -> String {
     let rounded = match duration.as_millis() {
         ..1000 => Duration::from_millis(u64::try_from(duration.as_millis()).unwrap_or(0)),

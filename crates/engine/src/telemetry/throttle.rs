@@ -8,10 +8,10 @@ use std::{
 
 use crate::error::reason::Reason;
 
-/// Between two lines of one reason.
+/// Least time between two lines of one reason.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// When each reason had its line, and what was left out since.
+/// When each reason had its last line, and how many were left out since.
 #[derive(Debug, Default)]
 pub(crate) struct Throttle(Mutex<BTreeMap<Reason, Line>>);
 
@@ -22,7 +22,7 @@ struct Line {
 }
 
 impl Throttle {
-    /// How many lines were left out before the one that may be written now; `None` where it is left out too.
+    /// How many lines were left out before the one that may be written now; `None` if it is left out too.
     pub(crate) fn line(&self, reason: Reason, now: Instant) -> Option<u64> {
         let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(line) = lines.get_mut(&reason) else {

@@ -1,9 +1,9 @@
 //! The excerpt of a template in an error: all of a short one, else the part around the fault.
 
-/// The most characters of a template that an error repeats: errors travel into logs.
+/// Upper limit of the characters of a template in an error, since errors are written to logs.
 pub(crate) const QUOTED_CHARS_MAX: usize = 120;
 
-/// What of a template is quoted, around a column that counts from 1.
+/// The quoted part of a template, around a column that counts from 1.
 pub(crate) fn quoted(template: &str, column: usize) -> String {
     let count = template.chars().count();
     if count <= QUOTED_CHARS_MAX {

@@ -1,4 +1,4 @@
-//! What a definition says of its texts: the template, and what stands around it. Proven before it is anybody's.
+//! The texts of a definition: the template and its settings. They are verified before use.
 
 use std::sync::{Arc, OnceLock};
 
@@ -17,13 +17,13 @@ mod succession;
 pub use reading::ReadFault;
 pub use succession::FORMER_TEMPLATES_MAX;
 
-/// The most periods that may be kept: eleven years of hours. One at least: servers' clocks differ.
+/// Upper limit of the periods kept: eleven years of hours. The lower limit is one, since servers' clocks differ.
 pub const RETAINED_MAX: u32 = 100_000;
 
-/// The zone of dates and periods where nobody names one.
+/// The default zone of dates and periods.
 pub(crate) const ZONE_DEFAULT: &str = "UTC";
 
-/// What a definition says of its texts. Every field but the template has a default.
+/// The texts of a definition. Every field but the template has a default.
 ///
 /// ```
 /// use sequent_engine::Texts;
@@ -48,20 +48,22 @@ pub struct Texts {
     window_s: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     retain_periods: Option<u32>,
-    /// What tells the key of `obf` from others: it was there when the template was proven first, and no other will do.
+    /// The check value of the key of `obf`. It is recorded when the template is first verified; no other key is
+    /// accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     key_check: Option<String>,
-    /// The sequence's name, as part of what `obf` hides with; absent in what was defined before it was part of it.
+    /// The sequence's name, as part of what `obf` hides with. Absent in definitions from before the name was part of
+    /// it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tweak: Option<String>,
-    /// What versions before had, where it was another template: their texts are out, and are still read.
+    /// The texts of earlier versions with another template: they have been issued, and can still be parsed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     before: Vec<Former>,
     #[serde(skip)]
     proven: Proven,
 }
 
-/// What a version before said of its texts.
+/// The texts of an earlier version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Former {
@@ -71,7 +73,7 @@ pub struct Former {
     reader: Reader,
 }
 
-/// A former template made ready, once for all that know of it. It says nothing that the texts beside it do not say.
+/// A former template made ready, once for all that share it. It has no information beyond the texts beside it.
 #[derive(Debug, Clone, Default)]
 struct Reader(Arc<OnceLock<Texts>>);
 
@@ -88,7 +90,7 @@ impl Former {
         Self { version, texts, reader: Reader::default() }
     }
 
-    /// Its texts, proven; what fails is tried again the next time, since a key may be there by then.
+    /// The verified texts. A failure is tried again the next time, since a missing key may be present by then.
     fn proven(&self) -> Result<&Texts, BodyFault> {
         if let Some(proven) = self.reader.0.get() {
             return Ok(proven);
@@ -106,7 +108,7 @@ enum UniqueWord {
     Partition,
 }
 
-/// A template made ready. It says nothing that the texts around it do not say.
+/// A template made ready. It has no information beyond the texts around it.
 #[derive(Clone, Default)]
 struct Proven(Option<Format>);
 
@@ -125,7 +127,7 @@ impl std::fmt::Debug for Proven {
 }
 
 impl Texts {
-    /// Texts of a template, not proven yet.
+    /// Texts of a template, not verified yet.
     pub fn new(template: impl Into<String>) -> Self {
         Self {
             template: template.into(),
@@ -142,7 +144,7 @@ impl Texts {
         }
     }
 
-    /// The zone that dates are shown and periods are counted in: an IANA name; `UTC` by default.
+    /// The zone of dates and periods: an IANA name; `UTC` by default.
     #[must_use]
     pub fn zone(self, zone: impl Into<String>) -> Self {
         Self { zone: zone.into(), ..self }
@@ -154,13 +156,13 @@ impl Texts {
         Self { maxlen, ..self }
     }
 
-    /// The characters of texts, as between the brackets of a regular expression; by default all that is visible.
+    /// The characters of texts, as between the brackets of a regular expression; all visible ones by default.
     #[must_use]
     pub fn charset(self, charset: Option<String>) -> Self {
         Self { charset: charset.filter(|charset| !charset.is_empty()), ..self }
     }
 
-    /// Among what texts are unique: `global` (the default), `period` or `partition`.
+    /// The scope in which texts are unique: `global` (the default), `period` or `partition`.
     pub fn unique(self, word: Option<&str>) -> Result<Self, BodyFault> {
         let unique = match word {
             None | Some("global") => None,
@@ -174,27 +176,28 @@ impl Texts {
         Ok(Self { unique, ..self })
     }
 
-    /// How far from now, in seconds and either way, a caller's `at` may be; by default any instant may be named.
+    /// The largest distance of a caller's `at` from now, in seconds and either way; unlimited by default.
     #[must_use]
     pub fn window_s(self, window_s: Option<u64>) -> Self {
         Self { window_s, ..self }
     }
 
-    /// How many periods before the present one may still be asked for; counters of older ones are forgotten. By default
-    /// all may, and none is.
+    /// How many periods before the present one can still be requested; counters of older ones are removed. By default
+    /// every period can be requested, and no counter is removed.
     #[must_use]
     pub fn retain_periods(self, retain_periods: Option<u32>) -> Self {
         Self { retain_periods, ..self }
     }
 
-    /// Texts of a sequence, where `obf` hides numbers: each sequence hides them in a way of its own. Without it they are
-    /// nobody's; a definition is given its sequence's name as it is brought.
+    /// Texts of a sequence, if `obf` hides numbers: each sequence hides them differently. Without it the texts belong
+    /// to no sequence; a definition gets its sequence's name at import.
     #[must_use]
     pub fn of_sequence(self, name: &SequenceName) -> Self {
         Self { tweak: Some(name.to_string()), ..self }
     }
 
-    /// The same, read and proven; the fault is the template's, or that of a field around it, and says how to mend it.
+    /// The same, parsed and verified. The fault is one of the template, or of a field beside it, and includes the
+    /// remedy.
     pub fn proven(mut self) -> Result<Self, BodyFault> {
         let read = Template::parse(&self.template);
         let read = read.map_err(|error| self.fault(error.column, &error.to_string()))?;
@@ -226,12 +229,12 @@ impl Texts {
         self.key_check.is_some()
     }
 
-    /// What renders and reads texts; `None` before [`proven`](Self::proven).
+    /// The renderer and parser of texts; `None` before [`proven`](Self::proven).
     pub fn format(&self) -> Option<&Format> {
         self.proven.0.as_ref()
     }
 
-    /// How far a caller's `at` may be from now, in seconds; `None`: as far as it likes.
+    /// The largest distance of a caller's `at` from now, in seconds; `None`: unlimited.
     pub fn window(&self) -> Option<u64> {
         self.window_s
     }
@@ -241,7 +244,7 @@ impl Texts {
         self.retain_periods
     }
 
-    /// Refuses a template that a book's numbers could not keep to: rule S8.
+    /// Refuses a template that a book's numbers could not follow: rule S8.
     pub(crate) fn check_book(&self) -> Result<(), BodyFault> {
         let Some(format) = self.format() else { return Ok(()) };
         let book = Settings { placement: sequent_format::Placement::Book, ..format.settings().clone() };
@@ -249,7 +252,7 @@ impl Texts {
         proof.map_err(|error| self.fault(column(&error), &error.to_string()))
     }
 
-    /// What is wrong with the template, and where.
+    /// The fault of the template, with its column.
     fn fault(&self, column: usize, bound: &str) -> BodyFault {
         let value = excerpt::quoted(&self.template, column);
         BodyFault { field: "template", value, bound: bound.replace('\n', "; ") }
@@ -282,12 +285,12 @@ impl Texts {
         &self.zone
     }
 
-    /// The characters of texts; empty: all that is visible.
+    /// The characters of texts; empty: all visible ones.
     pub fn charset_in_force(&self) -> &str {
         self.charset.as_deref().unwrap_or_default()
     }
 
-    /// The word for what texts are unique among.
+    /// The name of the scope in which texts are unique.
     pub fn unique_word(&self) -> &'static str {
         match self.unique {
             None => "global",
@@ -314,7 +317,7 @@ impl Texts {
     }
 }
 
-/// Where the first rule is broken.
+/// The column at which the first rule is broken.
 fn column(error: &AnalysisError) -> usize {
     error.faults.first().map_or(1, |fault| fault.column)
 }

@@ -1,8 +1,8 @@
-//! Keys of `obf=ff1:NAME`: this process's, by name.
+//! The keys of `obf=ff1:NAME` in this process, by name.
 //!
-//! They are the process's and no engine's: whoever reads a definition needs them, wherever it comes from. A name is one
-//! key for as long as the process runs, and each definition holds its key's check, so that no other key can give texts
-//! of it that are out already.
+//! They belong to the process and not to an engine, since every reader of a definition needs them, wherever it comes
+//! from. A name has one key for as long as the process runs. Each definition holds its key's check value, so that no
+//! other key can produce texts of it that have been issued already.
 
 use std::{
     collections::BTreeMap,
@@ -21,7 +21,7 @@ pub(crate) fn held() -> Arc<Keys> {
     HELD.read().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default()
 }
 
-/// Holds a key too. False where this process holds another one of that name: it stays.
+/// Adds a key. Returns false if this process holds another key of that name, which stays.
 pub(crate) fn hold(name: &str, key: &ObfuscationKey) -> bool {
     let mut held = HELD.write().unwrap_or_else(PoisonError::into_inner);
     let mut keys = held.as_deref().cloned().unwrap_or_default();

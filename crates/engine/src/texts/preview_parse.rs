@@ -13,11 +13,11 @@ use crate::{
     texts::{ReadFault, Texts},
 };
 
-/// What is told who previews a template by itself whose numbers a key hides.
+/// The error text for a preview without a sequence if a key hides the template's numbers.
 const NOBODYS: &str =
     "obf hides the numbers of each sequence in a way of its own, and this is none's: name a defined one";
 
-/// What texts are rendered and read by.
+/// The definition that renders and parses texts.
 #[derive(Debug, Clone)]
 pub enum By {
     /// A defined sequence.
@@ -26,10 +26,10 @@ pub enum By {
     Body(Box<Body>),
 }
 
-/// An ask for a text that nobody is given.
+/// A request for a text that is not issued.
 #[derive(Debug, Clone)]
 pub struct PreviewAsk {
-    /// What renders it.
+    /// The definition that renders it.
     pub by: By,
     /// The number; `None`: the first one.
     pub number: Option<u64>,
@@ -39,7 +39,7 @@ pub struct PreviewAsk {
     pub with: Values,
 }
 
-/// A text that nobody was given, with all that belongs to it.
+/// A text that is not issued, with its number, period and values.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PreviewReport {
     /// The text.
@@ -47,11 +47,11 @@ pub struct PreviewReport {
     /// The number.
     #[serde(serialize_with = "as_text")]
     pub number: u64,
-    /// The key of the period; empty where the counter never begins again.
+    /// The key of the period; empty if the counter never resets.
     pub period: String,
     /// The values that partition the counter, in the order of its key.
     pub partition: Vec<NamedValue>,
-    /// The instant it would be issued at, as the zone shows it.
+    /// The instant it would be issued at, in the definition's zone.
     pub at: String,
     /// The zone.
     pub zone: String,
@@ -59,21 +59,21 @@ pub struct PreviewReport {
     pub tzdb: &'static str,
     /// The longest text, in characters.
     pub max_len: usize,
-    /// Always: so that nobody takes it for a number that was given.
+    /// Always true, so that the number is not taken for an issued one.
     pub preview: bool,
-    /// What is allowed but worth a word.
+    /// Warnings about allowed settings.
     pub warnings: Vec<String>,
     /// How many numbers a key has, and how many of them may be skipped.
     pub capacity: Capacity,
 }
 
-/// What a text says.
+/// The meaning of a text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ParseReport {
     /// The number.
     #[serde(serialize_with = "as_text")]
     pub number: u64,
-    /// The key of the period; `None` where the text does not tell it.
+    /// The key of the period; `None` if the text does not show it.
     pub period: Option<String>,
     /// The values that the text shows.
     pub values: Vec<NamedValue>,
@@ -91,11 +91,11 @@ pub struct NamedValue {
 }
 
 impl Engine {
-    /// What a number would look like.
+    /// The text that a number would have.
     ///
     /// # Errors
     ///
-    /// `INVALID_ARGUMENT` for a value, an instant or a number that the template does not take; `SEQUENCE_NOT_FOUND`.
+    /// `INVALID_ARGUMENT` for a value, an instant or a number that the template does not accept; `SEQUENCE_NOT_FOUND`.
     pub async fn preview(&self, ask: &PreviewAsk) -> Result<PreviewReport, EngineError> {
         let body = self.body_at(&ask.by, ask.at.as_deref()).await?;
         let (format, capacity) = (format(&body, &ask.by)?, self.capacity(&body));
@@ -124,11 +124,11 @@ impl Engine {
         })
     }
 
-    /// How many numbers a key has, and what is worth a word about it; nothing is rendered.
+    /// How many numbers a key has, with warnings; no text is rendered.
     ///
     /// # Errors
     ///
-    /// `INVALID_ARGUMENT` for an instant that is none; `SEQUENCE_NOT_FOUND`.
+    /// `INVALID_ARGUMENT` for an instant that can't be parsed; `SEQUENCE_NOT_FOUND`.
     pub async fn capacity_of(
         &self,
         by: &By,
@@ -138,13 +138,13 @@ impl Engine {
         Ok((self.capacity(&body), warnings(&body, by)))
     }
 
-    /// What a text says, and whether it is one that the template renders; by a defined sequence also texts of its older
-    /// versions.
+    /// The meaning of a text, if the template can render it. For a defined sequence, texts of its older versions are
+    /// parsed, too.
     ///
     /// # Errors
     ///
-    /// `INVALID_ARGUMENT` for a text that none of them renders; `DEFINITION_CONFLICT` for one that may be of a version whose
-    /// key of `obf` is not at hand; `SEQUENCE_NOT_FOUND`.
+    /// `INVALID_ARGUMENT` for a text that no version renders. `DEFINITION_CONFLICT` for a text that may belong to a
+    /// version whose key of `obf` is missing. `SEQUENCE_NOT_FOUND`.
     pub async fn parse(&self, by: &By, text: &str) -> Result<ParseReport, EngineError> {
         let body = self.body(by).await?;
         format(&body, by)?;
@@ -153,14 +153,15 @@ impl Engine {
         Ok(ParseReport { number, period, values: named(values), text })
     }
 
-    /// When a sequence's period begins, by its key, such as `20260401`: as a caller would write the instant.
+    /// When a sequence's period begins, in the form in which a caller writes an instant. The period is named by its
+    /// key, such as `20260401`.
     ///
     /// # Errors
     ///
-    /// `INVALID_ARGUMENT` for what is no period of the sequence; `SEQUENCE_NOT_FOUND`.
+    /// `INVALID_ARGUMENT` for a text that is not a period of the sequence; `SEQUENCE_NOT_FOUND`.
     pub async fn beginning(&self, name: &SequenceName, period: &str) -> Result<String, EngineError> {
         let by = By::Sequence(name.clone());
-        // Versions that follow each other may have periods of another kind.
+        // Successive versions may have periods of another kind.
         let stages = self.body(&by).await?;
         let of_one = |body: &Body| {
             let format = body.format()?;
@@ -183,7 +184,7 @@ impl Engine {
         Ok(format.shown_instant(begins))
     }
 
-    /// All that is defined, as the latest version knows it.
+    /// The latest version, which includes the earlier ones.
     async fn body(&self, by: &By) -> Result<Body, EngineError> {
         match by {
             By::Body(body) => Ok(Body::clone(body)),
@@ -211,7 +212,8 @@ impl Engine {
 }
 
 impl Body {
-    /// What a text says, by its templates, those of versions before among them: [`Texts::read`](crate::texts::Texts::read).
+    /// The meaning of a text by its templates, including those of earlier versions:
+    /// [`Texts::read`](crate::texts::Texts::read).
     ///
     /// ```
     /// use sequent_engine::{Body, Texts};
@@ -228,7 +230,7 @@ impl Body {
         Ok(read)
     }
 
-    /// What is told of a number behind the last one, which may have a text all the same; `None` where it may be given.
+    /// The message about a number beyond the last one, which may have a text all the same; `None` if it may be issued.
     ///
     /// ```
     /// use sequent_engine::{Body, Texts};
@@ -244,8 +246,8 @@ impl Body {
             .then(|| format!("number is {number}: no such number is given, {last} is the last one"))
     }
 
-    /// Whether its counters ever give a number: one of its steps from the first; the error is the bound. Versions before
-    /// had the same start and step.
+    /// Whether its counters can issue a number: one of its steps from the first; the error is the bound. Earlier
+    /// versions had the same start and step.
     ///
     /// ```
     /// use sequent_engine::{Body, Texts};
@@ -267,14 +269,14 @@ impl Body {
     }
 }
 
-/// What is worth a word about a text of this.
+/// Warnings about the texts of a content.
 fn warnings(body: &Body, by: &By) -> Vec<String> {
     let own = body.format().into_iter().flat_map(|format| format.warnings().iter().map(ToString::to_string));
     let hides = matches!(by, By::Body(_)) && body.texts().is_some_and(Texts::hides);
     own.chain(hides.then(|| NOBODYS.to_owned())).collect()
 }
 
-/// What renders, where there is a template.
+/// The renderer, if there is a template.
 fn format<'a>(body: &'a Body, by: &By) -> Result<&'a Format, EngineError> {
     body.format().ok_or_else(|| match by {
         By::Sequence(name) => {
@@ -289,7 +291,7 @@ fn named(pairs: Vec<(String, String)>) -> Vec<NamedValue> {
     pairs.into_iter().map(|(name, value)| NamedValue { name, value }).collect()
 }
 
-/// Numbers are strings in JSON: its readers round them above 2^53.
+/// Numbers are strings in JSON, since parsers round them above 2^53.
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
 fn as_text<S: Serializer>(number: &u64, to: S) -> Result<S::Ok, S::Error> {
     to.collect_str(number)

@@ -1,4 +1,4 @@
-//! By whose template a text is read, and what is told where none reads it.
+//! Parsing of a text: the template that applies, and the error if none does.
 
 use std::fmt;
 
@@ -10,13 +10,12 @@ use crate::{
     error::{EngineError, reason::Reason},
 };
 
-/// Why a text says nothing.
+/// The reason why a text can't be parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReadFault {
-    /// No version writes it so; what the one in force says.
+    /// No version writes it like this; the fault by the version in force.
     Text(String),
-    /// No version that can be read here writes it so, and one that can't be, for want of its key of `obf`, may: which, and
-    /// which key.
+    /// No readable version writes it like this, and a version whose key of `obf` is missing may. The text names both.
     Key(String),
 }
 
@@ -29,13 +28,13 @@ impl fmt::Display for ReadFault {
 }
 
 impl Texts {
-    /// The formats that texts of this definition may be of: the one in force, then those of versions before, the
+    /// The formats that texts of this definition may have: the one in force, then those of earlier versions, the
     /// latest first.
     pub fn readers(&self) -> impl Iterator<Item = Format> + '_ {
         self.formats().map(|(_, format)| format)
     }
 
-    /// The same, each with the version that it was, and `None` for the one in force.
+    /// The same, each with its version, and `None` for the one in force.
     pub fn formats(&self) -> impl Iterator<Item = (Option<u32>, Format)> + '_ {
         let before = self.before.iter().rev();
         let before = before
@@ -43,9 +42,10 @@ impl Texts {
         self.format().map(|format| (None, format.clone())).into_iter().chain(before)
     }
 
-    /// What a text says: by the template that writes it just so, the one in force first. Only a text that none writes is
-    /// read as people type it (Crockford's O for 0), and only where all that read it mean the same number; the error is
-    /// what the one in force says, unless it may be a text of a version whose key is not at hand.
+    /// The meaning of a text, by the template that writes it exactly like this, the one in force first. A text that
+    /// none writes is parsed as people type it (Crockford's O for 0), if all templates that parse it find the same
+    /// number. The error is that of the version in force, unless the text may belong to a version whose key is
+    /// missing.
     ///
     /// ```
     /// use sequent_engine::Texts;
@@ -82,7 +82,7 @@ impl Texts {
         }
     }
 
-    /// The versions that can't be read here and may have written a text, and why they can't; `None`: there is none.
+    /// The versions that can't be read here and may have written a text, with the reason; `None` without any.
     fn keyless(&self, text: &str) -> Option<String> {
         let unread = |former: &&Former| former.proven().is_err() && former.texts.may_write(text);
         let unread: Vec<&Former> = self.before.iter().filter(unread).collect();
@@ -95,15 +95,15 @@ impl Texts {
         ))
     }
 
-    /// Whether a text has the shape of a template whose key is not at hand: any other key tells lengths, characters, values
-    /// and dates as well, and only the number not.
+    /// Whether a text has the shape of a template whose key is missing. With any other key, lengths, characters,
+    /// values and dates are parsed correctly; only the number is wrong.
     fn may_write(&self, text: &str) -> bool {
         let Some(format) = self.with_any_key() else { return true };
         let by_shape = [DecodeErrorKind::Shape, DecodeErrorKind::Value, DecodeErrorKind::Date];
         format.decode(text).err().is_none_or(|error| !by_shape.contains(&error.kind))
     }
 
-    /// The same template with a key of no meaning in the place of its own.
+    /// The same template with an arbitrary key instead of its own.
     fn with_any_key(&self) -> Option<Format> {
         let read = Template::parse(&self.template).ok()?;
         let mut settings = self.settings();
@@ -114,7 +114,7 @@ impl Texts {
 }
 
 impl EngineError {
-    /// A text that says nothing here: the caller's fault, or that of a server without the key.
+    /// The error for a text that can't be parsed: the caller's fault, or that of a server without the key.
     pub fn of_read(text: &str, fault: ReadFault) -> Self {
         match fault {
             ReadFault::Text(bound) => Self::invalid_text("text", text, bound),
@@ -125,11 +125,11 @@ impl EngineError {
     }
 }
 
-/// The bytes of a key of no meaning: AES-128's.
+/// The length of the arbitrary key: that of AES-128.
 const ANY_KEY_BYTES: usize = 16;
 
 impl Former {
-    /// As a sentence names it.
+    /// The version in an error's sentence.
     fn told(&self) -> String {
         let read = Template::parse(&self.texts.template).ok();
         let key = read.as_ref().and_then(Template::key_name);
@@ -151,7 +151,7 @@ mod tests {
         Body::check(None, 1, 1, None, None, Some(Texts::new(template))).unwrap()
     }
 
-    /// A definition that had hidden numbers before, as the ledger keeps it, and a text of then.
+    /// A definition with hidden numbers in an earlier version, as the ledger keeps it, and a text of that version.
     fn stored(hidden: &str, template: &str) -> (String, String) {
         assert!(crate::texts::obf_keys::hold("reading-test", &ObfuscationKey::new(&[3; 16]).unwrap()));
         let one = body(hidden);
@@ -163,7 +163,7 @@ mod tests {
         (body(template).after(1, &one).to_text(), text)
     }
 
-    /// As a server sees it that has no such key, or another one of that name.
+    /// The definition on a server without the key, and on one with another key of that name.
     fn elsewhere(stored: &str) -> [Body; 2] {
         let none = stored.replace("ff1:reading-test", "ff1:reading-none");
         let at = stored.find("\"key_check\":\"").unwrap() + "\"key_check\":\"".len();

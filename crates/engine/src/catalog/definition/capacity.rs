@@ -11,23 +11,23 @@ use crate::{
     issue::active_key::lease_max_of,
 };
 
-/// What the servers of a cluster may have in hand of one key, beside what is left of it.
+/// The numbers of one key that the servers of a cluster may hold.
 ///
-/// Each server's part is its own, whatever the others have: servers never talk to each other, and one that cut its
-/// thousandth by their number would exceed it wherever another was configured otherwise. So it is the sum that counts
-/// them, and `reservoir.at_risk_max` and `limits.lease_max_count` that make room for more of them.
+/// The limit of each server does not depend on the others. Servers do not communicate, so a server can't divide its
+/// limit by their number: if another was configured differently, the limit would be exceeded. Therefore the sum counts
+/// the servers, and smaller values of `reservoir.at_risk_max` and `limits.lease_max_count` allow for more of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AtRisk {
-    /// The most that a server holds ready: `reservoir.at_risk_max`.
+    /// Upper limit of the numbers that a server holds ready: `reservoir.at_risk_max`.
     pub held_max: u64,
-    /// The most that one lease holds: `limits.lease_max_count`.
+    /// Upper limit of one lease: `limits.lease_max_count`.
     pub lease_max: u64,
-    /// How many servers do so: `reservoir.servers`.
+    /// The number of such servers: `reservoir.servers`.
     pub servers: u64,
 }
 
 impl AtRisk {
-    /// As a configuration says.
+    /// The limits of a configuration.
     pub fn of(config: &Config) -> Self {
         Self {
             held_max: config.reservoir.at_risk_max,
@@ -37,10 +37,10 @@ impl AtRisk {
     }
 }
 
-/// The sum that decides whether a bounded sequence may be spread: what is skipped where all servers die at once, a lease
-/// of each with it, and all stores forget.
+/// The sum that decides whether a bounded sequence may be spread. It counts the numbers skipped if all servers crash
+/// at once, each with one lease, and all stores lose their data.
 ///
-/// A client that dies skips the leases it has, whatever servers do: one for each server is counted.
+/// A client that crashes skips the leases that it has, whatever servers do: one lease for each server is counted.
 ///
 /// ```
 /// use sequent_engine::{AtRisk, Body};
@@ -57,26 +57,27 @@ impl AtRisk {
 pub struct Capacity {
     /// How many numbers a key has.
     pub numbers: u64,
-    /// Whether something bounds it below what its type holds.
+    /// Whether a bound below the limit of its type exists.
     pub is_bounded: bool,
-    /// What one server may hold ready.
+    /// Upper limit of the numbers that one server holds ready.
     pub reserve: u64,
-    /// What may lie between its ceilings and what was taken. They are rows of the ledger, which all servers share.
+    /// Upper limit of the numbers between its ceilings and what was taken. Ceilings are rows of the ledger, which all
+    /// servers share.
     pub ceilings: u64,
-    /// What one lease may hold.
+    /// Upper limit of one lease.
     pub lease: u64,
-    /// How many servers are counted.
+    /// The number of servers counted.
     pub servers: u64,
 }
 
 impl Capacity {
-    /// The same for so many servers, where they are more.
+    /// The same for more servers; a smaller number changes nothing.
     #[must_use]
     pub fn for_servers(self, servers: u64) -> Self {
         Self { servers: self.servers.max(servers), ..self }
     }
 
-    /// What all servers together may skip: no more than there are.
+    /// Upper limit of the numbers skipped by all servers together; at most all numbers.
     pub fn skipped(&self) -> u64 {
         let each = self.reserve.saturating_add(self.lease);
         each.saturating_mul(self.servers).saturating_add(self.ceilings).min(self.numbers)
@@ -87,19 +88,19 @@ impl Capacity {
         !self.is_bounded || u128::from(self.skipped()) * 100 <= u128::from(self.numbers)
     }
 
-    /// The placement where a definition names none.
+    /// The default placement.
     pub fn placement(&self) -> &'static str {
         if self.is_bounded && self.numbers < SPREAD_CAPACITY_MIN { "dense" } else { "spread" }
     }
 
-    /// What the sum is made of, in words.
+    /// The parts of the sum, in words.
     pub(crate) fn parts(&self) -> String {
         let Self { reserve, lease, ceilings, servers, .. } = self;
         let each = if *servers == 1 { "1 server".to_owned() } else { format!("each of {servers} servers") };
         format!("reserve {reserve} and lease {lease} for {each}, ceilings {ceilings}")
     }
 
-    /// For people, one a line.
+    /// The lines for messages.
     pub fn lines(&self) -> Vec<String> {
         let (bound, less, verdict) = match (self.is_bounded, self.may_be_spread()) {
             (false, _) => {
@@ -117,7 +118,7 @@ impl Capacity {
     }
 }
 
-/// One shape for every API: numbers are strings, since JSON's readers round them above 2^53.
+/// One form for every API. Numbers are strings, since JSON parsers round numbers above 2^53.
 impl Serialize for Capacity {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut sum = to.serialize_struct("Capacity", 8)?;
@@ -134,12 +135,13 @@ impl Serialize for Capacity {
 }
 
 impl Body {
-    /// How many numbers a key has in a layout, and how many of them may be skipped: each part by what enforces it.
+    /// How many numbers a key has in a layout, and how many of them may be skipped. Each part is computed as the code
+    /// that limits it does.
     pub fn capacity(&self, layout: Layout, at_risk: AtRisk) -> Capacity {
         let span = self.span();
         let numbers = span.capacity();
         let reservoir = ReservoirConfig { at_risk_max: at_risk.held_max, ..ReservoirConfig::default() };
-        // What a refill asks for comes in whole raw ids.
+        // Refills come in whole raw ids.
         let rounded = layout.numbers_per_id() - 1;
         Capacity {
             numbers,

@@ -1,4 +1,4 @@
-//! What a definition must hold to before it is taken.
+//! Checks of a definition before it is accepted.
 
 use sequent_core::{Fits, Layout, Span, SpanError};
 use sequent_format::{CounterSpec, Format};
@@ -7,7 +7,7 @@ use super::{Body, BodyFault, Placement, SPREAD_CAPACITY_MIN};
 use crate::{catalog::definition::capacity::AtRisk, texts::Texts};
 
 impl Body {
-    /// A content, checked as far as it can be without a layout; `None` takes the default. A template is proven here.
+    /// A content, checked as far as possible without a layout; `None` means the default. A template is verified here.
     pub fn check(
         placement: Option<&str>,
         start: u64,
@@ -22,7 +22,7 @@ impl Body {
         let start = said_once("start", start, counter.map(|counter| counter.start))?;
         let step = said_once("step", step, counter.map(|counter| counter.step))?;
         check_round(start, counter)?;
-        // Its own end first: a template with fewer texts would hide what is wrong with it.
+        // The sequence's own end is checked first: a template with fewer texts would hide its fault.
         Span::new(start, step, end, fits).map_err(|error| of_span(&error))?;
         let body = Self { start, step, end, fits, texts, ..Self::default() };
         body.checked_span().map_err(|error| of_span(&error))?;
@@ -41,7 +41,8 @@ impl Body {
             "spread" => Ok(Placement::Spread),
             "dense" => Ok(Placement::Dense),
             "book" => {
-                // What a book could never have is said first: rule S8.
+                // Rule S8 comes first: a fault that a book could never accept is reported before the missing
+                // placement.
                 self.texts.as_ref().map_or(Ok(()), Texts::check_book)?;
                 refuse("book is not built into this version, spread and dense are")
             }
@@ -49,7 +50,7 @@ impl Body {
         }
     }
 
-    /// Where it counts if nobody says it: what a ring may skip would be a good part of a few numbers.
+    /// The default placement. With few numbers it is `dense`, since the ring may skip a considerable part of them.
     fn placement_by_size(&self) -> Placement {
         if self.bound().is_some() && self.span().capacity() < SPREAD_CAPACITY_MIN {
             Placement::Dense
@@ -58,8 +59,8 @@ impl Body {
         }
     }
 
-    /// Refuses `spread` over a bound where all servers together could skip more than 1 % of it, with the sum. It is a rule
-    /// for what is being defined: what is in force stays, however many servers there are later.
+    /// Refuses `spread` with a bound if all servers together could skip more than 1 % of it; the error contains the
+    /// sum. The rule applies to new definitions: one in force stays, however many servers there are later.
     pub fn check_layout(&self, layout: Layout, at_risk: AtRisk) -> Result<(), BodyFault> {
         let Some((field, end)) = self.bound().filter(|_| self.placement == Placement::Spread) else {
             return Ok(());
@@ -81,7 +82,7 @@ impl Body {
     }
 }
 
-/// A number that a definition and its template both may name: whichever names it, but not two.
+/// A number that either a definition or its template may set. Two different values are refused.
 fn said_once(field: &'static str, said: u64, template: Option<u64>) -> Result<u64, BodyFault> {
     match template {
         Some(template) if template != 1 && said != 1 && said != template => Err(BodyFault {
@@ -94,8 +95,8 @@ fn said_once(field: &'static str, said: u64, template: Option<u64>) -> Result<u6
     }
 }
 
-/// Refuses a first number of which the template does not know where texts begin again: a text is read as a number of its
-/// first round, which begins at the template's own.
+/// Refuses a first number other than the template's if texts wrap around. A text is parsed as a number of its first
+/// round, which begins at the template's own first number.
 fn check_round(start: u64, template: Option<CounterSpec>) -> Result<(), BodyFault> {
     let Some(counter) = template.filter(|counter| counter.wrap.is_some() && counter.start != start) else {
         return Ok(());
@@ -107,7 +108,7 @@ fn check_round(start: u64, template: Option<CounterSpec>) -> Result<(), BodyFaul
     Err(BodyFault { field: "start", value: start.to_string(), bound })
 }
 
-/// The same fault, by field, value and bound.
+/// The same fault with field, value and bound.
 fn of_span(error: &SpanError) -> BodyFault {
     let field = match error {
         SpanError::Start(_) => "start",
@@ -116,7 +117,7 @@ fn of_span(error: &SpanError) -> BodyFault {
         SpanError::Beyond { field, .. } => field,
         SpanError::Fits(_) => "fits",
     };
-    // Core's text is `field is value: bound`.
+    // The text has the form `field is value: bound`.
     let text = error.to_string();
     let rest = text.strip_prefix(field).and_then(|rest| rest.strip_prefix(" is ")).unwrap_or(&text);
     let (value, bound) = rest.split_once(": ").unwrap_or((rest, ""));

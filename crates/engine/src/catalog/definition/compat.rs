@@ -1,4 +1,5 @@
-//! Compatibility of a new definition with the one in force. A definition that could repeat a number or a text is refused.
+//! Compatibility of a new definition with the one in force. A definition that could repeat a number or a text is
+//! refused.
 
 use sequent_core::SequenceName;
 
@@ -6,14 +7,14 @@ use super::{Body, BodyFault};
 use crate::texts::Texts;
 
 impl Body {
-    /// Whether `self` may take the place of `held`: a changed start or step would give numbers of the old ones again, and
-    /// a changed template, or a first one, must give no text that the old ones gave. A number is one with its period and
-    /// the values that partition it: another period's counter begins again, if texts tell them apart.
+    /// Whether `self` may replace `held`. A changed start or step would repeat old numbers. A changed template, or a
+    /// first one, must not produce an old text. A number is identified together with its period and the values that
+    /// partition it: the counter of another period begins again if the texts show the period.
     pub fn may_follow(&self, held: &Self) -> bool {
         self.follows(held).is_ok()
     }
 
-    /// The same, with what it does that it may not, and how to mend it.
+    /// The same, with the reason and the remedy.
     pub fn follows(&self, held: &Self) -> Result<(), String> {
         if (self.start, self.step) != (held.start, held.step) {
             return Err(format!(
@@ -40,7 +41,7 @@ impl Body {
         }
     }
 
-    /// The same, knowing the templates of `held`, which was `version`.
+    /// The same, including the templates of `held`, which was `version`.
     #[must_use]
     pub(crate) fn after(&self, version: u32, held: &Self) -> Self {
         match (&self.texts, &held.texts) {
@@ -49,15 +50,16 @@ impl Body {
         }
     }
 
-    /// The same as it is brought for a sequence of which `held` is known: where a key hides its numbers, the name hides
-    /// them too.
+    /// The same for import into a sequence of which `held` is known. If a key hides its numbers, the name becomes part
+    /// of the hiding.
     pub(crate) fn named(&self, name: &SequenceName, held: Option<&Self>) -> Result<Self, BodyFault> {
         let Some(texts) = self.texts().filter(|texts| texts.hides()) else { return Ok(self.clone()) };
         let texts = texts.named(name, held.and_then(Self::texts))?;
         Ok(Self { texts: Some(texts), ..self.clone() })
     }
 
-    /// Whether both say the same, whatever versions before said, from whenever on, and whether the name hides numbers too.
+    /// Whether both have the same content. Former versions, the instant of effect, and the name in the hiding of
+    /// numbers are ignored.
     pub(crate) fn says_as(&self, other: &Self) -> bool {
         let said = |texts: &Texts| texts.alone().nameless();
         let alone = |body: &Self| Self { texts: body.texts.as_ref().map(said), ..body.at_once() };

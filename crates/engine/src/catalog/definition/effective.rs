@@ -1,5 +1,5 @@
-//! The instant from which a version is used, and the version used until then. Both are part of the definition's text, so that
-//! all servers agree.
+//! The instant from which a version is used, and the version used until then. Both are part of the definition's text,
+//! so that all servers agree.
 
 use std::time::Duration;
 
@@ -9,21 +9,21 @@ use serde::{Deserialize, Serialize};
 use super::{Body, BodyFault};
 use crate::texts::Texts;
 
-/// The most versions before that are kept with one, each in effect up to an instant; what came before the oldest of them
-/// is rendered by it.
+/// Upper limit of the earlier versions kept with one, each in effect up to an instant. Instants before the oldest of
+/// them use the oldest.
 pub const EARLIER_MAX: usize = 8;
 
-/// How far ahead an instant must be at least: every server has heard of a version by then, whatever its clock shows.
+/// Least distance of an instant from now: every server knows of a version by then, whatever its clock shows.
 pub const EFFECTIVE_AHEAD_MIN: Duration = Duration::from_secs(10);
 
-/// From when on a version is in effect.
+/// When a version takes effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effective {
-    /// As soon as a server has read it, whatever instant a caller names.
+    /// As soon as a server has read it, whatever instant a request names.
     Now,
-    /// From the end of the period that is running.
+    /// At the end of the current period.
     NextPeriod,
-    /// From this instant on.
+    /// At this instant.
     At(Timestamp),
 }
 
@@ -55,7 +55,7 @@ impl From<Since> for String {
 }
 
 impl Effective {
-    /// What a person wrote: `now`, `next-period`, or an instant as a caller of this definition writes one, which counts in
+    /// Parses `now`, `next-period`, or an instant in the form that requests of this definition use. Instants count in
     /// whole milliseconds.
     ///
     /// ```
@@ -87,7 +87,7 @@ impl Effective {
         })
     }
 
-    /// The word or the instant.
+    /// The keyword or the instant.
     pub(crate) fn shown(self) -> String {
         match self {
             Self::Now => "\"now\"".to_owned(),
@@ -96,29 +96,29 @@ impl Effective {
         }
     }
 
-    /// The fault of this one, by its bound.
+    /// The fault of this value, with its bound.
     pub(crate) fn fault(self, bound: impl Into<String>) -> BodyFault {
         BodyFault { field: "effective", value: self.shown(), bound: bound.into() }
     }
 }
 
 impl Body {
-    /// From when on it is in effect, where another one is before.
+    /// When it takes effect, if another version is in effect before.
     pub fn begins(&self) -> Option<Timestamp> {
         self.from.map(|since| since.0)
     }
 
-    /// An instant as its zone shows it, in RFC 3339.
+    /// An instant in the definition's zone, in RFC 3339.
     pub(crate) fn shown(&self, instant: Timestamp) -> String {
         self.format().map_or_else(|| instant.to_string(), |format| format.shown_instant(instant))
     }
 
-    /// The versions of which it knows until when they are in effect, the oldest first.
+    /// The earlier versions with a known end of effect, the oldest first.
     pub(crate) fn earlier(&self) -> impl DoubleEndedIterator<Item = (u32, &Self)> {
         self.earlier.iter().map(|earlier| (earlier.version, &earlier.body))
     }
 
-    /// The version in effect at an instant, of this one, which is `version`, and of those that it knows.
+    /// The version in effect at an instant: this one, which is `version`, or an earlier one.
     pub fn in_effect(&self, version: u32, at: Timestamp) -> (u32, &Self) {
         let own = std::iter::once((version, self));
         let mut known = own.chain(self.earlier().rev()).skip_while(|(_, body)| body.waits(at));
@@ -139,7 +139,7 @@ impl Body {
         self.begins().is_some_and(|from| at < from)
     }
 
-    /// The same from an instant on; what was in effect before, the oldest first, is so until then.
+    /// The same from an instant on. The versions in `before`, the oldest first, are in effect until then.
     #[must_use]
     pub(crate) fn beginning_at(self, from: Timestamp, before: &[(u32, &Self)]) -> Self {
         let before: Vec<_> = before.iter().filter(|(_, body)| body.begins() < Some(from)).collect();
@@ -151,13 +151,13 @@ impl Body {
         Self { earlier: earlier.collect(), from: Some(Since(from)), ..self }
     }
 
-    /// The same without what says when it is in effect.
+    /// The same without the instant and the earlier versions.
     #[must_use]
     pub(crate) fn at_once(&self) -> Self {
         Self { from: None, earlier: Vec::new(), ..self.clone() }
     }
 
-    /// Makes the versions that it knows ready.
+    /// Prepares the earlier versions for use.
     pub(crate) fn prove_earlier(&mut self) -> Result<(), String> {
         for Earlier { version, body } in &mut self.earlier {
             if !body.earlier.is_empty() {
@@ -168,8 +168,7 @@ impl Body {
         Ok(())
     }
 
-    /// Refuses a version whose last number is another where it would share a counter with one that is in effect before: a
-    /// counter has one end.
+    /// Refuses a version with another last number than an earlier one if both share a counter: a counter has one end.
     pub(crate) fn check_counters(&self) -> Result<(), BodyFault> {
         let Some(from) = self.begins() else { return Ok(()) };
         let until = self.earlier().skip(1).filter_map(|(_, next)| next.begins()).chain([from]);
@@ -186,22 +185,22 @@ impl Body {
         Ok(())
     }
 
-    /// Whether a counter is of both: of `before` until an instant, and of this one from another instant on. That is so
-    /// where this one's first period is not behind the last of `before`: clocks further west show a period that has long
-    /// been counted.
+    /// Whether both versions use the same counter: `before` until an instant, and this one from another instant on.
+    /// That is so if this version's first period is not later than the last period of `before`. Clocks further west
+    /// show a period that has been counted already.
     fn shares_counters(&self, from: Timestamp, before: &Self, until: Timestamp) -> bool {
         let last = until.checked_sub(Duration::from_millis(1)).unwrap_or(until);
         let period = |body: &Self, at| body.format().and_then(|format| format.period_back(at, 0));
         let kind = |body: &Self| body.format().map_or(Reset::Never, Format::reset);
         let values = |body: &Self| body.format().map_or(0, |format| format.partitioned_by().len());
-        // Keys of one kind of period are in the order of time.
+        // Keys of one kind of period sort by time.
         kind(before) == kind(self)
             && period(self, from) <= period(before, last)
             && values(before) == values(self)
     }
 
-    /// When the period that is running at an instant ends: that of this version, or of the next one where this one's
-    /// counters never begin again.
+    /// When the period at an instant ends: the period of this version, or of the next one if this one's counters never
+    /// reset.
     pub(crate) fn next_period(&self, next: &Self, at: Timestamp) -> Option<Timestamp> {
         let ends = |body: &Self| body.format().and_then(|format: &Format| format.period_until(at));
         ends(self).or_else(|| ends(next))
@@ -242,7 +241,7 @@ mod tests {
         assert_eq!(waiting("2026-01-01T00:00:00Z"), [2, 3]);
         assert_eq!(waiting("2027-06-01T00:00:00Z"), [3]);
         assert!(waiting("2028-01-01T00:00:00Z").is_empty());
-        // An earlier instant takes the place of what would come after it.
+        // An earlier instant replaces the versions that would begin after it.
         let before: Vec<_> = three.earlier().chain([(3, &three)]).collect();
         let four = body("D@{seq,w=6}").beginning_at(at("2026-06-01T00:00:00Z"), &before);
         assert_eq!(four.earlier().map(|(version, _)| version).collect::<Vec<_>>(), [1]);
@@ -296,7 +295,7 @@ mod tests {
         for from in ["2027-01-01T09:59:00Z", "2027-01-01T10:00:00Z", "2027-01-01T12:00:00Z"] {
             assert!(checked(&of(long, "Pacific/Honolulu"), from).is_err(), "{from}");
         }
-        // Further east, and in periods of another kind, nothing is counted again.
+        // Further east, and in periods of another kind, no number is counted again.
         assert!(checked(&of(long, "Pacific/Kiritimati"), "2027-01-01T10:00:00Z").is_ok());
         let monthly = "B@{date,yyyyMM}@{seq,w=6,over=error}";
         assert!(checked(&of(monthly, "Pacific/Honolulu"), "2027-01-01T10:00:00Z").is_ok());

@@ -1,4 +1,4 @@
-//! The number type that all numbers must fit into, as its word in a definition.
+//! The number type that all numbers must fit into, as its name in a definition.
 
 use sequent_core::Fits;
 use serde::{Deserialize, Deserializer, Serializer, de::Error};

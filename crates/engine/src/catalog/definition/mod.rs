@@ -1,4 +1,4 @@
-//! What a sequence gives, in one canonical text.
+//! The content of a definition, in one canonical text.
 
 pub(crate) mod capacity;
 mod check;
@@ -24,14 +24,14 @@ pub const SPREAD_CAPACITY_MIN: u64 = 1_000_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Placement {
-    /// Over the ring.
+    /// Numbers are spread over the slots of the ring.
     Spread,
-    /// One counter in the ledger: in order, without gaps, and only while the ledger is up.
+    /// One counter in the ledger: in order, without gaps, and only while the ledger is available.
     Dense,
 }
 
 impl Placement {
-    /// The word.
+    /// The name of the placement.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Spread => "spread",
@@ -64,10 +64,10 @@ pub struct Body {
     fits: Fits,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     texts: Option<Texts>,
-    /// From when on it is in effect, where another one is before.
+    /// When it takes effect, if another version is in effect before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     from: Option<Since>,
-    /// What is in effect before it, the oldest first.
+    /// The versions in effect before it, the oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     earlier: Vec<Earlier>,
 }
@@ -77,7 +77,7 @@ pub struct Body {
 pub struct BodyFault {
     /// The field.
     pub field: &'static str,
-    /// What was found.
+    /// The value found.
     pub value: String,
     /// What is allowed.
     pub bound: String,
@@ -99,9 +99,9 @@ impl Default for Body {
 }
 
 impl Body {
-    /// Which numbers: as far as `end`, what fits, and what its template has texts for.
+    /// The numbers: up to `end`, the limit of `fits`, and the last number with a text.
     pub fn span(&self) -> Span {
-        // Both ways in have checked the bounds; a default span is never seen.
+        // Both constructors have checked the bounds: the default is never used.
         self.checked_span().unwrap_or_default()
     }
 
@@ -112,7 +112,7 @@ impl Body {
         Span::new(self.start, self.step, end, self.fits)
     }
 
-    /// The field that bounds it, and the last number, where it is less than what fits.
+    /// The field that bounds it, and the last number, if that is below the limit of `fits`.
     pub(crate) fn bound(&self) -> Option<(&'static str, u64)> {
         let last = self.span().limit();
         if self.end == Some(last) {
@@ -121,25 +121,25 @@ impl Body {
         (last < self.fits.limit()).then_some(("template", last))
     }
 
-    /// The last number that the template has a text for. A number whose text would be that of an earlier one has none:
-    /// nothing in a cluster knows how long ago that one was given.
+    /// The last number that the template has a text for. A number whose text would repeat that of an earlier one has
+    /// none, since the cluster does not know how long ago that one was issued.
     fn texts_end(&self) -> Option<u64> {
         let CounterSpec { end, wrap, .. } = self.format()?.counter_spec();
         let round = wrap.map(|wrap| self.start.saturating_add(wrap.cycle).saturating_sub(self.step));
         Some(round.unwrap_or(end))
     }
 
-    /// What its texts are, where it has a template.
+    /// The texts' settings, if it has a template.
     pub fn texts(&self) -> Option<&Texts> {
         self.texts.as_ref()
     }
 
-    /// What renders its texts, where it has a template.
+    /// The renderer of its texts, if it has a template.
     pub fn format(&self) -> Option<&Format> {
         self.texts.as_ref()?.format()
     }
 
-    /// Where it counts.
+    /// The placement.
     pub fn placement(&self) -> Placement {
         self.placement
     }
@@ -149,7 +149,7 @@ impl Body {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// The same without what was before it.
+    /// The same without earlier versions.
     pub(crate) fn alone(self) -> Self {
         Self { texts: self.texts.map(|texts| texts.alone()), from: None, earlier: Vec::new(), ..self }
     }
@@ -162,7 +162,7 @@ impl Body {
         Ok(body)
     }
 
-    /// The same as it is written, not proven: to be shown, where the key of `obf` is not at hand. It renders and reads nothing.
+    /// The same without verification, for display if the key of `obf` is missing. It can't render or parse texts.
     pub fn unproven(text: &str) -> Result<Self, String> {
         serde_json::from_str(text).map_err(|error| error.to_string())
     }
@@ -174,8 +174,8 @@ impl Body {
         self.checked_span().map(drop).map_err(|error| error.to_string())
     }
 
-    /// A key that every key of `name` is like: whether it has a period, how many values partition it, and how long the
-    /// shortest of them are; an error where not even that one can be held.
+    /// A key with the form of every key of `name`: with a period or not, the number of values, and the shortest
+    /// values. An error if even this key can't be held.
     pub fn example_key(&self, name: &SequenceName) -> Result<Key, KeyError> {
         let Some(format) = self.format() else { return Ok(Key::of(name)) };
         // All keys of a kind of period have one length.
@@ -184,7 +184,7 @@ impl Body {
         Key::new(name, &period, &values.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
-    /// The definition of `name` in this content and version.
+    /// The definition of `name` with this content and version.
     pub fn defining(&self, name: &SequenceName, version: u32) -> Definition {
         Definition { name: name.clone(), version, body: self.to_text() }
     }

@@ -1,4 +1,4 @@
-//! What a content is checked for, and what its keys are like.
+//! Checks of a content, and the form of its keys.
 
 use super::*;
 
@@ -6,7 +6,7 @@ fn body(template: &str, start: u64, step: u64) -> Result<Body, BodyFault> {
     Body::check(Some("spread"), start, step, None, None, Some(Texts::new(template)))
 }
 
-/// Whether its first and its last number are what their texts are read as.
+/// Whether the texts of its first and last number are parsed as these numbers.
 fn ends_are_read(body: &Body) -> bool {
     let (format, span) = (body.format().unwrap(), body.span());
     let values = sequent_format::Values::new();
@@ -50,6 +50,6 @@ fn a_key_that_nothing_holds_is_told_by_its_shortest_values() {
         let fits = template.contains("by=no");
         assert_eq!(key(template).is_ok(), fits, "{template}");
     }
-    // A value may be long; one that is short has a key.
+    // Values may be long: a key with short ones can be held.
     assert!(key("@{ctx,a,max=120}-@{ctx,b,len=112,re=[^-]+}-@{seq,w=5,over=error}").is_ok());
 }

@@ -1,10 +1,10 @@
-//! The words for stores and ledgers, as a section of the configuration names them.
+//! The kinds of stores and ledgers, as a section of the configuration names them.
 
 use sequent_backend::kinds::{Kind, Medium, Role};
 
 use crate::config::{Place, ServerPlace, TableReader};
 
-/// What the word of `section` stands for; tells "unknown" from "not built in", and notes either as a fault.
+/// The kind that `section` names. An unknown name and a kind that is not built in are different faults.
 pub(crate) fn known(section: &mut TableReader<'_, '_>, word: &str, role: Role) -> Option<&'static Kind> {
     let Some(kind) = Kind::named(role, word) else {
         let known = Kind::words(role, false).join(", ");
@@ -18,8 +18,8 @@ pub(crate) fn known(section: &mut TableReader<'_, '_>, word: &str, role: Role) -
     Some(kind)
 }
 
-/// Where a kind's data is, by the settings of `section` and `file`; `None` where a fault left no place, and where the build leaves the
-/// kind out.
+/// The location of a kind's data, by the settings of `section` and `file`. `None` if a fault left no location, or if
+/// the kind is not built in.
 pub(crate) fn place(
     section: &mut TableReader<'_, '_>,
     kind: Option<&'static Kind>,
@@ -40,7 +40,7 @@ pub(crate) fn place(
     }
 }
 
-/// The words that this build holds, for people.
+/// The kinds in this build, for messages.
 pub(crate) fn built_in(role: Role) -> String {
     let here = Kind::words(role, true);
     match here.split_last() {

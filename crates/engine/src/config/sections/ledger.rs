@@ -1,4 +1,4 @@
-//! `[ledger]`: where the durable book of record is.
+//! `[ledger]`: the location of the ledger, and its limits.
 
 use std::time::Duration;
 
@@ -10,18 +10,19 @@ use crate::config::{Place, TableReader};
 /// `[ledger]`.
 #[derive(Debug, Clone)]
 pub struct LedgerPart {
-    /// Where it is.
+    /// The location of the ledger.
     pub place: Place,
-    /// For how long numbers of `spread` sequences go on while it is away, at the rate of the last two minutes. Ceilings are up to twice as
-    /// far ahead, since the rate may double; so many numbers are skipped at most when a store or the ledger fails over.
+    /// How long numbers of `spread` sequences last while the ledger is unavailable, at the rate of the last two
+    /// minutes. Ceilings are up to twice as far ahead, since the rate may double. So many numbers are skipped at most
+    /// when a store or the ledger fails over.
     pub outage: Duration,
-    /// A person's word that one server alone uses this cluster, so that a ledger in its data directory will do.
+    /// Confirmation that only one server uses this cluster, so that a ledger in its data directory is allowed.
     pub single_server: bool,
-    /// A person's word that a ledger which may lose what it acknowledged counts dense numbers all the same.
+    /// Confirmation that dense numbers are allowed with a ledger that may lose acknowledged writes.
     pub allow_lossy: bool,
 }
 
-/// The file's name where nobody says.
+/// The default file name.
 const FILE: &str = "ledger.db";
 
 impl LedgerPart {
@@ -41,11 +42,11 @@ impl LedgerPart {
         let single_server = section.switch("single_server", false);
         let allow_lossy = section.switch("allow_lossy", false);
         section.finish();
-        // A place that has a fault is never used; the checks to come meet none of theirs in this one.
+        // A location with a fault is never used. The checks that follow must report no further fault of it.
         let in_fault = kind.is_none_or(Kind::is_networked) && place.is_none();
         let single_server = single_server || in_fault;
         let place = place.unwrap_or_else(|| Place::Sqlite(FILE.into()));
-        // Of one that is lost with its process another word has been demanded.
+        // A ledger in memory needs another confirmation already.
         let allow_lossy = allow_lossy || place == Place::Memory;
         Self { place, outage, single_server, allow_lossy }
     }

@@ -1,4 +1,4 @@
-//! `[limits]`: what one request, and the server's end, may cost.
+//! `[limits]`: limits of requests, leases, connections, and the end of a server.
 
 use std::time::Duration;
 
@@ -7,23 +7,25 @@ use crate::config::TableReader;
 /// `[limits]`.
 #[derive(Debug, Clone)]
 pub struct LimitsPart {
-    /// How long a request may wait where the caller names no deadline.
+    /// How long a request may wait if the caller names no deadline.
     pub deadline: Duration,
-    /// The most numbers of one request.
+    /// Upper limit of the numbers in one request.
     pub max_count: u64,
-    /// The most numbers of one lease; it gives no more than a thousandth of what is left of a key besides.
+    /// Upper limit of the numbers in one lease. A lease also holds at most a thousandth of what is left of a key.
     pub lease_max_count: u64,
-    /// How long the numbers of a lease may be handed out.
+    /// How long the numbers of a lease may be issued.
     pub lease_max_age: Duration,
-    /// The most open connections of one API; more are closed as soon as they are accepted.
+    /// Upper limit of the open connections of one API; further ones are closed as soon as they are accepted.
     pub connections_max: u64,
-    /// The same from one address (of IPv6: one /64). Behind a balancer that speaks for all, the two should be equal.
+    /// The same from one address (of IPv6: one /64). Behind a load balancer, from which all connections come, the two
+    /// should be equal.
     pub connections_per_address_max: u64,
-    /// Whether callers of the HTTP API may define sequences. There are no tokens yet: whoever reaches it may.
+    /// Whether callers of the HTTP API may define sequences. There are no tokens yet: every client that can connect
+    /// may do so.
     pub define: bool,
-    /// How long a stopping server still takes requests, so that balancers notice.
+    /// How long a stopping server still accepts requests, so that load balancers notice.
     pub drain_delay: Duration,
-    /// How long a stopping server waits for requests in flight.
+    /// How long a stopping server waits for requests in progress.
     pub drain_timeout: Duration,
 }
 

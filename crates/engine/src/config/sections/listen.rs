@@ -1,4 +1,4 @@
-//! `[listen]`: where the server's APIs are.
+//! `[listen]`: the addresses of the server's APIs.
 
 use std::net::SocketAddr;
 

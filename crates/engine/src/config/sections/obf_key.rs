@@ -14,16 +14,16 @@ use crate::{
     texts::obf_keys,
 };
 
-/// The most keys.
+/// Upper limit of the keys.
 const KEYS_MAX: usize = 64;
 
-/// The longest file, in bytes: a key and what editors leave around it.
+/// Upper limit of a file, in bytes: a key and what editors add to it.
 const FILE_BYTES_MAX: u64 = 256;
 
-/// What a file must hold.
+/// The expected content of a file.
 const DIGITS: &str = "32, 48 or 64 hexadecimal digits are expected in it";
 
-/// Reads every key, and holds it for the process; no fault says more of a file than its path.
+/// Reads every key, and keeps it for the process. Faults contain the path of a file, and nothing of its content.
 pub(crate) fn read(checker: &mut Collector<'_>, data: &Path) {
     let tables = checker.list("obf_key").unwrap_or_default();
     if tables.len() > KEYS_MAX {
@@ -59,7 +59,7 @@ fn one(mut section: TableReader<'_, '_>, data: &Path) {
     section.finish();
 }
 
-/// The key in a file, or what is wrong with it.
+/// The key in a file, or the fault.
 fn key(file: &PathBuf) -> Result<ObfuscationKey, String> {
     let text = text(file).map_err(|error| format!("it can't be read: {error}"))?;
     let digits = text.trim().as_bytes();

@@ -1,4 +1,4 @@
-//! `[ring]`: the layout, and when a slot leaves and comes back.
+//! `[ring]`: the layout, and when a slot is evicted and comes back.
 
 use std::time::Duration;
 
@@ -10,22 +10,22 @@ use crate::config::TableReader;
 /// `[ring]`.
 #[derive(Debug, Clone)]
 pub struct RingPart {
-    /// n; absent: what the ledger has, or 2 for a new cluster.
+    /// n, the number of shard bits; absent: that of the ledger, or 2 for a new cluster.
     pub shard_bits: Option<u8>,
-    /// m; absent: what the ledger has, or 0 for a new cluster.
+    /// m, the number of memory bits; absent: that of the ledger, or 0 for a new cluster.
     pub memory_bits: Option<u8>,
-    /// Health of slots.
+    /// Health checks of slots.
     pub health: RingConfig,
-    /// Whether memory stores and ledgers may be used.
+    /// Whether stores and ledgers in memory may be used.
     pub allow_volatile: bool,
 }
 
-/// What is slow for a store of its own, reached over a network.
+/// Default of `slow_after_ms` for stores on servers.
 const SLOW_AFTER_MS: u64 = 200;
 
-/// What is slow for the embedded cluster, whose files share one disk with each other and with all else on the machine.
-/// Under six writers that flush a megabyte at a time, and eight commands at once on two cores, 22 of 40 commands
-/// passed over a slot at 200 ms, and 1 of 40 at 500 ms.
+/// Default of `slow_after_ms` for the embedded cluster, whose files share one disk with each other and with other
+/// programs. Under six writers that flush a megabyte at a time, and eight commands at once on two cores, 22 of 40
+/// commands passed over a slot at 200 ms, and 1 of 40 at 500 ms.
 const SLOW_AFTER_EMBEDDED_MS: u64 = 500;
 
 impl RingPart {
@@ -34,7 +34,7 @@ impl RingPart {
         let memory_bits = section.integer_opt("memory_bits", 0..=u64::from(MEMORY_BITS_MAX));
         let attempt_timeout = section.duration("attempt_timeout_ms", 10..=60_000, 1000);
         let slow_after_ms = if embedded { SLOW_AFTER_EMBEDDED_MS } else { SLOW_AFTER_MS };
-        // A shorter limit of an attempt, said alone, makes what nobody said no fault.
+        // If only a shorter attempt timeout is set, the default of `slow_after_ms` must not become a fault.
         let slow_after_ms =
             u64::try_from(attempt_timeout.as_millis()).map_or(slow_after_ms, |ms| slow_after_ms.min(ms));
         let slow_after = section.duration("slow_after_ms", 1..=60_000, slow_after_ms);

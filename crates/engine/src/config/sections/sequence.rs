@@ -1,4 +1,4 @@
-//! `[[sequence]]`: definitions that the file brings.
+//! `[[sequence]]`: definitions in the file.
 
 use sequent_core::{Block, SequenceName};
 use sequent_format::limits::TEXT_CHARS_MAX;
@@ -9,7 +9,7 @@ use crate::{
     texts::{Texts, ZONE_DEFAULT},
 };
 
-/// The widest window of a caller's `at`: about three centuries.
+/// Upper limit of the window for a caller's `at`: about three centuries.
 const WINDOW_S_MAX: u64 = 10_000_000_000;
 
 /// A definition as the file has it.
@@ -17,11 +17,11 @@ const WINDOW_S_MAX: u64 = 10_000_000_000;
 pub struct SequencePart {
     /// The name.
     pub name: SequenceName,
-    /// From 1; a higher one replaces a lower one.
+    /// The version, from 1; a higher one replaces a lower one.
     pub version: u32,
-    /// What the sequence gives.
+    /// The content: numbers, placement and texts.
     pub body: Body,
-    /// From when on; `None`: now, unless that version waits already.
+    /// When the version takes effect; `None`: now, unless that version waits already.
     pub effective: Option<Effective>,
 }
 
@@ -66,13 +66,13 @@ impl SequencePart {
     }
 }
 
-/// What the table says of texts, if it has a template; a key that belongs to one is refused without.
+/// The texts' settings, if the table has a template. A key that needs a template is refused without one.
 fn texts(section: &mut TableReader<'_, '_>) -> Result<Option<Texts>, BodyFault> {
     let template = section.text("template");
     let (zone, charset, unique) = (section.text("zone"), section.text("charset"), section.text("unique"));
     let maxlen = section.integer_opt("maxlen", 1..=TEXT_CHARS_MAX as u64);
     let window_s = section.integer_opt("window_s", 0..=WINDOW_S_MAX);
-    // The proof says what it may be, and of which template.
+    // The check of the template gives the exact range of this value.
     let retain_periods = section.integer_opt("retain_periods", 0..=u64::from(u32::MAX));
     let Some(template) = template else {
         let there = [("zone", zone.is_some()), ("charset", charset.is_some()), ("unique", unique.is_some())];

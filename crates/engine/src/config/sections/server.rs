@@ -1,4 +1,4 @@
-//! Places that are reached over a network: where, as whom, and how.
+//! Locations on a server: address, login and connection options.
 
 use std::{fmt, path::PathBuf, time::Duration};
 
@@ -10,12 +10,12 @@ use sequent_backend::{
 use crate::config::TableReader;
 pub use sequent_backend::net::Tls;
 
-/// A database of a server, and how it is reached. Printed without what is secret.
+/// A database of a server, and how to connect. Printed without secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerPlace {
-    /// What it is used as.
+    /// The kind of store or ledger.
     pub kind: &'static Kind,
-    /// How it is reached; relative paths are under the data directory.
+    /// The connection options; relative paths are under the data directory.
     pub options: ServerOptions,
 }
 
@@ -25,24 +25,24 @@ impl fmt::Display for ServerPlace {
     }
 }
 
-/// How long connecting may take where nobody says: below an attempt's limit, so that a server which can't be reached is
-/// said to be so.
+/// Default of the connection timeout, in milliseconds. It is below an attempt's limit, so that an unreachable server
+/// is reported as such.
 const CONNECT_TIMEOUT_MS: u64 = 800;
 
 impl ServerPlace {
-    /// Whose are the tables, as two URLs of one database have it.
+    /// The identity of the tables: equal for two URLs of one database.
     pub(crate) fn identity(&self) -> String {
         let database = self.options.url.identity();
         if !self.options.url.driver().has_schema {
             return database;
         }
-        // As it is named where nobody does.
+        // The default schema of the kind.
         let default = if self.kind.role == Role::Ledger { "sequent_ledger" } else { "sequent_store" };
         let schema = self.options.schema.as_ref().map_or(default, SchemaName::as_str);
         format!("{database} schema {schema}")
     }
 
-    /// The place that a table describes; `None` where a fault left none. No attempt lasts longer than `attempt`.
+    /// The location that a table describes; `None` after a fault. No attempt lasts longer than `attempt`.
     pub(crate) fn read(
         section: &mut TableReader<'_, '_>,
         kind: &'static Kind,
@@ -86,7 +86,7 @@ impl ServerPlace {
     }
 }
 
-/// How the line is protected, and by whose certificates; no key of that where there is no TLS.
+/// The TLS mode and the CA file; no such key is read if the driver has no TLS.
 fn tls(section: &mut TableReader<'_, '_>, driver: &Driver) -> (Tls, Option<PathBuf>) {
     if driver.tls_checking.is_empty() {
         return (Tls::Off, None);
@@ -102,7 +102,7 @@ fn tls(section: &mut TableReader<'_, '_>, driver: &Driver) -> (Tls, Option<PathB
     (tls, tls_ca_file)
 }
 
-/// What etcd's `https` looks at: whom to trust, and who we are.
+/// The TLS files of etcd's `https`: the trusted CA, and the client's certificate and key.
 fn certificates(section: &mut TableReader<'_, '_>, is_secure: bool) -> [Option<PathBuf>; 3] {
     const KEYS: [&str; 3] = ["tls_ca_file", "tls_cert_file", "tls_key_file"];
     let files = KEYS.map(|key| section.text(key).map(PathBuf::from));
@@ -130,7 +130,7 @@ fn connect_timeout(section: &mut TableReader<'_, '_>, attempt: Duration) -> Dura
     limit
 }
 
-/// A fault never repeats a secret of a URL.
+/// Reads the URL. A fault never contains a secret of it.
 fn read_url(
     section: &mut TableReader<'_, '_>,
     driver: &'static Driver,

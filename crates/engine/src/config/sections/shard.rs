@@ -1,4 +1,4 @@
-//! `[[shard]]`: which store is in which slot.
+//! `[[shard]]`: the store of each slot.
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ use crate::config::{Place, TableReader};
 /// A store in a slot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShardPart {
-    /// The place in the ring.
+    /// The slot in the ring.
     pub slot: SlotIndex,
-    /// Where the store is.
+    /// The location of the store.
     pub place: Place,
 }
 
 impl ShardPart {
-    /// The part, and whether it is reached over a network; `None` where a fault left none.
+    /// The part, and whether it is on a server; `None` after a fault.
     pub(crate) fn read(mut section: TableReader<'_, '_>, attempt: Duration) -> (Option<Self>, bool) {
         let slots = (1_u64 << SHARD_BITS_MAX) - 1;
         let has_slot = section.has("slot");

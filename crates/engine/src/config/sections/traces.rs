@@ -1,16 +1,16 @@
-//! `[traces]`: where spans of requests go, in builds that have them.
+//! `[traces]`: the destination of request spans, in builds that have them.
 
 use crate::config::TableReader;
 
-/// One trace of so many, where nobody says.
+/// Default of `one_in`: one trace of this many is sent.
 const ONE_IN_DEFAULT: u64 = 100;
 
-/// `[traces]`: nowhere unless configured.
+/// `[traces]`: none are sent unless configured.
 #[derive(Debug, Clone)]
 pub struct TracesPart {
     /// A collector's address for spans by OTLP over HTTP, such as `http://127.0.0.1:4318/v1/traces`.
     pub endpoint: Option<String>,
-    /// One trace of so many is sent, beside those whose callers want it.
+    /// One trace of this many is sent, besides those that callers request.
     pub one_in: u32,
 }
 

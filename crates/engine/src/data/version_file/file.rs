@@ -11,13 +11,14 @@ use std::{
 
 use sequent_core::{Era, Layout, Mark};
 
-/// What the file begins with.
+/// The first bytes of the file.
 const HEAD: &str = "sequent/1 mark=";
 
-/// Longer than any marker: of somebody else's file no more is read.
+/// Longer than any version file: no more is read of a foreign file.
 const READ_MAX: u64 = 256;
 
-/// Which file it is: inodes are used again soon, births tell those apart where the file system has them.
+/// The identity of a file. Inodes are used again soon; the time of birth distinguishes those, if the file system has
+/// it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Identity(String);
 
@@ -35,17 +36,17 @@ impl fmt::Display for Identity {
     }
 }
 
-/// What the file says, and which file says it. An absent file says nothing, and is of a new directory.
+/// The content of the file, and the file's identity. An absent file has no version, and belongs to a new directory.
 pub(crate) struct Held {
     pub(crate) mark: Mark,
     pub(crate) copied: Option<String>,
-    /// What was found in the place of a marker: an older version of the program's, or somebody else's. Its version
-    /// counts where it can be made out.
+    /// What was found instead of a version file: one of an older release, or a foreign file. Its version counts if it
+    /// can be parsed.
     pub(crate) unreadable: Option<String>,
 }
 
 impl Held {
-    /// The content and the file's own identity come from one open file: a rename in between changes neither.
+    /// Reads content and identity from one open file, so that a concurrent rename does not mix two files.
     pub(crate) fn read(path: &Path) -> io::Result<Self> {
         let mut file = match File::open(path) {
             Ok(file) => file,
@@ -61,7 +62,7 @@ impl Held {
         let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
         let version = rest[..digits].parse();
         let named = rest[digits..].strip_prefix(' ').and_then(|named| named.strip_suffix('\n'));
-        // Versions of the program before left no layout.
+        // Earlier releases wrote no layout.
         let named = named.map(|named| era(named).map_or((None, named), |(era, named)| (Some(era), named)));
         let (Ok(version), Some((era, named))) = (&version, named) else {
             let found = format!(
@@ -75,7 +76,7 @@ impl Held {
         Ok(Self { mark: Mark { version: *version, era }, copied, unreadable: None })
     }
 
-    /// The content of a file that bears `mark`, and is `own`.
+    /// The content of a file with `mark` and the identity `own`.
     pub(crate) fn text(Mark { version, era }: Mark, own: &Identity) -> String {
         let era = era.map_or_else(String::new, |Era { generation, layout }| {
             let (n, m) = (layout.shard_bits(), layout.memory_bits());
@@ -85,7 +86,7 @@ impl Held {
     }
 }
 
-/// The layout that a marker names, and what follows it.
+/// The layout in a version file, and the rest of the text.
 fn era(text: &str) -> Option<(Era, &str)> {
     let field = |text: &'_ str, name: &str| -> Option<(u64, usize)> {
         let (value, _) = text.strip_prefix(name)?.split_once(' ')?;

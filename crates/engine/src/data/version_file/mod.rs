@@ -21,35 +21,36 @@ use file::{Held, Identity};
 /// The file's name in the data directory.
 pub(crate) const FILE: &str = "home";
 
-/// Held while the file is replaced, so that of two processes the greater version stays.
+/// Locked while the file is replaced, so that of two processes the greater version remains.
 pub(super) const LOCK_FILE: &str = "home.lock";
 
-/// Where the next content is written before it takes the file's place.
+/// The temporary file for the next content, before it replaces the version file.
 const NEXT_FILE: &str = "home.next";
 
-/// What is written, and removed, to see whether a marker can be left: so it begins, and goes on at random.
+/// Prefix of a file that is written and removed to test whether the version file can be written; the rest is random.
 const PROOF_PREFIX: &str = "home.proof.";
 
-/// The longest pause between two tries of the lock; each is drawn between half of it and all of it.
+/// The longest pause between two attempts at the lock; each pause is random between half of it and all of it.
 const LOCK_PAUSE_MAX: Duration = Duration::from_millis(10);
 
-/// The share of an attempt's time limit in which the lock must be had: the write still has to fit into the rest.
+/// The share of an attempt's time limit for obtaining the lock: the write must fit into the rest.
 const LOCK_SHARE: u32 = 2;
 
-/// The marker file of a data directory, shared by all its processes.
+/// The version file of a data directory, shared by all its processes.
 ///
-/// It bears its own identity beside the version, and every write makes a new file: one that names another file than
-/// itself was copied, also where it was copied over the file in place.
+/// The file holds its own identity beside the version, and every write makes a new file. So a copied file names
+/// another file than itself, even if it was copied over the file in place.
 #[derive(Debug, Clone)]
 pub struct VersionFile {
     data: PathBuf,
     patience: Duration,
     entropy: Arc<dyn Entropy>,
-    /// Goes with the thread that asks the disk: where that hangs, one thread hangs with it, and who comes waits without.
+    /// Held by the thread that calls the disk. If the disk hangs, only one thread hangs with it; further callers wait
+    /// without a thread.
     turn: Arc<Semaphore>,
 }
 
-/// Why a mark could not be read or left.
+/// The reason why a mark could not be read or written.
 enum Fault {
     Io(io::Error),
     Copied(String),
@@ -62,7 +63,7 @@ impl From<io::Error> for Fault {
 }
 
 impl VersionFile {
-    /// The marker of `data`; `limit` is the time limit of an attempt.
+    /// The version file of `data`; `limit` is the time limit of an attempt.
     pub fn new(data: &Path, limit: Duration, entropy: Arc<dyn Entropy>) -> Self {
         Self {
             data: data.to_owned(),
@@ -72,13 +73,14 @@ impl VersionFile {
         }
     }
 
-    /// Makes the marker name itself, whatever it named before, and the layout in force: an operator has named the loss.
+    /// Makes the file name itself and the layout in force, whatever it named before. Used after an operator has
+    /// declared the loss.
     pub async fn renew(&self, era: Option<Era>) -> Result<(), SourceError> {
         self.leave(Mark { version: 0, era }, true).await.map(drop)
     }
 
-    /// Makes the data directory where it is not there, and proves that a marker can be written into it; changes none.
-    /// Whoever leaves one after a step that can't be taken back asks before that step.
+    /// Creates the data directory if it is absent, and tests that a version file can be written into it; changes none.
+    /// Callers that must write one after an irreversible step call this before that step.
     pub async fn prepare(&self) -> Result<(), SourceError> {
         let home = self.clone();
         self.on_thread(move || Ok(home.try_directory()?)).await
@@ -87,7 +89,7 @@ impl VersionFile {
     fn try_directory(&self) -> io::Result<()> {
         fs::create_dir_all(&self.data)?;
         OpenOptions::new().create(true).append(true).open(self.data.join(LOCK_FILE))?;
-        // A name of its own: another process may be writing the next marker.
+        // A name of its own: another process may be writing the next version file.
         let proof = self.data.join(format!("{PROOF_PREFIX}{:016x}", self.entropy.bits()));
         let mut file = OpenOptions::new().write(true).create_new(true).open(&proof)?;
         let written = file.write_all(PROOF_PREFIX.as_bytes()).and_then(|()| file.sync_all());
@@ -95,7 +97,7 @@ impl VersionFile {
         written
     }
 
-    /// The mark held, also by a marker that was copied; as far as it can be made out in one that can't be read.
+    /// The mark held, even by a copied file. Of an unreadable file, as far as it can be parsed.
     pub async fn mark(&self) -> Result<Mark, SourceError> {
         let home = self.clone();
         self.on_thread(move || Ok(home.held()?.mark)).await
@@ -105,13 +107,13 @@ impl VersionFile {
         Held::read(&self.path())
     }
 
-    /// What stands in the place of the marker, where it can't be read as one.
+    /// The text found instead of a version file, if it can't be parsed.
     pub async fn unreadable(&self) -> Result<Option<String>, SourceError> {
         let home = self.clone();
         self.on_thread(move || Ok(home.held()?.unreadable)).await
     }
 
-    /// Where the file is, for people.
+    /// The file's path, for messages.
     pub fn path(&self) -> PathBuf {
         self.data.join(FILE)
     }
@@ -125,8 +127,8 @@ impl VersionFile {
         }
     }
 
-    /// Greatest-of, written anew even where the version stays: an older copy then always differs from the file. On the
-    /// disk before this returns. `None` while another process has the lock.
+    /// Writes the greater of both versions. The file is rewritten even if the version stays, so that an older copy
+    /// always differs from it. On disk before this returns. `None` while another process has the lock.
     fn try_write(&self, mark: Mark, renew: bool) -> Result<Option<Mark>, Fault> {
         let lock = OpenOptions::new().create(true).append(true).open(self.data.join(LOCK_FILE))?;
         match lock.try_lock() {
@@ -150,7 +152,8 @@ impl VersionFile {
         Ok(Some(mark))
     }
 
-    /// Tries the lock until the patience ends: a process that holds it and hangs must not make this one hang.
+    /// Tries the lock until the time for it is over. A process that holds the lock and hangs must not make this one
+    /// hang.
     async fn leave(&self, mark: Mark, renew: bool) -> Result<Mark, SourceError> {
         let tries = async {
             loop {
@@ -230,7 +233,7 @@ impl MarkPlace for VersionFile {
     }
 }
 
-/// The marker as a recovery reads it: the mark counts, whoever copied it.
+/// The version file as a recovery reads it: the mark counts, even if the file was copied.
 pub struct Unjudged<'a>(pub &'a VersionFile);
 
 impl MarkPlace for Unjudged<'_> {

@@ -8,12 +8,12 @@ fn home(data: &Path) -> VersionFile {
     VersionFile::new(data, Duration::from_secs(20), Arc::new(SeededEntropy::new(1)))
 }
 
-/// What is held once `version` was left.
+/// The version held after `version` was written.
 async fn mark(home: &VersionFile, version: u64) -> Result<u64, SourceError> {
     home.bear(version, None).await.map(|mark| mark.version)
 }
 
-/// The text into the file that is there: what `cp -a bak/. data/` does.
+/// Writes the text into the existing file, as `cp -a bak/. data/` does.
 fn overwrite(data: &Path, text: &[u8]) {
     OpenOptions::new()
         .write(true)

@@ -1,4 +1,4 @@
-//! Statistics of the dense counters that this process uses, for gauges and status: what is left, and at what rate it goes.
+//! Statistics of the dense counters that this process uses, for gauges and status: numbers left, and the rate of use.
 //! The ledger alone counts; nothing depends on these.
 
 use std::{
@@ -16,23 +16,23 @@ use crate::{
     status::{capacity_left::Headroom, report::KeyReport},
 };
 
-/// The most dense counters that are known at once: further ones are known once others are idle.
+/// Upper limit of the dense counters observed at once. Further ones are observed once others are idle.
 const COUNTERS_MAX: usize = 4096;
 
-/// Dense counters in use here.
+/// Dense counters in use in this process.
 #[derive(Debug, Default)]
 pub(crate) struct Known(Mutex<BTreeMap<Key, Counter>>);
 
-/// What an answer of the ledger said of a counter.
+/// A counter's state in a response of the ledger.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Answer {
-    /// How many numbers of it were given just now.
+    /// Numbers issued by this call.
     pub(crate) given: u64,
-    /// How many numbers of it are given in all.
+    /// Numbers issued in all.
     pub(crate) at: u64,
-    /// How many there can be.
+    /// Size of the range.
     pub(crate) capacity: u64,
-    /// When it begins anew, where it does.
+    /// When the counter resets, if it does.
     pub(crate) until: Option<Timestamp>,
 }
 
@@ -41,14 +41,14 @@ pub(crate) struct Answer {
 pub(crate) struct Counter {
     name: SequenceName,
     answer: Answer,
-    /// Numbers given here.
+    /// Numbers issued by this process.
     given: u64,
     refill_policy: RefillPolicy,
     used: Instant,
 }
 
 impl Known {
-    /// The ledger has answered.
+    /// Records a response of the ledger.
     pub(crate) fn note(&self, name: &SequenceName, key: &Key, answer: Answer, now: Instant) {
         let mut counters = self.counters();
         if !counters.contains_key(key) {
@@ -62,14 +62,14 @@ impl Known {
         }
         if let Some(counter) = counters.get_mut(key) {
             counter.given = counter.given.saturating_add(answer.given);
-            // Answers may overtake each other; the counter never goes back.
+            // Responses may arrive out of order; the counter never goes back.
             counter.answer = Answer { at: answer.at.max(counter.answer.at), ..answer };
             counter.refill_policy.observe(now, counter.given);
             counter.used = now;
         }
     }
 
-    /// Those in use, by key; the idle are forgotten.
+    /// The counters in use, by key. Idle counters are removed.
     pub(crate) fn in_use(&self, now: Instant) -> Vec<(Key, Counter)> {
         let mut counters = self.counters();
         forget_the_idle(&mut counters, now);
@@ -95,19 +95,19 @@ impl Counter {
         Self { name: name.clone(), answer, given: 0, refill_policy, used: now }
     }
 
-    /// Its sequence.
+    /// The counter's sequence.
     pub(crate) fn name(&self) -> &SequenceName {
         &self.name
     }
 
-    /// What is left of its range, at the last minute's consumption here.
+    /// What is left of the range, at the last minute's rate of this process.
     pub(crate) fn headroom(&self, now: Timestamp) -> Headroom {
         let Answer { at, capacity, until, .. } = self.answer;
         let (_, rate) = self.refill_policy.rates();
         Headroom::of(capacity.saturating_sub(at), capacity, rate).renewed(until, now)
     }
 
-    /// For people.
+    /// The counter's report in `status`.
     pub(crate) fn report(&self, key: &Key, now: Timestamp) -> KeyReport {
         let room = self.headroom(now);
         KeyReport {
@@ -119,7 +119,7 @@ impl Counter {
             rate: self.refill_policy.rates().0,
             left: room.left,
             headroom: room.ratio,
-            // It is counted in the ledger.
+            // The ledger counts it: nothing can be issued during an outage.
             outage_left_s: Some(0),
             ends_in_s: room.ends_in_s(),
         }
@@ -143,7 +143,7 @@ mod tests {
         let (known, begin, name) = (Known::default(), SystemClock.now(), "invoice".parse().unwrap());
         let key = Key::of(&name);
         for second in 0..120 {
-            // Others take of it as well.
+            // Other processes take numbers of it as well.
             known.note(&name, &key, answer(1, 2 * second), begin + Duration::from_secs(second));
         }
         let now = begin + Duration::from_secs(120);

@@ -1,5 +1,5 @@
-//! Dense sequences: one counter in the ledger, without ring and reservoir. Requests of all callers in this process are merged
-//! into one call.
+//! Dense sequences: one counter in the ledger, without ring and reservoir. Requests of all callers in this process are
+//! merged into one call.
 
 mod known;
 
@@ -27,12 +27,12 @@ use crate::{
 use known::Answer;
 pub(crate) use known::Known;
 
-/// What whoever asks for a lease is told.
+/// The error text for a lease of a dense sequence.
 const NO_LEASE: &str =
     "a dense sequence has no leases, since it has no gaps: ask for its numbers one call each";
 
 impl Engine {
-    /// What a request asks for of a dense sequence; `None` where it is none, or nobody knows it yet.
+    /// The response to a request of a dense sequence; `None` if the sequence is not dense, or not known yet.
     pub(crate) async fn given_dense(
         &self,
         request: &NextRequest,
@@ -48,19 +48,19 @@ impl Engine {
         }
         let aim = self.0.aim(entry, request)?;
         let numbers = self.count(&aim, request, deadline).await?;
-        // In order: whoever passes the number says so, and nobody else.
+        // Numbers are issued in order: only the request that passes the threshold gives the warning.
         self.warn(&aim, &numbers, true);
         aim.issued(request, (numbers, Way::Dense), true).map(Some)
     }
 
-    /// The definition of a dense sequence, if it is known to be one.
+    /// The definition of a sequence, if it is known to be dense.
     pub(crate) fn dense_entry(&self, name: &SequenceName) -> Option<Arc<Entry>> {
         let entry = self.0.catalog.find(name)?;
         entry.known().is_ok_and(|body| body.placement() == Placement::Dense).then_some(entry)
     }
 
-    /// How many numbers a dense counter of at most `capacity` has given: an ask for nothing is told, however many keys the
-    /// sequence has.
+    /// How many numbers a dense counter of at most `capacity` has issued. A call with count 0 reads it, however many
+    /// keys the sequence has.
     pub async fn dense_at(&self, name: &SequenceName, key: &Key, capacity: u64) -> Result<u64, EngineError> {
         let ask = DenseAsk { key: key.clone(), count: 0, limit: capacity, above: 0 };
         let told = self.0.keeper.count(ask).await;
@@ -88,7 +88,7 @@ impl Engine {
             match self.0.keeper.count(ask.clone()).await {
                 Ok(DenseTaken::Behind { at }) => match self.0.of_all_keys(key, span).await {
                     Some(permitted) if permitted < request.above => Ok(DenseTaken::Behind { at }),
-                    // Another key of the sequence gave it, or nobody can say.
+                    // Another key of the sequence issued it, or this can't be determined.
                     _ => self.0.keeper.count(DenseAsk { above: 0, ..ask }).await,
                 },
                 taken => taken,
@@ -129,17 +129,17 @@ impl Engine {
     }
 }
 
-/// The refusal of a lease, or of a reservoir: its field tells whoever asked that there is another way.
+/// The refusal of a lease, or of a reservoir. Its field shows the caller that the placement is the reason.
 pub(crate) fn not_leased() -> EngineError {
     EngineError::invalid("placement", Placement::Dense.as_str(), NO_LEASE)
 }
 
-/// What whoever asks for a key is told whose period is over; the keeper says so first.
+/// The error for a key whose period is over; normally the keeper reports it first.
 fn over(key: &Key) -> SourceError {
     SourceError::new(ErrorKind::Exhausted, for_good(key))
 }
 
-/// Another client of the ledger's database keeps the counter's row to itself.
+/// The error for a counter whose row is locked by another client of the ledger's database.
 fn held(name: &SequenceName) -> EngineError {
     let text =
         format!("another client of the ledger's database holds the row of {name}: it must commit first");
@@ -164,7 +164,7 @@ pub fn dense_number(span: Span, ordinal: u64) -> u64 {
     numbers(span, ordinal, 1).and_then(|blocks| blocks.highest()).unwrap_or(0)
 }
 
-/// How many numbers a counter must have given at least, so that one as high as `number` can be among them; 0 for none.
+/// How many numbers a counter must have issued at least if `number` is among them; 0 for none.
 pub fn dense_ordinal(span: Span, number: u64) -> u64 {
     match number.checked_sub(span.start()) {
         None => 0,

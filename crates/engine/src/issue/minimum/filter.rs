@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use sequent_core::{Block, Blocks, BoxFuture, ErrorKind, Event, Events, Source, SourceError};
 
-/// How often numbers that may not leave are dropped for others, before the caller is told to come again: a counter that
-/// has not heard yet gives them until it has, two seconds at most.
+/// Upper limit of attempts to replace numbers at or below the minimum; then the caller must retry. A counter that has
+/// not learned of the advance issues such numbers for two seconds at most.
 const TRIES_MAX: u32 = 64;
 
 const DROPPED: &str = "at or below the number that the key was advanced to";
 
-/// A source of numbers above a floor.
+/// A source of numbers above a minimum.
 pub(crate) struct MinimumFilter {
     numbers: Arc<dyn Source>,
     floor: u64,
@@ -18,7 +18,7 @@ pub(crate) struct MinimumFilter {
 }
 
 impl MinimumFilter {
-    /// What `numbers` gives, but for what is at or below `floor`.
+    /// The numbers of `numbers` above `floor`.
     pub(crate) fn of(numbers: Arc<dyn Source>, floor: u64, events: Events) -> Arc<dyn Source> {
         if floor == 0 { numbers } else { Arc::new(Self { numbers, floor, events }) }
     }

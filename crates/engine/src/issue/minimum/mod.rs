@@ -1,4 +1,5 @@
-//! The minimum of each key that an operator has advanced. Numbers at or below it are dropped, whatever the sources give.
+//! The minimum of each key that an operator has advanced. Numbers at or below it are dropped, whatever the sources
+//! return.
 
 mod filter;
 
@@ -24,11 +25,11 @@ use crate::{
 
 const WHY: &str = "an operator has advanced its key";
 
-/// How far keys are advanced, most of which never are, and which periods are over.
+/// The minimums of the advanced keys, which are few, and the fences of the ended periods.
 #[derive(Default)]
 pub(crate) struct Minimums {
     held: ArcSwap<Held>,
-    /// Whether any period is over.
+    /// Whether any period has ended for good.
     has_fences: AtomicBool,
 }
 
@@ -39,30 +40,31 @@ struct Held {
 }
 
 impl Minimums {
-    /// As the ledger has them.
+    /// Reads the minimums and fences of the ledger.
     pub(crate) async fn read(ledger: &dyn Ledger, limit: Duration) -> Result<Self, SourceError> {
         let floors = Self::default();
         floors.refresh(ledger, limit).await?;
         Ok(floors)
     }
 
-    /// The highest number that may not leave any more; 0 where there is none.
+    /// The highest number that may not be issued any more; 0 if there is none.
     pub(crate) fn of(&self, key: &Key) -> u64 {
         self.held.load().advanced.get(key).copied().unwrap_or(0)
     }
 
-    /// Whether a key's period is over for good, as far as this process has heard.
+    /// Whether a key's period is over for good, as far as this process knows.
     pub(crate) fn is_over(&self, key: &Key) -> bool {
-        // Most clusters have no fence, and this is asked for each text.
+        // Most clusters have no fence, and this is checked for each text.
         self.has_fences.load(Ordering::Relaxed) && Fence::of(key).is_some_and(|fence| self.has(&fence))
     }
 
-    /// Whether the ledger holds this fence, or a later one, as far as this process has heard.
+    /// Whether the ledger has this fence, or a later one, as far as this process knows.
     pub(crate) fn has(&self, fence: &Fence) -> bool {
         self.held.load().over.get(&fence.periods).is_some_and(|over| *over >= fence.to)
     }
 
-    /// Takes up what the ledger has; returns the keys that were advanced since. One that it has lost stays known.
+    /// Reads the ledger's minimums; returns the keys that were advanced since. Minimums that the ledger has lost stay
+    /// in force.
     pub(crate) async fn refresh(
         &self,
         ledger: &dyn Ledger,
@@ -97,7 +99,7 @@ impl Minimums {
     }
 }
 
-/// Whether a number is higher than what was held.
+/// Raises a held number; whether it rose.
 fn rise<K: Clone + Ord>(held: &mut BTreeMap<K, u64>, of: &K, to: u64) -> bool {
     let held = held.entry(of.clone()).or_default();
     let rises = to > *held;
@@ -106,7 +108,7 @@ fn rise<K: Clone + Ord>(held: &mut BTreeMap<K, u64>, of: &K, to: u64) -> bool {
 }
 
 impl Engine {
-    /// The number up to which an operator has advanced a key, as the ledger tells now; 0: not at all.
+    /// The number up to which an operator has advanced a key, read from the ledger; 0 without an advance.
     pub async fn advanced_to(&self, key: &Key) -> Result<u64, EngineError> {
         let cluster = &self.0.cluster;
         let read = self.0.minimums.refresh(&*cluster.ledger, cluster.limit).await;
@@ -114,8 +116,8 @@ impl Engine {
         Ok(self.0.minimums.of(key))
     }
 
-    /// Notes in the ledger that no number of a key up to `to` is given any more. Every server hears of it with the
-    /// definitions; this one at once.
+    /// Records in the ledger that no number of a key up to `to` is issued any more. Other servers learn of it with the
+    /// definitions; this server learns of it at once.
     pub async fn note_advanced(&self, key: &Key, to: u64) -> Result<(), EngineError> {
         if self.0.minimums.of(key) < to {
             let cluster = &self.0.cluster;
@@ -129,8 +131,8 @@ impl Engine {
 }
 
 impl Inner {
-    /// Hears how far keys are advanced. What a live key of these holds is burnt; whoever waits for it is served by its
-    /// successor.
+    /// Applies new minimums. The numbers held by an active key that was advanced are discarded; its waiting callers
+    /// are served by its successor.
     pub(crate) async fn follow_minimums(&self) -> Result<(), SourceError> {
         let changed = self.minimums.refresh(&*self.cluster.ledger, self.cluster.limit).await?;
         if changed.is_empty() {

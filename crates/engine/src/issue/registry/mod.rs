@@ -1,4 +1,5 @@
-//! The registry of keys in use: a key is loaded once for concurrent requests, found without waiting, and dropped when idle.
+//! The registry of active keys: a key is loaded once for concurrent requests, found without waiting, and dropped when
+//! idle.
 
 use std::{
     borrow::Borrow,
@@ -18,13 +19,13 @@ use crate::error::{EngineError, reason::Reason};
 #[cfg(test)]
 mod tests;
 
-/// Parts with a lock each, so that a key that is being made holds up few others.
+/// Number of parts with a lock each, so that the load of one key delays few others.
 const PARTS: usize = 64;
 
-/// The most keys that one process holds at a time.
+/// Upper limit of the keys in one process.
 pub(crate) const LIVE_KEYS_MAX: usize = 1 << 20;
 
-/// What a key that is being made will be: everybody who asks meanwhile gets the same, also the same failure.
+/// The result of a load. All that wait get the same key, or the same error.
 type Made<T> = Option<Result<Arc<T>, EngineError>>;
 
 enum Entry<T> {
@@ -32,7 +33,7 @@ enum Entry<T> {
     Making(watch::Receiver<Made<T>>),
 }
 
-/// A key that is found by its text alone, so that the hot path makes no key of its own.
+/// A key that is found by its text alone, so that the hot path allocates no key.
 #[derive(PartialEq, Eq)]
 struct ByText(Key);
 
@@ -48,7 +49,7 @@ impl Hash for ByText {
     }
 }
 
-/// Live keys. A value is in use while anybody but the registry holds its `Arc`.
+/// Active keys. A value is in use while its `Arc` is held outside the registry.
 pub(crate) struct Registry<T> {
     parts: Vec<RwLock<HashMap<ByText, Entry<T>>>>,
     hasher: RandomState,
@@ -56,13 +57,13 @@ pub(crate) struct Registry<T> {
     most: usize,
 }
 
-/// What a caller does about a key that is not live.
+/// What a caller must do about a key that was not found active.
 pub(crate) enum Claim<T> {
-    /// Somebody was faster.
+    /// The key has become active meanwhile.
     ActiveKey(Arc<T>),
-    /// Somebody is making it.
+    /// Another caller loads it: wait for the result.
     Wait(watch::Receiver<Made<T>>),
-    /// The caller must make it, and say what became of it.
+    /// This caller must load it, and report the result.
     Make(watch::Sender<Made<T>>),
 }
 
@@ -72,7 +73,7 @@ impl<T> Registry<T> {
         Self { parts, hasher: RandomState::new(), count: AtomicUsize::new(0), most }
     }
 
-    /// A live key, by its text: the hot path.
+    /// An active key, by its text. This is the hot path.
     pub(crate) fn get(&self, key: &str) -> Option<Arc<T>> {
         let part = self.part(key).read().unwrap_or_else(PoisonError::into_inner);
         match part.get(key) {
@@ -81,12 +82,12 @@ impl<T> Registry<T> {
         }
     }
 
-    /// Who makes the key: exactly one caller of those that find it missing.
+    /// Claims the load of a key: exactly one of the callers that find it missing loads it.
     pub(crate) fn claim(&self, key: &Key) -> Result<Claim<T>, EngineError> {
         let mut part = self.part(key.as_str()).write().unwrap_or_else(PoisonError::into_inner);
         match part.get(key.as_str()) {
             Some(Entry::ActiveKey(live)) => return Ok(Claim::ActiveKey(Arc::clone(live))),
-            // A maker that is gone without a word has left its sender closed; then the next caller takes over.
+            // An aborted load leaves its sender closed without a result. The next caller then takes over.
             Some(Entry::Making(made)) if made.has_changed().is_ok() || made.borrow().is_some() => {
                 return Ok(Claim::Wait(made.clone()));
             }
@@ -102,7 +103,7 @@ impl<T> Registry<T> {
         Ok(Claim::Make(sender))
     }
 
-    /// The maker's word, to all who wait.
+    /// Reports the result of a load to all that wait.
     pub(crate) fn made(
         &self,
         key: &Key,
@@ -118,7 +119,7 @@ impl<T> Registry<T> {
         waiting.send_replace(Some(result));
     }
 
-    /// Takes out live keys that nobody holds and for which `idle` is true.
+    /// Removes the active keys that are not held elsewhere and for which `idle` is true.
     pub(crate) fn sweep(&self, idle: impl Fn(&Key, &T) -> bool) -> Vec<Arc<T>> {
         let mut gone = Vec::new();
         for part in &self.parts {
@@ -127,7 +128,7 @@ impl<T> Registry<T> {
             gone.extend(
                 part.extract_if(|key, entry| matches!(entry, Entry::ActiveKey(live) if unused(&key.0, live))),
             );
-            // A table does not shrink by itself: a million keys that were idle would be paid for ever.
+            // A table does not shrink by itself: the memory of a million idle keys would never be freed.
             if part.len() < part.capacity() / 4 {
                 part.shrink_to_fit();
             }
@@ -136,7 +137,7 @@ impl<T> Registry<T> {
         live_of(gone)
     }
 
-    /// Takes out a live key, where it is still this one.
+    /// Removes an active key if it is still this one.
     pub(crate) fn remove_one(&self, key: &Key, live: &Arc<T>) -> bool {
         let mut part = self.part(key.as_str()).write().unwrap_or_else(PoisonError::into_inner);
         let is_it = matches!(part.get(key.as_str()), Some(Entry::ActiveKey(held)) if Arc::ptr_eq(held, live));
@@ -146,8 +147,8 @@ impl<T> Registry<T> {
         is_it
     }
 
-    /// Takes out the live keys of which `matching` is true, used or not: those who hold them go on with the old ones,
-    /// unless the caller ends them.
+    /// Removes the active keys for which `matching` is true, used or not. Holders keep using the old ones, unless the
+    /// caller closes them.
     pub(crate) fn remove(&self, matching: impl Fn(&Key) -> bool) -> Vec<Arc<T>> {
         let mut gone = Vec::new();
         for part in &self.parts {
@@ -161,7 +162,7 @@ impl<T> Registry<T> {
         live_of(gone)
     }
 
-    /// Every live key, ascending.
+    /// All active keys, ascending.
     pub(crate) fn all(&self) -> Vec<(Key, Arc<T>)> {
         let mut all = Vec::new();
         for part in &self.parts {
@@ -175,7 +176,7 @@ impl<T> Registry<T> {
         all
     }
 
-    /// The live keys of which `wanted` is true: at most `most`, in no order.
+    /// The active keys for which `wanted` is true: at most `most`, in no order.
     pub(crate) fn some(&self, most: usize, wanted: impl Fn(&Key, &T) -> bool) -> Vec<(Key, Arc<T>)> {
         let mut found = Vec::new();
         for part in &self.parts {
@@ -189,7 +190,7 @@ impl<T> Registry<T> {
         found
     }
 
-    /// How many live keys there are of which `wanted` is true.
+    /// The number of active keys for which `wanted` is true.
     pub(crate) fn count(&self, wanted: impl Fn(&Key, &T) -> bool) -> usize {
         let of = |part: &RwLock<HashMap<ByText, Entry<T>>>| {
             let part = part.read().unwrap_or_else(PoisonError::into_inner);
@@ -202,7 +203,7 @@ impl<T> Registry<T> {
         self.parts.iter().map(of).sum()
     }
 
-    /// What `of` makes of every live key, part by part: each part is locked for itself, and `pause` comes in between.
+    /// The sum of `of` over all active keys. Each part is locked on its own, and `pause` runs in between.
     pub(crate) async fn sum(&self, of: impl Fn(&T) -> u64, pause: impl AsyncFn()) -> u64 {
         let mut sum = 0_u64;
         for part in &self.parts {
@@ -217,7 +218,7 @@ impl<T> Registry<T> {
         sum
     }
 
-    /// How many keys there are, those in the making among them.
+    /// The number of keys, including those being loaded.
     pub(crate) fn len(&self) -> usize {
         self.count.load(Ordering::Relaxed)
     }

@@ -1,7 +1,8 @@
-//! Retention of periods: a period that is older than a definition keeps is expired. No request gets a number of it, and its
-//! counters are removed, a limited number at a time.
+//! Retention of periods: a period that is older than a definition keeps is expired. Requests get no number of it, and
+//! its counters are removed, a limited number at a time.
 //!
-//! Expiry is a fence in the ledger, which only rises; no clock takes it back. The guard refuses to begin a counter behind it.
+//! Expiry is a fence in the ledger, which only rises; no clock takes it back. The guard refuses to begin a counter
+//! behind it.
 
 #[cfg(test)]
 mod tests;
@@ -26,31 +27,31 @@ use crate::{
     texts::Texts,
 };
 
-/// About how often it is looked for counters that may go; servers of a cluster part by chance.
+/// Approximate interval of the scan for expired counters; random differences keep the servers of a cluster apart.
 const LOOK_EVERY: Duration = Duration::from_secs(60);
 
-/// The most counters of a sequence that go at one look: some seven hundred thousand a day.
+/// Upper limit of the counters of a sequence removed in one scan: some seven hundred thousand a day.
 const FORGOTTEN_MAX: usize = 512;
 
-/// The most pages of keys that are looked through for those that may go.
+/// Upper limit of the pages of keys searched for expired ones.
 const PAGES_MAX: usize = 8;
 
-/// The most sequences of one look; the others' turn is next.
+/// Upper limit of the sequences in one scan; the next scan continues with the others.
 const SEQUENCES_MAX: usize = 64;
 
-/// How long this clock must have gone on as it went before what it shows may end a period for good: no fence is taken back,
-/// and a clock that was set wrong is seldom wrong for so long.
+/// How long this clock must have been steady before it may expire a period: a fence can't be taken back, and a clock
+/// that was set wrong is seldom wrong for so long.
 const STEADY_FOR: Duration = Duration::from_secs(600);
 
-/// How far it may leap between two looks and still go on as it went.
+/// Largest difference between wall clock and monotonic clock from one scan to the next that still counts as steady.
 const LEAP_MAX: Duration = Duration::from_secs(5);
 
-/// Whether the clock on the wall goes on as the one does that nobody sets.
+/// Whether the wall clock advances as the monotonic clock does.
 #[derive(Debug, Default)]
 struct Steadiness(Option<(Instant, Instant, Timestamp)>);
 
 impl Steadiness {
-    /// Takes in what both clocks show; whether they have gone on together for long enough.
+    /// Adds a reading of both clocks; whether they have advanced together for long enough.
     fn look(&mut self, now: Instant, wall: Timestamp) -> bool {
         let since = match self.0 {
             Some((since, last, last_wall)) if has_gone_on((last, last_wall), (now, wall)) => since,
@@ -67,7 +68,7 @@ fn has_gone_on((last, last_wall): (Instant, Timestamp), (now, wall): (Instant, T
     (wall_ms - gone_ms).unsigned_abs() <= LEAP_MAX.as_millis()
 }
 
-/// Looks for what is over, again and again, until nobody holds the engine.
+/// Scans for expired periods, until the engine is dropped.
 pub(crate) async fn run(engine: Weak<Inner>) {
     let (mut turn, mut steadiness) = (0, Steadiness::default());
     loop {
@@ -84,12 +85,12 @@ pub(crate) async fn run(engine: Weak<Inner>) {
     }
 }
 
-/// Why nothing is given of a key whose period is over.
+/// The error text for a key whose period is over for good.
 pub(crate) fn for_good(key: &Key) -> String {
     format!("its period, {}, is over for good: a later one is expected", key.period())
 }
 
-/// What is told who named no instant: this server's clock is behind the fence, and the caller is not to blame.
+/// The error for a request without an instant, if this server's clock is behind the fence. The caller is not at fault.
 pub(crate) fn clock_is_behind(key: &Key, shown: &str) -> EngineError {
     let text = format!(
         "this server's clock shows {shown}, and {}: the clock is behind what was fenced, here or on another server",
@@ -108,7 +109,7 @@ pub(crate) fn check_retained(
     let (Some(oldest), Some(asked)) = (format.period_back(now, periods), format.period_back(at, 0)) else {
         return Ok(());
     };
-    // Of one kind: their order is that of their texts.
+    // Both are periods of one kind: they sort as their texts do.
     if at >= now || asked >= oldest {
         return Ok(());
     }
@@ -118,7 +119,7 @@ pub(crate) fn check_retained(
 }
 
 impl Engine {
-    /// Moves the fences to where they belong, and forgets some of what is behind them; returns how many counters are gone.
+    /// Raises the fences, and removes some of the counters behind them; returns the number removed.
     pub(crate) async fn forget_what_is_over(&self, turn: &mut usize) -> usize {
         let retaining = self.0.catalog.retaining();
         let count = retaining.len();
@@ -130,7 +131,7 @@ impl Engine {
         for entry in retaining.iter().cycle().skip(*turn % count).take(count.min(SEQUENCES_MAX)) {
             match self.forget_of(entry, now).await {
                 Ok(some) => gone += some,
-                // The ledger is away, or must not be used: later.
+                // The ledger is unavailable or not trusted: the next scan tries again.
                 Err(error) => {
                     tracing::debug!(name = %entry.name(), %error, "old counters could not be forgotten now");
                 }
@@ -140,7 +141,7 @@ impl Engine {
         gone
     }
 
-    /// The earlier of this clock and the ledger's: one that is wrong by a year must not end this year.
+    /// The earlier of this clock and the ledger's. A clock that is a year ahead must not end this year.
     async fn earliest_now(&self) -> Result<Timestamp, SourceError> {
         let (ground, own) = (&self.0.cluster, self.0.request_clock.now(&*self.0.env.clock));
         let ledger = within(ground.limit, "read the ledger's clock", ground.ledger.inspect()).await?.clock_ms;
@@ -155,12 +156,12 @@ impl Engine {
             inner.keeper.fence(&fence).await?;
             inner.follow_minimums().await?;
             tracing::info!(%name, period = over, "periods up to this one are over for good");
-            // Their counters go at the next look, when every server has heard.
+            // The counters are removed in the next scan, when every server knows the fence.
             return Ok(0);
         }
         let (slots, mut counters) = (inner.cluster.layout().slots(), Vec::new());
         for slot in 0..slots {
-            // Each its share: what a slot whose store is away can't forget keeps no other from it.
+            // Each slot has its share, so that a slot whose store is unavailable does not block the others.
             let room = share(slots).min(FORGOTTEN_MAX - counters.len());
             if room == 0 {
                 break;
@@ -168,7 +169,7 @@ impl Engine {
             let keys = self.keys_over((name, Some(slot)), (&fence, &over), room).await?;
             counters.extend(keys.into_iter().map(|key| Counter { slot, key }));
         }
-        // A sequence that is dense may have been spread, and the other way round.
+        // A dense sequence may have been spread before, and vice versa.
         let room = FORGOTTEN_MAX - counters.len();
         let dense = self.keys_over((name, None), (&fence, &over), room).await?;
         let mut gone = 0;
@@ -185,7 +186,7 @@ impl Engine {
         Ok(gone)
     }
 
-    /// Keys of a slot, or of dense counters where none is named, whose period is over, the oldest first.
+    /// Expired keys of a slot, or of dense counters if no slot is given, the oldest first.
     async fn keys_over(
         &self,
         (name, slot): (&SequenceName, Option<SlotIndex>),
@@ -196,10 +197,10 @@ impl Engine {
         if most == 0 {
             return Ok(found);
         }
-        // Keys whose periods have as many letters stand together, in the order of their periods; `}` is behind `|`.
+        // Keys whose periods have the same length are adjacent, in the order of their periods; `}` sorts after `|`.
         let mut from = format!("{name}|{}:", over.len());
         let below = format!("{from}{over}}}");
-        // Periods of another kind may have as many letters: those of a template before are kept, and passed by.
+        // Periods of another kind may have the same length. Those of an earlier template are kept, and skipped.
         let is_over = |key: &Key| fence.covers(key);
         for _ in 0..PAGES_MAX {
             let keys = match slot {
@@ -221,13 +222,13 @@ impl Engine {
     }
 }
 
-/// How many counters of one slot go at a look, of so many slots.
+/// Upper limit of the counters of one slot removed in a scan, for so many slots.
 fn share(slots: SlotIndex) -> usize {
     (FORGOTTEN_MAX / usize::from(slots.max(1))).max(1)
 }
 
-/// The last period of a sequence that may be noted as over, and its fence: none that is still to come by the zone of a
-/// version that waits.
+/// The last period of a sequence that may be expired, and its fence. A period that is still in the future by the zone
+/// of a waiting version is not expired.
 fn may_be_over(entry: &Arc<Entry>, now: Timestamp) -> Option<(Fence, String)> {
     let running = last_over(&entry.in_effect(now), now)?;
     let waiting = entry.stages().filter_map(|(stage, begins)| {
@@ -250,7 +251,7 @@ fn ended_by(entry: &Entry, at: Timestamp, count: u32) -> Option<(Fence, String)>
 }
 
 impl Catalog {
-    /// Definitions that say how many periods are kept.
+    /// The definitions with a retention.
     fn retaining(&self) -> Vec<Arc<Entry>> {
         let retains = |entry: &Arc<Entry>| {
             entry.stages().any(|(entry, _)| {

@@ -1,4 +1,4 @@
-//! Tests of retention: expired periods are refused and forgotten, and stay expired whatever a clock shows.
+//! Tests of retention: expired periods are refused and removed, and stay expired whatever a clock shows.
 
 use super::*;
 use crate::{
@@ -16,7 +16,7 @@ use std::{
 const CONFIG: &str = "[[sequence]]\nname = \"order\"\nretain_periods = 2\n\
     template = \"@{date,yyyyMMdd}@{ctx,area,len=3}@{seq,w=5}\"\n";
 
-/// A wall that shows what a test says.
+/// A wall clock that a test sets.
 #[derive(Debug, Default)]
 struct Dial(AtomicU64);
 
@@ -92,7 +92,7 @@ async fn what_is_over_is_refused_forgotten_and_stays_over_whatever_a_clock_says(
     assert_eq!(engine.forget_what_is_over(&mut 0).await, 0, "once");
     assert_eq!(text(&engine, &of("010").at("2026-04-03")).await, "2026040301000002");
     engine.shutdown().await;
-    // Neither a clock that is wrong, nor a definition that keeps more, makes the first day begin again.
+    // Neither a wrong clock nor a definition with a longer retention makes the first day begin again.
     clock.shows("2026-04-01T12:00:00Z");
     let kept = CONFIG.replace("retain_periods = 2\n", "version = 2\n");
     let engine = opened(folder.path(), &kept, &clock).await;
@@ -188,7 +188,7 @@ async fn how_many_periods_are_kept_is_checked() {
     }
 }
 
-/// What is in the way of a definition.
+/// The error of a definition, if it is refused.
 async fn defined(engine: &Engine, zone: &str, effective: Option<&str>) -> Result<(), String> {
     let texts = crate::texts::Texts::new("@{date,yyyyMMddHH}@{seq,w=5,reset=hour}")
         .zone(zone)
@@ -215,7 +215,7 @@ async fn a_zone_further_west_waits_for_the_periods_that_are_over() {
         assert!(refused.contains(told) && refused.contains("clocks of America/New_York show"), "{refused}");
     }
     defined(&engine, "America/New_York", Some("2026-04-01T19:00")).await.unwrap();
-    // Ten hours later the clocks of Shanghai have gone past that hour, and it has not ended.
+    // Ten hours later the clocks of Shanghai are past that hour, and it has not ended.
     clock.shows("2026-04-01T22:59:59Z");
     assert_eq!(text(&engine, &order).await, "202604020600001");
     engine.forget_what_is_over(&mut 0).await;
@@ -234,7 +234,7 @@ async fn a_zone_further_west_needs_no_wait_where_nothing_of_it_is_over() {
     defined(&engine, "Asia/Shanghai", None).await.unwrap();
     engine.forget_what_is_over(&mut 0).await;
     defined(&engine, "Asia/Tokyo", None).await.unwrap();
-    // What was shown in Tokyo is over, though the version in force has not ended it.
+    // A period that was shown in Tokyo is over, though the version in force has not ended it.
     engine.forget_what_is_over(&mut 0).await;
     defined(&engine, "Asia/Bangkok", None).await.unwrap_err();
     defined(&engine, "Asia/Shanghai", None).await.unwrap();

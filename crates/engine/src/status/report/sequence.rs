@@ -1,4 +1,4 @@
-//! A sequence: what is in force of it, what waits, its counters.
+//! A sequence's report: the version in force, waiting versions, counters.
 
 use sequent_core::SlotIndex;
 use serde::Serialize;
@@ -12,7 +12,7 @@ pub struct SequenceSummary {
     pub sequence: String,
     /// The version in force.
     pub version: u32,
-    /// Where it counts.
+    /// The placement: `spread` or `dense`.
     pub placement: &'static str,
     /// The first number.
     pub start: u64,
@@ -22,7 +22,7 @@ pub struct SequenceSummary {
     pub end: u64,
     /// The template of its texts, if it has one.
     pub template: Option<String>,
-    /// Why it can't be used, if so.
+    /// Why it can't be used, if it can't.
     pub fault: Option<String>,
     /// Versions that take effect later, the next one first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -34,7 +34,7 @@ pub struct SequenceSummary {
 pub struct WaitingReport {
     /// The version.
     pub version: u32,
-    /// From when on it is in effect, RFC 3339.
+    /// When the version takes effect, RFC 3339.
     pub effective: String,
     /// The template of its texts, if it has one.
     pub template: Option<String>,
@@ -48,16 +48,16 @@ pub struct SequenceReport {
     pub summary: SequenceSummary,
     /// The definition as the ledger keeps it.
     pub definition: String,
-    /// Its counters, as the ledger has them: at most [`COUNTERS_SHOWN_MAX`].
+    /// The counters in the ledger: at most [`COUNTERS_SHOWN_MAX`].
     pub counters: Vec<CounterReport>,
-    /// Its dense counters, as the ledger has them: at most [`COUNTERS_SHOWN_MAX`].
+    /// The dense counters in the ledger: at most [`COUNTERS_SHOWN_MAX`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub dense: Vec<DenseReport>,
-    /// Those of them from which nothing is taken before an operator has cleared them.
+    /// The counters in quarantine: they are not used before an operator has cleared them.
     pub quarantined: Vec<QuarantineReport>,
 }
 
-/// The most counters that one report shows.
+/// Upper limit of the counters in one report.
 pub const COUNTERS_SHOWN_MAX: usize = 4096;
 
 /// A counter: one key in one slot.
@@ -71,11 +71,11 @@ pub struct CounterReport {
     pub epoch: String,
     /// The epoch's raw ids are above this.
     pub base: u64,
-    /// No raw id above this may leave a server before the ledger has a higher ceiling.
+    /// No raw id above this may be issued before the ledger has a higher ceiling.
     pub ceiling: u64,
     /// The highest raw id reported as taken.
     pub seen: u64,
-    /// The highest number that the ceiling permits, as far as the layout goes.
+    /// The highest number that the ceiling permits, within the layout's bounds.
     pub number_max: Option<u64>,
     /// When the epoch was opened, in milliseconds since 1970.
     pub opened_at_ms: u64,
@@ -86,10 +86,10 @@ pub struct CounterReport {
 pub struct DenseReport {
     /// The key.
     pub key: String,
-    /// How many numbers it has given.
+    /// Count of numbers issued.
     pub given: u64,
-    /// The last of them, 0 for none.
+    /// The last number issued, 0 for none.
     pub number: u64,
-    /// When it gave its first, in milliseconds since 1970.
+    /// When the first number was issued, in milliseconds since 1970.
     pub begun_at_ms: u64,
 }

@@ -1,34 +1,35 @@
-//! A slot: what is in it, how it is, and what was said and found of it.
+//! A slot's report: its store, state, slot command and probe.
 
 use sequent_core::{SlotIndex, ledger::SlotCommand};
 use serde::{Deserialize, Serialize};
 
-/// A slot: what is in it, and how it is.
+/// A slot with its store and state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ShardReport {
     /// The slot.
     pub slot: SlotIndex,
-    /// The kind of store, `empty` where there is none.
+    /// The kind of store, `empty` without one.
     pub store: &'static str,
-    /// Where the store is; never a secret.
+    /// The address of the store, without secrets.
     pub place: String,
-    /// What a fresh look finds: `open`, `new`, `unreachable`, `refused` or `empty`; of a store that could serve, and must
-    /// not, `draining` and `drained`; or, of a running engine, where the ring has it: `live`, `evicted`, `probation`,
-    /// `quarantined`, `draining` or `drained`.
+    /// The state. A probe finds `open`, `new`, `unreachable`, `refused` or `empty`; `draining` or `drained` for a
+    /// store that could serve, but must not. A running engine reports the ring's state: `live`, `evicted`,
+    /// `probation`, `quarantined`, `draining` or `drained`.
     pub state: String,
-    /// Why it does not serve.
+    /// Why the slot does not serve.
     pub cause: Option<Cause>,
-    /// How long it has been in this state, where a running engine knows.
+    /// How long it has been in this state, in milliseconds; only of a running engine.
     pub since_ms: Option<u64>,
-    /// How long it has been out of the rotation, through all tries that failed, where a running engine knows.
+    /// How long it has been out of the rotation, through all attempts that failed, in milliseconds; only of a running
+    /// engine.
     pub out_ms: Option<u64>,
-    /// When it will be tried again, where a running engine knows.
+    /// When it will be tried again, in milliseconds from now; only of a running engine.
     pub retry_in_ms: Option<u64>,
-    /// The operator's word in force.
+    /// The slot command in force.
     pub word: Option<SlotCommandReport>,
-    /// What a fresh look at the store found; absent where it could not be opened.
+    /// The result of a probe of the store; absent if it could not be opened.
     pub found: Option<Found>,
-    /// Counters of this slot from which nothing is taken before an operator has cleared them.
+    /// Counters of this slot in quarantine: they are not used before an operator has cleared them.
     pub quarantined: Vec<QuarantineReport>,
     /// Counters of this slot that rest until others have come up to them, the furthest ahead first; at most
     /// [`RESTING_SHOWN_MAX`].
@@ -40,16 +41,16 @@ pub struct ShardReport {
 pub struct Cause {
     /// The class.
     pub kind: &'static str,
-    /// What was found, for people.
+    /// What was found, as a text.
     pub detail: String,
 }
 
-/// What a fresh look at a store found.
+/// The result of a probe of a store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Found {
     /// The engine's name and version.
     pub version: String,
-    /// Which run of which data is speaking.
+    /// The instance of the store: which run of which data responded.
     pub instance: String,
     /// The stamp, if any.
     pub stamp: Option<String>,
@@ -59,18 +60,18 @@ pub struct Found {
     pub settings: Vec<(String, String)>,
 }
 
-/// An operator's word.
+/// A slot command of an operator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SlotCommandReport {
     /// `evict`, `rescue` or `drain`.
     pub verb: &'static str,
-    /// Who said it.
+    /// The operator who gave the command.
     pub who: String,
-    /// Why.
+    /// The reason that the operator gave.
     pub why: String,
-    /// When, in milliseconds since 1970.
+    /// The time of the command, in milliseconds since 1970.
     pub at_ms: u64,
-    /// Until when it counts; absent: until another word.
+    /// The end of the command's validity, in milliseconds since 1970; absent: until the next command.
     pub until_ms: Option<u64>,
 }
 
@@ -81,7 +82,7 @@ pub struct QuarantineReport {
     pub slot: SlotIndex,
     /// The key.
     pub key: String,
-    /// When it was found last, in milliseconds since 1970.
+    /// When it was last found, in milliseconds since 1970.
     pub at_ms: u64,
     /// The class of what was found.
     pub kind: String,
@@ -91,20 +92,20 @@ pub struct QuarantineReport {
     pub advice: String,
 }
 
-/// The most resting counters of one slot that are shown.
+/// Upper limit of the resting counters shown for one slot.
 pub const RESTING_SHOWN_MAX: usize = 16;
 
-/// A counter of a slot that is live and gives nothing: its epoch began above what other slots have reached.
+/// A counter that rests in a live slot: its epoch began above what other slots have reached.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RestReport {
     /// The key.
     pub key: String,
-    /// How many raw ids the lowest of the others is below it: it is asked again once they have come up to it.
+    /// How many raw ids the lowest of the others is below it. It is used again once they have come up to it.
     pub raw_ids: u64,
 }
 
 impl RestReport {
-    /// Whether the others can hardly come up to it: a hand, or a broken disk, has set its row so far ahead.
+    /// Whether the others can hardly come up to it: its row was set so far ahead by hand, or by a disk error.
     pub fn is_leap(&self) -> bool {
         self.raw_ids > sequent_guard::LEAP_MAX
     }

@@ -1,4 +1,4 @@
-//! A ledger whose calls are counted and timed, beneath the time limits of those who call.
+//! A ledger whose calls are counted and timed, beneath the callers' time limits.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ impl Metered {
     }
 }
 
-/// What a verb of a ledger comes to.
+/// The result of a ledger's call.
 type Told<'a, T> = BoxFuture<'a, Result<T, SourceError>>;
 
 #[deny(clippy::missing_trait_methods)]

@@ -7,7 +7,7 @@ use sequent_core::{Blocks, BoxFuture, Clock, Source, SourceError};
 
 use crate::telemetry::names::{FAILED, OK, REFILL_SECONDS, REFILLS};
 
-/// How often reservoirs are refilled, and how long that takes: one for all keys of an engine.
+/// Metrics of refills: how many, and how long they take. One for all keys of an engine.
 pub(crate) struct Refills {
     given: Counter,
     failed: Counter,

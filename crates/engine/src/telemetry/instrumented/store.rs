@@ -10,7 +10,7 @@ use sequent_core::{
 use super::Tally;
 use crate::telemetry::names::{TAKE_OUTCOMES, TAKE_SECONDS, TAKES};
 
-/// A store whose takes are counted. Other verbs are rare, and are counted by what comes of them.
+/// A store whose takes are counted. Other calls are rare, and are counted by their effects.
 pub(crate) struct Metered {
     store: Arc<dyn Store>,
     takes: Tally,

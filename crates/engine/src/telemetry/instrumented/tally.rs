@@ -1,4 +1,4 @@
-//! Outcomes and times of one kind of ask.
+//! Outcomes and durations of one kind of call.
 
 use std::{sync::Arc, time::Instant};
 
@@ -7,7 +7,7 @@ use sequent_core::{Clock, ErrorKind, SourceError};
 
 use crate::telemetry::names::{OK, OTHER};
 
-/// Counts of one kind of ask, made once. All series are there from the start.
+/// Metrics of one kind of call, registered once. All series exist from the start.
 pub(crate) struct Tally {
     ok: Counter,
     failed: Vec<(ErrorKind, Counter)>,
@@ -17,7 +17,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// With a series for each of `kinds`, made by `counter` from the outcome's word.
+    /// A tally with a series for each of `kinds`, made by `counter` from the outcome's name.
     pub(crate) fn new(
         clock: &Arc<dyn Clock>,
         kinds: &[ErrorKind],
@@ -33,7 +33,7 @@ impl Tally {
         Self { ok: begun(OK), failed, other: begun(OTHER), seconds, clock: Arc::clone(clock) }
     }
 
-    /// Waits for `work`, and counts how it ends. Dropped before that, it was given up for lateness.
+    /// Waits for `work`, and counts its outcome. If dropped before that, it counts as a timeout.
     pub(crate) async fn of<T>(
         &self,
         work: impl Future<Output = Result<T, SourceError>>,
@@ -56,7 +56,7 @@ impl Tally {
     }
 }
 
-/// An ask under way.
+/// A call in progress.
 struct Ask<'a> {
     tally: &'a Tally,
     begun: Instant,

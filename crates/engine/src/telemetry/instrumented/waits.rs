@@ -1,4 +1,4 @@
-//! Requests that find too little ready.
+//! Metrics of requests that find too few numbers ready.
 
 use std::{pin::pin, sync::Arc, task::Poll, time::Instant};
 
@@ -7,7 +7,7 @@ use sequent_core::Clock;
 
 use crate::telemetry::names::{WAIT_SECONDS, WAITS};
 
-/// How many requests wait for shards, and how long: one for all keys of an engine.
+/// Metrics of requests that wait for shards: how many, and how long. One for all keys of an engine.
 pub(crate) struct Waits {
     begun: Counter,
     seconds: Histogram,
@@ -21,7 +21,7 @@ impl Waits {
         Self { begun, seconds: metrics::histogram!(WAIT_SECONDS), clock: Arc::clone(clock) }
     }
 
-    /// What `taken` gives, and whether it had to be waited for. Nothing is counted, and no clock read, where it is ready.
+    /// The result of `taken`, and whether it had to wait. If it was ready, nothing is counted and no clock is read.
     pub(crate) async fn of<T>(&self, taken: impl Future<Output = T>) -> (T, bool) {
         let mut taken = pin!(taken);
         let mut wait = None;
@@ -41,7 +41,7 @@ impl Waits {
     }
 }
 
-/// One that waits, until it is answered or given up.
+/// A wait in progress, until it ends or is dropped.
 struct Wait<'a> {
     waits: &'a Waits,
     since: Instant,

@@ -9,20 +9,20 @@ use sequent_format::{Format, Reset};
 use super::{Former, Texts};
 use crate::catalog::definition::{Body, BodyFault};
 
-/// The most templates that one definition had before, in all its versions.
+/// Upper limit of the earlier templates of one definition, over all its versions.
 pub const FORMER_TEMPLATES_MAX: usize = 32;
 
-/// The texts of a sequence without a template: its numbers, as they are.
+/// The texts of a sequence without a template: the plain numbers.
 const PLAIN: &str = "@{seq}";
 
 impl Texts {
-    /// The same without what versions before had.
+    /// The same without the texts of earlier versions.
     #[must_use]
     pub(crate) fn alone(&self) -> Self {
         Self { before: Vec::new(), ..self.clone() }
     }
 
-    /// The same, knowing what `held`, which was `version`, had; `None`: no template.
+    /// The same, including the texts of `held`, which was `version`; `None`: no template.
     #[must_use]
     pub(crate) fn after(&self, version: u32, held: Option<&Self>) -> Self {
         let mut before = held.map_or_else(Vec::new, |held| held.before.clone());
@@ -33,7 +33,8 @@ impl Texts {
         Self { before, ..self.clone() }
     }
 
-    /// Whether texts of `self` may follow those of `held`, and why not: no text may be one that is out already.
+    /// Whether texts of `self` may follow those of `held`, with the reason if not. No text may be one that was issued
+    /// already.
     pub(crate) fn follows(&self, held: &Self) -> Result<(), String> {
         if held.before.len() >= FORMER_TEMPLATES_MAX && !self.is_known(held, &held.before) {
             return Err(format!(
@@ -44,7 +45,7 @@ impl Texts {
         let format = self.ready()?;
         let formers = held.before.iter().map(|former| &former.texts);
         for former in std::iter::once(held).chain(formers) {
-            // One template is one way from numbers to texts, whatever the zone: its counters go on.
+            // The same template renders the same texts for the same numbers, whatever the zone: its counters go on.
             if !self.renders_as(former) {
                 apart(format, former)?;
                 in_order(format, former)?;
@@ -53,8 +54,8 @@ impl Texts {
         Ok(())
     }
 
-    /// Whether they may be the first texts of a sequence that gave numbers only, and why not. Its numbers are its texts,
-    /// and nothing else told them apart: they must not come again either, not even with another period or value.
+    /// Whether they may be the first texts of a sequence that issued plain numbers, with the reason if not. The old
+    /// texts are the numbers alone, so a number must not repeat even with another period or value.
     pub(crate) fn follows_numbers(&self) -> Result<(), String> {
         let format = self.ready()?;
         if let Some(keys) = keys(format) {
@@ -64,7 +65,7 @@ impl Texts {
                  sequence"
             ));
         }
-        // The counter goes on, and digits are read as the number that they are: each is given once.
+        // The counter goes on, and digits are parsed as the number that they are: each is issued once.
         if format.renders_bare_number() {
             return Ok(());
         }
@@ -75,13 +76,13 @@ impl Texts {
         self.format().ok_or_else(|| "has a template that was not proven".to_owned())
     }
 
-    /// Whether both are one way from numbers to texts: one template, and where a key hides numbers, one key and one name.
+    /// Whether both render the same texts: the same template and, if a key hides numbers, the same key and name.
     fn renders_as(&self, other: &Self) -> bool {
         self.is_written_as(other) && self.tweak == other.tweak
     }
 
-    /// Whether what is of `held` is told by `self` or one of `before`. A template has other texts where its characters are
-    /// others, and reads the hours of another zone otherwise.
+    /// Whether `self` or one of `before` has the texts of `held`. A template with other characters has other texts,
+    /// and a template in another zone parses hours differently.
     fn is_known(&self, held: &Self, before: &[Former]) -> bool {
         let tells = |texts: &Self| {
             texts.renders_as(held) && (&texts.charset, &texts.zone) == (&held.charset, &held.zone)
@@ -89,19 +90,19 @@ impl Texts {
         tells(self) || before.iter().any(|former| tells(&former.texts))
     }
 
-    /// Whether both have one template, and one key where a key hides numbers.
+    /// Whether both have the same template and, if a key hides numbers, the same key.
     fn is_written_as(&self, other: &Self) -> bool {
         (&self.template, &self.key_check) == (&other.template, &other.key_check)
     }
 
-    /// The same without its sequence's name: what a file says.
+    /// The same without its sequence's name, as in a file.
     #[must_use]
     pub(crate) fn nameless(&self) -> Self {
         Self { tweak: None, ..self.clone() }
     }
 
-    /// The same as texts of a sequence: where `held`, or a version before it, has the template and the key, they hide on as
-    /// those do, with the name or without it.
+    /// The same as texts of a sequence. If `held` or an earlier version has the template and the key, numbers are
+    /// hidden as before, with or without the name.
     pub(crate) fn named(&self, name: &SequenceName, held: Option<&Self>) -> Result<Self, BodyFault> {
         let formers = held.into_iter().flat_map(|held| held.before.iter().rev().map(|former| &former.texts));
         let known = held.into_iter().chain(formers).find(|former| self.is_written_as(former));
@@ -113,7 +114,7 @@ impl Texts {
 }
 
 impl Body {
-    /// What is allowed but worth a word, of it and of what it takes the place of.
+    /// Warnings about allowed settings of these texts, and about the change from `held`.
     pub(crate) fn warnings(&self, held: Option<&Self>) -> Vec<String> {
         let Some(format) = self.format() else { return Vec::new() };
         let own = format.warnings().iter().map(ToString::to_string);
@@ -129,7 +130,7 @@ impl Body {
     }
 }
 
-/// What there is a counter for each of; `None`: there is one.
+/// What each counter belongs to; `None` with a single counter.
 fn keys(format: &Format) -> Option<String> {
     let values = format.partitioned_by().join(" and ");
     match (format.reset(), values.is_empty()) {
@@ -140,8 +141,8 @@ fn keys(format: &Format) -> Option<String> {
     }
 }
 
-/// That values which partition the counters of both are in one order: a key holds them without their names, and a number
-/// with its period and values would be given again where two of them change places.
+/// Checks that values which partition the counters of both are in the same order. A key holds them without their
+/// names: if two of them changed places, a number would repeat with its period and values.
 fn in_order(format: &Format, former: &Texts) -> Result<(), String> {
     let before = former.clone().proven().ok();
     let Some(before) = before.as_ref().and_then(Texts::format) else { return Ok(()) };
@@ -162,7 +163,7 @@ fn in_order(format: &Format, former: &Texts) -> Result<(), String> {
     ))
 }
 
-/// That no text is one of both: rule S9.
+/// Checks that no text belongs to both: rule S9.
 fn apart(format: &Format, former: &Texts) -> Result<(), String> {
     let other = former.clone().proven().map_err(|fault| {
         format!("can't be held against the template before, {}: {}", former.template, fault.bound)
@@ -171,7 +172,7 @@ fn apart(format: &Format, former: &Texts) -> Result<(), String> {
     if former.template == PLAIN && format.renders_bare_number() {
         return Ok(());
     }
-    // What is out can't be mended: only the new one can.
+    // Issued texts can't be changed: only the new template can.
     format.distinct_from(other).map_err(|fault| {
         format!(
             "could give texts of a version before again: {}; give the new one a prefix that the one before never shows, \
@@ -255,7 +256,7 @@ mod tests {
         let swapped = "B@{ctx,b,len=1}@{ctx,a,len=1}@{seq,w=4}";
         let why = body(swapped).follows(&one).unwrap_err();
         assert!(why.contains("has b and a in another order than a version before, a and b"), "{why}");
-        // Not by way of a version between them, either.
+        // Nor by way of a version between them.
         let two = after(&one, 1, "C@{ctx,a,len=1}@{seq,w=4}");
         let why = body(swapped).follows(&two).unwrap_err();
         assert!(why.contains("in another order"), "{why}");
@@ -282,7 +283,7 @@ mod tests {
         let why = body("X-@{seq,w=5,over=error}").follows(&two).unwrap_err();
         assert!(why.contains("could give texts of a version before again"), "{why}");
         assert_eq!(two.read("X-00001").map(|read| read.number), Ok(1), "it is out, and is read");
-        // Back to all characters: its counters go on, and nothing is told twice.
+        // Back to all characters: its counters go on, and no text is issued twice.
         body(template).follows(&two).unwrap();
         let three = body(template).after(2, &two);
         narrow.follows(&three).unwrap();
@@ -295,7 +296,7 @@ mod tests {
         let template = "@{date,yyyyMMddHH}@{seq,w=4}";
         let one = body(template);
         let berlin = of(Texts::new(template).zone("Europe/Berlin"));
-        // No clock of Berlin showed that hour.
+        // That hour does not exist in Berlin.
         assert!(berlin.read("20260329020001").is_err());
         berlin.follows(&one).unwrap();
         let two = berlin.after(1, &one);
@@ -323,7 +324,7 @@ mod tests {
         );
         let read = two.read("Cab0001").unwrap();
         assert_eq!((read.number, read.text.as_str()), (1, "Cab0001"));
-        // Nobody writes an o as a digit: only the version in force reads it so.
+        // No template writes an o as a digit: only the version in force parses it so.
         assert_eq!(two.read("Co00001").map(|read| read.text), Ok("C000001".to_owned()));
     }
 

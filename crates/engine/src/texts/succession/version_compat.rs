@@ -1,6 +1,6 @@
-//! The search for a text of two numbers, or one that is not read back, over chains of versions: each follows the one before
-//! by the rules, at once or from an instant on. `SEQUENT_CHAINS` says how many chains (300; a release tries 10^5),
-//! `SEQUENT_FIRST_SEED` replays a seed.
+//! A search over chains of versions for a text of two numbers, or a text that is not parsed back. Each version follows
+//! the one before by the rules, at once or from an instant on. `SEQUENT_CHAINS` sets how many chains (300; a release
+//! tries 10^5), `SEQUENT_FIRST_SEED` replays a seed.
 
 use std::collections::HashMap;
 
@@ -10,16 +10,16 @@ use sequent_testkit::SeededEntropy;
 
 use crate::{catalog::definition::Body, texts::Texts};
 
-/// Chains of the test command.
+/// The default number of chains.
 const CHAINS: u64 = 300;
 
-/// The most versions of a chain.
+/// Upper limit of the versions of a chain.
 const VERSIONS: usize = 5;
 
 /// How many next versions are tried before a chain ends: most are refused.
 const TRIES: usize = 30;
 
-/// Templates that are easily taken for each other.
+/// Templates that are easily confused.
 const TEMPLATES: [&str; 20] = [
     "@{seq,w=3}",
     "@{seq,w=6}",
@@ -60,7 +60,7 @@ const VALUES: [&str; 5] = ["0", "1", "A", "01", "A1"];
 
 const NUMBERS: [u64; 9] = [1, 2, 10, 11, 99, 100, 999, 1000, 10_000];
 
-/// What two equal texts must have in common: number, period, and the values of the key.
+/// The properties that two equal texts must share: number, period, and the values of the key.
 type Identity = (u64, String, Vec<String>);
 
 struct Chance(SeededEntropy);
@@ -76,7 +76,7 @@ impl Chance {
 }
 
 fn body(chance: &Chance) -> Option<Body> {
-    // Plain numbers come first in some chains.
+    // Some chains begin with plain numbers.
     let texts = if chance.below(12) == 0 {
         None
     } else {
@@ -86,7 +86,7 @@ fn body(chance: &Chance) -> Option<Body> {
     Body::check(Some("spread"), 1, 1, None, None, texts).ok()
 }
 
-/// All that a version gives at some instants, as long as it is in effect.
+/// All texts that a version renders at some instants while it is in effect.
 fn given(body: &Body) -> Vec<(String, Identity)> {
     let mut all = Vec::new();
     let numbers = || NUMBERS.into_iter().filter(|number| *number <= body.span().limit());
@@ -149,7 +149,7 @@ fn no_text_of_a_chain_of_versions_is_of_two_numbers_and_each_is_read_back() {
                 let whose = format!("chain {chain} of seed {seed}: {text:?} by versions {by} and {version}");
                 assert_eq!(*first, identity, "{whose}: {written:#?}");
             }
-            // As the ledger gives it back.
+            // The definition as the ledger returns it.
             top = Body::from_text(&top.to_text()).unwrap();
             for (text, ((number, ..), by)) in given_before.iter().filter(|_| top.texts().is_some()) {
                 let read = top.read(text).map(|read| read.number);
