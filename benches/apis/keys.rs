@@ -1,4 +1,4 @@
-//! S11: uniform over many live keys, beside one key; and what a key costs in memory.
+//! S11: uniform over many active keys, beside one key; and what a key costs in memory.
 
 use sequent_benches::Row;
 
@@ -41,7 +41,7 @@ pub(crate) fn run(
     let spent = many.cpu()?.saturating_sub(filled.1).as_micros();
     notes.push(("S11: us of processor time for the second", each(u64::try_from(spent).unwrap_or(u64::MAX))));
     notes.push((
-        "S11: bytes a live key, with its rows in the ledger and its cells in four stores, all in this process",
+        "S11: bytes an active key, with its rows in the ledger and its cells in four stores, all in this process",
         each(many.rss()?.saturating_sub(empty)),
     ));
     if plan.wants("S11") {

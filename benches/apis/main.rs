@@ -1,5 +1,5 @@
 //! The APIs beside empty servers: goals S6 (gRPC `Next` beside a tonic echo, h2load) and S7 (HTTP `next` beside an axum
-//! handler that does nothing, wrk); S8: the SDK's merged callers beside callers one by one; S11: a million live keys beside one.
+//! handler that does nothing, wrk); S8: the SDK's merged callers beside callers one by one; S11: a million active keys beside one.
 //!
 //! Each server is a process of its own, of this very program; the load comes from tools that others wrote.
 
@@ -30,7 +30,7 @@ metrics (gRPC `Next`, beside the same server that counts nothing; 61 rounds of a
 --streams of them). Flags: --rounds N (1 to 1000, default 9), --seconds N a round and side (1 to 600, default 3),
 --connections N (1 to 10000, default 8), --streams N a connection (1 to 256, default 16),
 --keys N of S11 (2 to 1000000, default 1000000), --memory-max-gb N that S11's server may hold (1 to 1000, default 12;
-a live key takes about 8 KB with its rows and cells in the same process), --json, --help.
+an active key takes about 8 KB with its rows and cells in the same process), --json, --help.
 
 Printed are rates, the median of the rounds' ratios with their quartiles and the interval it lies in by chance, and the processor time of the servers for a
 request, which says more than the rate where the load generator and the server share a machine of few cores.";

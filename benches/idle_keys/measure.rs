@@ -24,13 +24,13 @@ const GOAL: f64 = 256.0;
 /// How far the clock is stepped: past the age at which a key is given up.
 const STEP: Duration = Duration::from_secs(601);
 
-/// How long the engine may take to give up what is idle: it looks every 30 seconds, and its keeper every two.
+/// How long the engine may take to give up what is idle: it looks every 30 seconds, and its guard every two.
 const LOOKED_WITHIN: Duration = Duration::from_secs(45);
 
 /// How often the clock is stepped for what is in use, at most.
 const STEPS_MAX: u32 = 4;
 
-/// How long the keeper takes to report what was taken, and to forget the counters.
+/// How long the guard takes to report what was taken, and to forget the counters.
 const REPORTED_AFTER: Duration = Duration::from_secs(5);
 
 /// How long one take may last.
@@ -107,7 +107,7 @@ async fn measured(
         made = end;
         give_up(engine, clock).await?;
     }
-    // What the keeper had not reported of the last ones.
+    // What the guard had not reported of the last ones.
     tokio::time::sleep(REPORTED_AFTER).await;
     let idle = (held() - before) / f64::from(plan.keys);
     let what = if plan.partitions { "partitions of one sequence" } else { "keys" };

@@ -13,9 +13,9 @@ use tokio::task::JoinSet;
 use crate::{
     bare::Bare,
     fleet::{Fleet, SLOTS},
+    guarded_ring::GuardedRing,
     note::Note,
     plan::{Found, Plan},
-    tower::Tower,
     waits::Waits,
 };
 
@@ -38,7 +38,7 @@ struct Side {
 }
 
 pub(crate) async fn run(plan: &Plan, fleet: &Fleet, found: &mut Found) -> Result<(), String> {
-    let tower = Tower::open(fleet, "s10", plan.tasks).await?;
+    let guarded_ring = GuardedRing::open(fleet, "s10", plan.tasks).await?;
     let bare = Bare::open(fleet, "s10bare", plan.tasks).await?;
     let (mut one, mut eight) = (Row::new("S10", 0.75), Row::new("S10-8", 4.0));
     let length = Duration::from_secs(plan.seconds);
@@ -47,14 +47,14 @@ pub(crate) async fn run(plan: &Plan, fleet: &Fleet, found: &mut Found) -> Result
         let waits = Waits::new()?;
         let mut side = Side { about, ids: 0, own: 0.0, servers: 0.0, waits };
         // First touches, connections, prepared statements.
-        side.round(at, (&tower, &bare), (fleet, Duration::from_secs(1))).await?;
+        side.round(at, (&guarded_ring, &bare), (fleet, Duration::from_secs(1))).await?;
         sides.push(Side { ids: 0, own: 0.0, servers: 0.0, waits: Waits::new()?, ..side });
     }
     for round in 0..usize::try_from(plan.rounds).unwrap_or(1) {
         let mut rates = [0.0; SIDES.len()];
         for turn in 0..SIDES.len() {
             let at = if round % 2 == 0 { turn } else { SIDES.len() - 1 - turn };
-            rates[at] = sides[at].round(at, (&tower, &bare), (fleet, length)).await?;
+            rates[at] = sides[at].round(at, (&guarded_ring, &bare), (fleet, length)).await?;
         }
         one.add_rates(rates[0], rates[1]);
         eight.add_rates(rates[2], rates[1]);
@@ -62,8 +62,8 @@ pub(crate) async fn run(plan: &Plan, fleet: &Fleet, found: &mut Found) -> Result
     found.rows.extend([one, eight]);
     found.notes.extend(sides.iter().map(Side::told));
     #[allow(clippy::cast_precision_loss, reason = "a few")]
-    found.notes.push(Note::new("S10", vec![("evictions", tower.evictions() as f64)]));
-    tower.close().await;
+    found.notes.push(Note::new("S10", vec![("evictions", guarded_ring.evictions() as f64)]));
+    guarded_ring.close().await;
     bare.close().await;
     Ok(())
 }
@@ -74,14 +74,14 @@ impl Side {
     async fn round(
         &mut self,
         at: usize,
-        (tower, bare): (&Tower, &Bare),
+        (guarded_ring, bare): (&GuardedRing, &Bare),
         (fleet, length): (&Fleet, Duration),
     ) -> Result<f64, String> {
         let spent = fleet.cpu().await?;
         let begun = SystemClock.now();
         let until = begun + length;
         let mut tasks = JoinSet::new();
-        for (task, key) in (0..).zip(&tower.keys) {
+        for (task, key) in (0..).zip(&guarded_ring.keys) {
             tasks.spawn(caller(at, task, (Arc::clone(key), bare.clone()), until));
         }
         let mut ids = 0;

@@ -7,12 +7,12 @@ mod bare;
 mod bits;
 mod callers;
 mod fleet;
+mod guarded_ring;
 mod inserts;
 mod killed;
 mod local;
 mod note;
 mod plan;
-mod tower;
 mod unguarded;
 mod waits;
 

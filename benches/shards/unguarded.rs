@@ -16,9 +16,9 @@ use tokio::task::JoinSet;
 
 use crate::{
     fleet::{Fleet, SLOTS},
+    guarded_ring::GuardedRing,
     note::Note,
     plan::{Found, Plan},
-    tower::Tower,
 };
 
 /// Ids of a take: a block of eight for every slot.
@@ -54,32 +54,32 @@ async fn counters(ring: &Ring, key: &Key) -> Result<Vec<Option<Arc<dyn Source>>>
 }
 
 pub(crate) async fn run(plan: &Plan, fleet: &Fleet, found: &mut Found) -> Result<(), String> {
-    let tower = Tower::open(fleet, "guard", plan.tasks).await?;
+    let guarded_ring = GuardedRing::open(fleet, "guard", plan.tasks).await?;
     let mut bare: Vec<Arc<dyn Source>> = Vec::new();
     for task in 0..plan.tasks {
         let name: SequenceName = format!("bare{task}").parse().map_err(|error| format!("{error}"))?;
         let key = Key::of(&name);
-        let counters = counters(tower.ring(), &key).await.map_err(|error| error.to_string())?;
-        bare.push(tower.ring().source(key, counters));
+        let counters = counters(guarded_ring.ring(), &key).await.map_err(|error| error.to_string())?;
+        bare.push(guarded_ring.ring().source(key, counters));
     }
     let mut row = Row::new("guard", 0.95);
     let (length, warm_up) = (Duration::from_secs(plan.seconds), Duration::from_secs(1));
-    ids_a_second(&tower.keys, warm_up).await?;
+    ids_a_second(&guarded_ring.keys, warm_up).await?;
     ids_a_second(&bare, warm_up).await?;
     for round in 0..plan.rounds {
         let (with, without) = if round % 2 == 0 {
-            let with = ids_a_second(&tower.keys, length).await?;
+            let with = ids_a_second(&guarded_ring.keys, length).await?;
             (with, ids_a_second(&bare, length).await?)
         } else {
             let without = ids_a_second(&bare, length).await?;
-            (ids_a_second(&tower.keys, length).await?, without)
+            (ids_a_second(&guarded_ring.keys, length).await?, without)
         };
         row.add_rates(with, without);
     }
     found.rows.push(row);
     #[allow(clippy::cast_precision_loss, reason = "a few")]
-    found.notes.push(Note::new("guard", vec![("evictions", tower.evictions() as f64)]));
-    tower.close().await;
+    found.notes.push(Note::new("guard", vec![("evictions", guarded_ring.evictions() as f64)]));
+    guarded_ring.close().await;
     Ok(())
 }
 

@@ -101,11 +101,11 @@ impl Aimed<'_> {
     }
 
     async fn advance_spread(&self, again: bool) -> Result<Moved, EngineError> {
-        let (keeper, layout) = (self.engine.keeper(), self.engine.cluster().layout());
+        let (guard, layout) = (self.engine.guard(), self.engine.cluster().layout());
         let Self { name, key, span, .. } = self;
         let raw_max = span.raw_max(layout);
         let of_guard = |error| EngineError::of_source(name, error);
-        let headroom = keeper.headroom(key, raw_max).await.map_err(of_guard)?;
+        let headroom = guard.headroom(key, raw_max).await.map_err(of_guard)?;
         let floors = self.floors(layout);
         let doubted = Admin::of(self.engine).doubted_of(key).await?;
         let is_believed = |slot: &&Headroom| !doubted.iter().any(|row| row.counter.slot == slot.slot);
@@ -114,8 +114,8 @@ impl Aimed<'_> {
             self.check_forward(before)?;
             self.check_leap(layout, &headroom, &floors)?;
         }
-        keeper.advance(key, raw_max, &floors).await.map_err(of_guard)?;
-        let after = keeper.headroom(key, raw_max).await.map_err(of_guard)?;
+        guard.advance(key, raw_max, &floors).await.map_err(of_guard)?;
+        let after = guard.headroom(key, raw_max).await.map_err(of_guard)?;
         let aside = doubted.iter().map(Doubted::line).collect();
         Ok(Moved { before, next: self.lowest(layout, &after), aside })
     }
@@ -146,7 +146,7 @@ impl Aimed<'_> {
             // If others take meanwhile, this would move the counter further than asked for. The ledger then
             // answers that the request is behind, and the counter is read again.
             let ask = DenseAsk { key: self.key.clone(), count: target - at, limit: target, above: at };
-            let counted = self.engine.keeper().count(ask).await;
+            let counted = self.engine.guard().count(ask).await;
             match counted.map_err(|error| EngineError::of_source(self.name, error))? {
                 DenseTaken::Last(_)
                 | DenseTaken::Spent { .. }

@@ -44,7 +44,7 @@ pub(crate) struct Inner {
     /// Whether any key with a period has been active. Otherwise the scan for ending periods is skipped.
     pub(crate) dated: AtomicBool,
     pub(crate) ring: Arc<Ring>,
-    pub(crate) keeper: Arc<Guard>,
+    pub(crate) guard: Arc<Guard>,
     pub(crate) cluster: Arc<ClusterHandle>,
     pub(crate) catalog: Catalog,
     pub(crate) minimums: Minimums,
@@ -110,8 +110,8 @@ impl Engine {
     }
 
     /// The counters that this engine holds.
-    pub fn keeper(&self) -> &Guard {
-        &self.0.keeper
+    pub fn guard(&self) -> &Guard {
+        &self.0.guard
     }
 
     /// The state of slots, ledger and active keys.
@@ -148,7 +148,7 @@ impl Engine {
     }
 
     /// Ends the engine, in this order: reservoirs (ready numbers are discarded, waiting callers get `DRAINING`),
-    /// keeper (its last heartbeat makes `seen` exact), stores. The APIs must be closed before. A second call does
+    /// guard (its last heartbeat makes `seen` exact), stores. The APIs must be closed before. A second call does
     /// nothing.
     pub async fn shutdown(&self) {
         let inner = &self.0;
@@ -159,7 +159,7 @@ impl Engine {
             live.reservoir().close();
         }
         inner.keys.remove(|_| true);
-        inner.keeper.close().await;
+        inner.guard.close().await;
         inner.tasks.stop().await;
         let unleft = inner.cluster.close().await;
         *inner.unleft.lock().unwrap_or_else(PoisonError::into_inner) = unleft;

@@ -1,4 +1,4 @@
-//! What tests of every room share: a clock and random bits that can be replayed, a source that follows a script,
+//! What tests of every crate share: a clock and random bits that can be replayed, a source that follows a script,
 //! the judge of uniqueness, and the conformance suites of stores and ledgers.
 
 mod clock;

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, process::Command};
 
-/// The most crates that it may bring, procedural macros and its own rooms included.
+/// The most crates that it may bring, procedural macros and its own crates included.
 const CRATES_MAX: usize = 85;
 
 /// What has no business in somebody else's service.

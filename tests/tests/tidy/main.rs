@@ -1,7 +1,7 @@
 //! Tidiness as a test: what reviewers would otherwise have to look for by eye.
 //!
-//! Suggested reading order: [`manifests`] (which room may know which), [`sources`], [`lengths`], [`pages`], [`book`],
-//! [`translated`], [`licences`], [`msrv`].
+//! Suggested reading order: [`manifests`] (which crate may know which), [`sources`], [`lengths`], [`pages`], [`book`],
+//! [`translated`], [`old_words`], [`licences`], [`msrv`].
 
 #![allow(
     clippy::unwrap_used,
@@ -16,6 +16,7 @@ mod lengths;
 mod licences;
 mod manifests;
 mod msrv;
+mod old_words;
 mod pages;
 mod rust;
 mod sources;

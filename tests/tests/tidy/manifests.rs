@@ -1,4 +1,4 @@
-//! Which room may know which: the manifests against one table.
+//! Which crate may know which: the manifests against one table.
 
 use std::path::PathBuf;
 
@@ -6,8 +6,8 @@ use toml::{Table, Value};
 
 use crate::{demand_none, tree};
 
-/// A crate's folder, and the rooms that its code may name. Rooms that are not built yet have their line already.
-const ROOMS: [(&str, &[&str]); 16] = [
+/// A crate's folder, and the crates that its code may name. Crates that are not built yet have their line already.
+const CRATES: [(&str, &[&str]); 16] = [
     ("crates/core", &[]),
     ("crates/backend", &["core"]),
     ("crates/guard", &["core"]),
@@ -34,10 +34,10 @@ const ANY: &[&str] = &[
     "testkit",
 ];
 
-/// What a room's own tests may use besides.
+/// What a crate's own tests may use besides.
 const FOR_TESTS: [&str; 2] = ["testkit", "backend"];
 
-/// Foreign crates that may enter through some rooms only, and why.
+/// Foreign crates that may enter through some crates only, and why.
 const WRAPPED: [(&str, &[&str], &str); 19] = [
     ("sqlx", &["backend"], "engines are known to backends alone"),
     (
@@ -71,9 +71,9 @@ const WRAPPED: [(&str, &[&str], &str); 19] = [
     (
         "metrics",
         &["engine", "client", "server", "benches"],
-        "rooms emit events; the engine names them; benches compare with a server that counts nothing",
+        "crates emit events; the engine names them; benches compare with a server that counts nothing",
     ),
-    ("tracing", &["engine", "client", "server", "cli"], "rooms emit events; the engine names them"),
+    ("tracing", &["engine", "client", "server", "cli"], "crates emit events; the engine names them"),
     ("tracing-subscriber", &["cli", "server"], "libraries do not choose a log"),
     ("getrandom", &["core"], "randomness comes from core's Entropy, so that a seed replays it"),
     (
@@ -84,9 +84,9 @@ const WRAPPED: [(&str, &[&str], &str); 19] = [
     ("chrono", &[], "time comes from core's Clock"),
 ];
 
-/// A manifest that exists, with its room.
+/// A manifest that exists, with its crate.
 struct Manifest {
-    room: &'static str,
+    package: &'static str,
     allowed: &'static [&'static str],
     table: Table,
 }
@@ -95,12 +95,12 @@ fn manifests() -> Vec<Manifest> {
     let read = |(folder, allowed): (&'static str, &'static [&'static str])| {
         let path = PathBuf::from(folder).join("Cargo.toml");
         tree::root().join(&path).exists().then(|| Manifest {
-            room: folder.rsplit('/').next().unwrap(),
+            package: folder.rsplit('/').next().unwrap(),
             allowed,
             table: tree::read(&path).parse().unwrap(),
         })
     };
-    ROOMS.into_iter().filter_map(read).collect()
+    CRATES.into_iter().filter_map(read).collect()
 }
 
 /// The dependencies of one kind, also those of single targets.
@@ -114,39 +114,40 @@ fn dependencies(table: &Table, kind: &str) -> Vec<(String, Value)> {
 #[test]
 fn rooms_know_only_what_is_below_them() {
     let mut faults = Vec::new();
-    for Manifest { room, allowed, table } in manifests() {
+    for Manifest { package, allowed, table } in manifests() {
         for (kind, besides) in
             [("dependencies", &[][..]), ("build-dependencies", &[]), ("dev-dependencies", &FOR_TESTS)]
         {
             for (name, _) in dependencies(&table, kind) {
                 let Some(other) = name.strip_prefix("sequent-") else { continue };
                 if !allowed.contains(&other) && !besides.contains(&other) {
-                    faults.push(format!("{room} [{kind}] names {name}; it may know {allowed:?}"));
+                    faults.push(format!("{package} [{kind}] names {name}; it may know {allowed:?}"));
                 }
             }
         }
     }
-    demand_none("rooms that know too much", &faults);
+    demand_none("crates that know too much", &faults);
 }
 
 #[test]
 fn foreign_crates_enter_through_their_own_room() {
     let mut faults = Vec::new();
-    for Manifest { room, table, .. } in manifests() {
+    for Manifest { package, table, .. } in manifests() {
         for (name, _) in dependencies(&table, "dependencies") {
-            for (_, rooms, why) in
-                WRAPPED.iter().filter(|(wrapped, rooms, _)| *wrapped == name && !rooms.contains(&room))
+            for (_, packages, why) in WRAPPED
+                .iter()
+                .filter(|(wrapped, packages, _)| *wrapped == name && !packages.contains(&package))
             {
-                faults.push(format!("{room} names {name}, allowed in {rooms:?}: {why}"));
+                faults.push(format!("{package} names {name}, allowed in {packages:?}: {why}"));
             }
         }
     }
-    demand_none("foreign crates in the wrong room", &faults);
+    demand_none("foreign crates in the wrong crate", &faults);
 }
 
 #[test]
 fn core_knows_no_runtime() {
-    let core = manifests().into_iter().find(|manifest| manifest.room == "core").unwrap();
+    let core = manifests().into_iter().find(|manifest| manifest.package == "core").unwrap();
     for (name, value) in dependencies(&core.table, "dependencies") {
         if name == "tokio" {
             let features: Vec<&str> =
@@ -164,7 +165,7 @@ fn core_knows_no_runtime() {
 #[test]
 fn every_member_is_in_the_table_and_keeps_the_workspace_lints() {
     let mut faults = Vec::new();
-    let known = |folder: &str| ROOMS.iter().any(|(known, _)| *known == folder);
+    let known = |folder: &str| CRATES.iter().any(|(known, _)| *known == folder);
     for file in tree::with_extension("toml") {
         let folder = file.parent().unwrap().to_str().unwrap();
         if file.file_name().unwrap() != "Cargo.toml" || folder.is_empty() {
@@ -175,7 +176,7 @@ fn every_member_is_in_the_table_and_keeps_the_workspace_lints() {
             continue; // fuzz targets are a workspace of their own: no member, so nothing to inherit
         }
         if !known(folder) {
-            faults.push(format!("{folder} is not in the table of rooms"));
+            faults.push(format!("{folder} is not in the table of crates"));
         }
         let lints = table.get("lints").and_then(|lints| lints.get("workspace"));
         if lints != Some(&Value::Boolean(true)) {

@@ -16,7 +16,7 @@ const BANNED: [(&str, &str); 5] = [
     ("mod utils", "name it after what it does"),
 ];
 
-/// Rooms that the simulation drives with paused time, where a thread of its own would not be paused.
+/// Crates that the simulation drives with paused time, where a thread of its own would not be paused.
 const SIMULATED: [&str; 5] = ["crates/core", "crates/guard", "crates/ha", "crates/buffer", "crates/testkit"];
 
 /// A server of its own, of real time as other servers are; it only happens to live in the test's process.
@@ -90,7 +90,7 @@ fn simulated_rooms_start_no_threads() {
     let mut faults = Vec::new();
     for file in tree::with_extension("rs")
         .into_iter()
-        .filter(|file| SIMULATED.iter().any(|room| file.starts_with(room)))
+        .filter(|file| SIMULATED.iter().any(|package| file.starts_with(package)))
     {
         if is_test(&file) || file.starts_with(SERVER) {
             continue;

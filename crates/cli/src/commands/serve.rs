@@ -59,7 +59,7 @@ pub(crate) async fn serve(cluster: &Cluster, config: Config, reloads: bool) -> R
     let (recorder, descriptors) = (Recorder::install(), FdBudget::raised());
     // The cluster is opened first, so that a refusal comes before a port opens.
     let engine = cluster.engine(config.clone(), Pace::Standing).await?;
-    let dials = FdLimit::beside(&engine, descriptors).dials(&config.limits);
+    let limits = FdLimit::beside(&engine, descriptors).runtime_limits(&config.limits);
     let listeners = match bind(&config) {
         Ok(listeners) => listeners,
         Err(failure) => {
@@ -77,11 +77,15 @@ pub(crate) async fn serve(cluster: &Cluster, config: Config, reloads: bool) -> R
     let (ends, hangups) = signals;
     let identity = presence.as_ref().map(|presence| presence.identity().to_owned());
     let served = engine.clone();
-    let serving =
-        ServerOptions { engine: engine.clone(), limits: dials.clone(), recorder: recorder.clone(), identity };
+    let serving = ServerOptions {
+        engine: engine.clone(),
+        limits: limits.clone(),
+        recorder: recorder.clone(),
+        identity,
+    };
     let reloading = async {
         if reloads {
-            reload(cluster, config, (engine, dials, recorder), hangups).await;
+            reload(cluster, config, (engine, limits, recorder), hangups).await;
         }
         std::future::pending::<()>().await;
     };
@@ -164,7 +168,7 @@ impl Signals {
 async fn reload(
     cluster: &Cluster,
     mut in_force: Config,
-    (engine, dials, recorder): (Engine, RuntimeLimits, Recorder),
+    (engine, limits, recorder): (Engine, RuntimeLimits, Recorder),
     mut hangups: Signal,
 ) {
     let mut seen = cluster.file().and_then(stamp);
@@ -188,7 +192,7 @@ async fn reload(
         match taken_up.await {
             Ok(config) => {
                 recorder.reloaded(Some(SystemClock.wall_ms()));
-                say(&dials.reload(&in_force, &config));
+                say(&limits.reload(&in_force, &config));
                 in_force = config;
             }
             Err(failure) => {

@@ -68,11 +68,11 @@ impl Engine {
         body: Body,
     ) -> Result<DefineReport, OpenError> {
         let inner = &self.0;
-        if let Some(trouble) = inner.keeper.trouble() {
+        if let Some(trouble) = inner.guard.trouble() {
             return Err(OpenError::of_source(&trouble.error()));
         }
         if body.placement() == Placement::Dense {
-            let may_count = inner.keeper.may_count().await;
+            let may_count = inner.guard.may_count().await;
             may_count.map_err(|error| OpenError::Refused(error.context().to_owned()))?;
         }
         inner.catalog.bring_pending().await?;

@@ -210,7 +210,7 @@ impl Inner {
     }
 
     async fn ready_to_define(&self, name: &SequenceName) -> Result<(), EngineError> {
-        if let Some(trouble) = self.keeper.trouble() {
+        if let Some(trouble) = self.guard.trouble() {
             // No definition is written into a ledger that may have to be replaced.
             return Err(EngineError::of_source(name, trouble.error()));
         }
@@ -233,7 +233,7 @@ impl Inner {
         }
         let (span, has_texts) = (entry.body()?.span(), entry.body()?.texts().is_some());
         let layout = self.cluster.layout();
-        let counters = self.keeper.counters(key, span.raw_max(layout)).await;
+        let counters = self.guard.counters(key, span.raw_max(layout)).await;
         let counters = counters.map_err(|error| EngineError::of_source(name, error))?;
         let ring: Arc<dyn Source> = self.ring.source(key.clone(), counters);
         let expanded = Arc::new(BitExpansion::new(ring, layout));

@@ -92,18 +92,18 @@ impl Inner {
         let highest = |reach: Vec<(SlotIndex, u64)>| {
             reach.into_iter().map(|(slot, raw)| highest_of(layout, span, slot, raw)).max().unwrap_or(0)
         };
-        let own = highest(self.keeper.held(key));
+        let own = highest(self.guard.held(key));
         if own >= above {
             return Some(own);
         }
-        let ledger = highest(self.keeper.ceilings(key).await.ok()?);
+        let ledger = highest(self.guard.ceilings(key).await.ok()?);
         if ledger >= above {
             return Some(ledger);
         }
         // A ledger that went back may permit less than was issued, even after `recover`. The stores' cells show more.
-        let stores = highest(self.keeper.values(key).await);
+        let stores = highest(self.guard.values(key).await);
         // The ledger is read again: it may have been lost, and have come back behind, since the first read.
-        let again = highest(self.keeper.ceilings(key).await.ok()?);
+        let again = highest(self.guard.ceilings(key).await.ok()?);
         let permitted = ledger.max(stores).max(again);
         if permitted >= above {
             Some(permitted)

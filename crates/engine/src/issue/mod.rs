@@ -258,7 +258,7 @@ impl Engine {
     /// Applies the sequences and the patterns of `auto_create` of a changed configuration: all of it, or nothing and
     /// an error. A sequence that is no longer in the file stays in force, as at a start.
     pub async fn reload(&self, config: &Config) -> Result<(), OpenError> {
-        if let Some(trouble) = self.0.keeper.trouble() {
+        if let Some(trouble) = self.0.guard.trouble() {
             return Err(OpenError::of_source(&trouble.error()));
         }
         let catalog = &self.0.catalog;

@@ -23,14 +23,14 @@ const FOLLOW_AGAIN: Duration = Duration::from_secs(1);
 
 /// Starts the background jobs. None of them keeps a dropped cluster open.
 pub(crate) fn begin(inner: &Arc<Inner>, pace: Pace, alarm: Alarm) {
-    let keeper = Arc::clone(&inner.keeper);
-    inner.tasks.spawn(keeper.run());
+    let guard = Arc::clone(&inner.guard);
+    inner.tasks.spawn(guard.run());
     inner.tasks.spawn(inner.ring.run());
-    inner.tasks.spawn(obey(Arc::clone(&inner.ring), inner.keeper.words()));
+    inner.tasks.spawn(obey(Arc::clone(&inner.ring), inner.guard.words()));
     let (tell, moved) = watch::channel(());
-    inner.tasks.spawn(ledger_watch::watch(Arc::downgrade(inner), alarm, inner.keeper.footing(), tell));
+    inner.tasks.spawn(ledger_watch::watch(Arc::downgrade(inner), alarm, inner.guard.ledger_state(), tell));
     if pace == Pace::Standing {
-        inner.tasks.spawn(follow(Arc::downgrade(inner), inner.keeper.catalog_version(), moved));
+        inner.tasks.spawn(follow(Arc::downgrade(inner), inner.guard.catalog_version(), moved));
         inner.tasks.spawn(sweep(Arc::downgrade(inner)));
         inner.tasks.spawn(next_period::run(Arc::downgrade(inner)));
         inner.tasks.spawn(retention::run(Arc::downgrade(inner)));

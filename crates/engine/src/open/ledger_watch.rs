@@ -22,7 +22,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 const WHY: &str = "the ledger was restarted, went back, or was recovered: it may repeat";
 
 /// The ledger's current instance, and the reason why it is not trusted, if there is one.
-type Footing = (InstanceId, Option<LedgerFault>);
+type LedgerState = (InstanceId, Option<LedgerFault>);
 
 /// An alarm raised by events of the ledger, so that the watch need not wait for the next check.
 #[derive(Clone, Default)]
@@ -51,7 +51,12 @@ impl Alarm {
 }
 
 /// Watches the guard's view of the ledger, and notifies of each change.
-pub(crate) async fn watch(engine: Weak<Inner>, alarm: Alarm, mut stood: Footing, tell: watch::Sender<()>) {
+pub(crate) async fn watch(
+    engine: Weak<Inner>,
+    alarm: Alarm,
+    mut stood: LedgerState,
+    tell: watch::Sender<()>,
+) {
     ledger_in_trouble(stood.1.is_some());
     loop {
         tokio::select! {
@@ -59,7 +64,7 @@ pub(crate) async fn watch(engine: Weak<Inner>, alarm: Alarm, mut stood: Footing,
             () = tokio::time::sleep(LOOK_EVERY) => {}
         }
         let Some(engine) = engine.upgrade() else { return };
-        let stands = engine.keeper.footing();
+        let stands = engine.guard.ledger_state();
         ledger_in_trouble(stands.1.is_some() || alarm.is_ledger_gone());
         if stands != stood {
             if stood.1.is_some() && stands.1.is_none() {
@@ -94,7 +99,7 @@ impl Inner {
     pub(crate) async fn follow(&self, version: Option<u64>) -> Result<(), SourceError> {
         self.catalog.follow(version).await?;
         self.follow_minimums().await?;
-        if self.keeper.trouble().is_none() {
+        if self.guard.trouble().is_none() {
             self.catalog.restore().await?;
             if let Err(error) = self.catalog.bring_pending().await {
                 tracing::error!(%error, "the configuration's definitions can't be brought: nothing is served before");

@@ -117,7 +117,7 @@ async fn assemble(
     let layout = ground.record.layout;
     let ring = Ring::new(layout, metered(&ground, layout.slots()), config.ring.health, env.clone());
     let opened = Guard::open(opening(config, &ground, &ring)).await;
-    let (keeper, excluded) = opened.map_err(|error| OpenError::of_source(&error))?;
+    let (guard, excluded) = opened.map_err(|error| OpenError::of_source(&error))?;
     admit(&ring, &excluded)?;
     let words = within(ground.limit, "read the words", ground.ledger.slot_commands()).await;
     let words = words.map_err(|error| OpenError::of_source(&error))?;
@@ -134,7 +134,7 @@ async fn assemble(
             shards: ground.shards.clone(),
         },
         &config.sequences,
-        keeper.trouble().is_none(),
+        guard.trouble().is_none(),
     )
     .await?;
     let minimums = Minimums::read(&*ground.ledger, ground.limit).await;
@@ -149,7 +149,7 @@ async fn assemble(
         request_clock: RequestClock::default(),
         dated: AtomicBool::new(false),
         ring,
-        keeper,
+        guard,
         cluster: Arc::new(ground),
         catalog,
         minimums,

@@ -50,9 +50,9 @@ pub(crate) async fn status(engine: &Inner) -> Status {
     let is_live = |slot| ring.iter().any(|held| held.slot == slot && held.state == SlotState::Live);
     let (mut shards, unfit) = tokio::join!(engine.cluster.shards_asked(is_live), unfit(engine));
     let record = &engine.cluster.record;
-    let keeper = engine.keeper.status();
+    let guard_status = engine.guard.status();
     for (report, slot) in shards.iter_mut().zip(engine.ring.status()) {
-        overlay(report, slot, now, keeper.trouble.is_some());
+        overlay(report, slot, now, guard_status.trouble.is_some());
     }
     let (behind, behind_more) = engine.behind_reports.all();
     let at = engine.request_clock.now(&*engine.env.clock);
@@ -67,7 +67,7 @@ pub(crate) async fn status(engine: &Inner) -> Status {
             rate: stats.rate_short,
             left: room.left,
             headroom: room.ratio,
-            outage_left_s: engine.keeper.outage_left(&key, is_live).map(|left| left.as_secs()),
+            outage_left_s: engine.guard.outage_left(&key, is_live).map(|left| left.as_secs()),
             ends_in_s: room.ends_in_s(),
         }
     };
@@ -81,18 +81,18 @@ pub(crate) async fn status(engine: &Inner) -> Status {
         shard_bits: record.layout.shard_bits(),
         memory_bits: record.layout.memory_bits(),
         generation: record.generation,
-        trouble: keeper
+        trouble: guard_status
             .trouble
             .map(|trouble| trouble.error().to_string())
-            .or_else(|| dense_trouble(&keeper.dense_behind))
+            .or_else(|| dense_trouble(&guard_status.dense_behind))
             .or(unfit),
-        ledger_version: keeper.version,
-        ledger_away_ms: keeper.away.map(ms),
+        ledger_version: guard_status.version,
+        ledger_away_ms: guard_status.away.map(ms),
         outage_left_s,
-        unmarked: keeper.unmarked,
+        unmarked: guard_status.unmarked,
         behind,
         behind_more,
-        dense_behind: keeper.dense_behind.iter().take(BEHIND_SHOWN_MAX).map(dense_behind).collect(),
+        dense_behind: guard_status.dense_behind.iter().take(BEHIND_SHOWN_MAX).map(dense_behind).collect(),
         shards,
         keys: keys.into_iter().chain(dense).take(KEYS_SHOWN_MAX).collect(),
         events: event_reports(&engine.memory.all()),

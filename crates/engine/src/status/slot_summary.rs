@@ -60,8 +60,8 @@ impl Engine {
 
     /// How many counters have something to report to the ledger, and how many heartbeats have checked that so far.
     pub fn reporting(&self) -> (usize, u64) {
-        let keeper = self.0.keeper.status();
-        (keeper.unsaid, keeper.looks)
+        let guard_status = self.0.guard.status();
+        (guard_status.unsaid, guard_status.looks)
     }
 }
 

@@ -88,8 +88,8 @@ mod tests {
     #[test]
     fn every_reason_that_the_rooms_say_is_known() {
         let mut files = Vec::new();
-        for room in ["buffer", "engine", "guard", "ha"] {
-            sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(room).join("src"), &mut files);
+        for package in ["buffer", "engine", "guard", "ha"] {
+            sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(package).join("src"), &mut files);
         }
         let said: BTreeSet<&str> =
             files.iter().flat_map(|file| said(file)).filter(|text| !OTHERS.contains(text)).collect();

@@ -71,8 +71,8 @@ impl Engine {
     /// Sets every counter of this engine to zero, for slots with a store, and its gauges to their current values.
     /// Called once, before serving begins.
     pub async fn begin_metrics(&self) {
-        let (inner, keeper) = (&*self.0, self.0.keeper.status());
-        metric::begin(keeper.stores.iter().map(|(slot, ..)| *slot), answers(&keeper));
+        let (inner, status) = (&*self.0, self.0.guard.status());
+        metric::begin(status.stores.iter().map(|(slot, ..)| *slot), answers(&status));
         inner.gauges.listed().tell();
         self.measure().await;
     }
@@ -91,30 +91,30 @@ impl Engine {
         for (_, counter) in inner.dense.in_use(inner.env.clock.now()) {
             sums.room(counter.name(), counter.headroom(now), &listed);
         }
-        inner.keeper.each_outage_left(|key, left| sums.outage(key, left, &listed)).await;
+        inner.guard.each_outage_left(|key, left| sums.outage(key, left, &listed)).await;
         set(OUTAGE, inner.outage.as_secs_f64());
         set(KEYS, whole(inner.keys.len() as u64));
         sums.show(&inner.gauges);
-        let keeper = inner.keeper.status();
-        guard(&keeper);
-        rests(inner, &keeper);
+        let status = inner.guard.status();
+        guard(&status);
+        rests(inner, &status);
         let quarantined = inner.memory.quarantined.by_slot();
-        for (slot, ..) in &keeper.stores {
+        for (slot, ..) in &status.stores {
             let counters = quarantined.get(slot).copied().unwrap_or(0);
             metrics::gauge!(QUARANTINED, "slot" => slot.to_string()).set(whole(counters));
         }
-        set(LEDGER_AGE, inner.gauges.version_age(keeper.version, inner.env.clock.now()));
-        layout(inner, &keeper);
+        set(LEDGER_AGE, inner.gauges.version_age(status.version, inner.env.clock.now()));
+        layout(inner, &status);
     }
 }
 
 /// Whether the ledger responds, and accepts this server's layout.
-fn answers(keeper: &GuardStatus) -> bool {
+fn answers(status: &GuardStatus) -> bool {
     let is_out = matches!(
-        keeper.trouble,
+        status.trouble,
         Some(LedgerFault::Relaid { .. } | LedgerFault::Outrun { .. } | LedgerFault::Superseded { .. })
     );
-    keeper.away.is_none() && !is_out
+    status.away.is_none() && !is_out
 }
 
 /// Totals over all active keys.
@@ -182,22 +182,22 @@ impl Sums {
 }
 
 /// Ceilings held, and how far slots lag behind the front of each key.
-fn guard(keeper: &GuardStatus) {
-    let held: Vec<&CounterStatus> = keeper.counters.iter().filter(|held| held.grant.is_some()).collect();
+fn guard(status: &GuardStatus) {
+    let held: Vec<&CounterStatus> = status.counters.iter().filter(|held| held.grant.is_some()).collect();
     set(CEILINGS, whole(held.len() as u64));
     let lags = lags(&held);
-    for (slot, ..) in &keeper.stores {
+    for (slot, ..) in &status.stores {
         let lag = lags.get(slot).copied().unwrap_or(0);
         metrics::gauge!(SLOT_LAG, "slot" => slot.to_string()).set(whole(lag));
     }
 }
 
 /// How many counters of each slot rest until the others come up to them.
-fn rests(inner: &Inner, keeper: &GuardStatus) {
+fn rests(inner: &Inner, status: &GuardStatus) {
     let ring = inner.ring.status();
     let is_live = |slot| ring.iter().any(|held| held.slot == slot && held.state == SlotState::Live);
-    let resting = resting_by_slot(&keeper.counters, is_live);
-    for (slot, ..) in &keeper.stores {
+    let resting = resting_by_slot(&status.counters, is_live);
+    for (slot, ..) in &status.stores {
         let counters = resting.get(slot).copied().unwrap_or(0);
         metrics::gauge!(RESTING, "slot" => slot.to_string()).set(whole(counters as u64));
     }
@@ -220,7 +220,7 @@ fn lags(held: &[&CounterStatus]) -> BTreeMap<SlotIndex, u64> {
 }
 
 /// Gauges that seldom change: the layout, and the durability of each store.
-fn layout(inner: &Inner, keeper: &GuardStatus) {
+fn layout(inner: &Inner, status: &GuardStatus) {
     let ground = &inner.cluster;
     let record = &ground.record;
     let (shard_bits, memory_bits) = (record.layout.shard_bits(), record.layout.memory_bits());
@@ -230,7 +230,7 @@ fn layout(inner: &Inner, keeper: &GuardStatus) {
         ("generation", record.generation.to_string()),
     ];
     metrics::gauge!(LAYOUT, &labels).set(1.0);
-    for (slot, _, class) in &keeper.stores {
+    for (slot, _, class) in &status.stores {
         let Some(shard) = ground.shards.iter().find(|shard| shard.part.slot == *slot) else { continue };
         let store = shard.part.place.as_str();
         for known in CLASSES {

@@ -81,7 +81,7 @@ impl Guard {
     }
 
     /// What grants depend on: the ledger's instance, and its fault, if any.
-    pub fn footing(&self) -> (InstanceId, Option<LedgerFault>) {
+    pub fn ledger_state(&self) -> (InstanceId, Option<LedgerFault>) {
         (self.shared.client.instance(), self.trouble())
     }
 

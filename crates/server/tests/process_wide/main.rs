@@ -5,10 +5,10 @@
 
 mod drain;
 #[path = "../api/raw_http.rs"]
-#[allow(dead_code, reason = "shared with the other tests of this room")]
+#[allow(dead_code, reason = "shared with the other tests of this crate")]
 mod raw_http;
 #[path = "../api/server.rs"]
-#[allow(dead_code, reason = "shared with the other tests of this room")]
+#[allow(dead_code, reason = "shared with the other tests of this crate")]
 mod server;
 #[cfg(feature = "otel")]
 mod traces;

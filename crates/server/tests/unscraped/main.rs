@@ -4,10 +4,10 @@
 
 mod day;
 #[path = "../api/raw_http.rs"]
-#[allow(dead_code, reason = "shared with the other tests of this room")]
+#[allow(dead_code, reason = "shared with the other tests of this crate")]
 mod raw_http;
 #[path = "../api/server.rs"]
-#[allow(dead_code, reason = "shared with the other tests of this room")]
+#[allow(dead_code, reason = "shared with the other tests of this crate")]
 mod server;
 
 use std::alloc::System;

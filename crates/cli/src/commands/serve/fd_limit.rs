@@ -19,16 +19,16 @@ impl FdLimit {
     }
 
     /// The limits that a server starts with, its connections within these descriptors.
-    pub(super) fn dials(self, limits: &LimitsPart) -> RuntimeLimits {
-        let dials = RuntimeLimits::new(limits).within(self.descriptors.connections(self.stores));
-        say(&dials, limits, self.descriptors);
-        dials
+    pub(super) fn runtime_limits(self, limits: &LimitsPart) -> RuntimeLimits {
+        let runtime = RuntimeLimits::new(limits).within(self.descriptors.connections(self.stores));
+        say(&runtime, limits, self.descriptors);
+        runtime
     }
 }
 
 /// Warns once if fewer connections are allowed than configured.
-fn say(dials: &RuntimeLimits, limits: &LimitsPart, descriptors: FdBudget) {
-    let ((most, of_one), configured) = (dials.connections_max(), limits.connections_max);
+fn say(runtime: &RuntimeLimits, limits: &LimitsPart, descriptors: FdBudget) {
+    let ((most, of_one), configured) = (runtime.connections_max(), limits.connections_max);
     if most < configured {
         let files = descriptors.limit();
         tracing::warn!(

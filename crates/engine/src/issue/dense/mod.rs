@@ -63,7 +63,7 @@ impl Engine {
     /// keys the sequence has.
     pub async fn dense_at(&self, name: &SequenceName, key: &Key, capacity: u64) -> Result<u64, EngineError> {
         let ask = DenseAsk { key: key.clone(), count: 0, limit: capacity, above: 0 };
-        let told = self.0.keeper.count(ask).await;
+        let told = self.0.guard.count(ask).await;
         match told.map_err(|error| EngineError::of_source(name, error))? {
             DenseTaken::Last(at) | DenseTaken::Spent { at } | DenseTaken::Behind { at } => Ok(at),
             DenseTaken::Over => Err(EngineError::of_source(name, over(key))),
@@ -85,11 +85,11 @@ impl Engine {
         let above = dense_ordinal(span, request.above);
         let ask = DenseAsk { key: key.clone(), count, limit: span.capacity(), above };
         let asked = async {
-            match self.0.keeper.count(ask.clone()).await {
+            match self.0.guard.count(ask.clone()).await {
                 Ok(DenseTaken::Behind { at }) => match self.0.of_all_keys(key, span).await {
                     Some(permitted) if permitted < request.above => Ok(DenseTaken::Behind { at }),
                     // Another key of the sequence issued it, or this can't be determined.
-                    _ => self.0.keeper.count(DenseAsk { above: 0, ..ask }).await,
+                    _ => self.0.guard.count(DenseAsk { above: 0, ..ask }).await,
                 },
                 taken => taken,
             }
@@ -134,7 +134,7 @@ pub(crate) fn not_leased() -> EngineError {
     EngineError::invalid("placement", Placement::Dense.as_str(), NO_LEASE)
 }
 
-/// The error for a key whose period is over; normally the keeper reports it first.
+/// The error for a key whose period is over; normally the guard reports it first.
 fn over(key: &Key) -> SourceError {
     SourceError::new(ErrorKind::Exhausted, for_good(key))
 }

@@ -153,7 +153,7 @@ impl Engine {
         let (inner, name) = (&self.0, entry.name());
         let Some((fence, over)) = may_be_over(entry, now) else { return Ok(0) };
         if !inner.minimums.has(&fence) {
-            inner.keeper.fence(&fence).await?;
+            inner.guard.fence(&fence).await?;
             inner.follow_minimums().await?;
             tracing::info!(%name, period = over, "periods up to this one are over for good");
             // The counters are removed in the next scan, when every server knows the fence.
@@ -174,10 +174,10 @@ impl Engine {
         let dense = self.keys_over((name, None), (&fence, &over), room).await?;
         let mut gone = 0;
         if !dense.is_empty() {
-            gone += inner.keeper.retire_dense(&fence, &dense).await?;
+            gone += inner.guard.retire_dense(&fence, &dense).await?;
         }
         if !counters.is_empty() {
-            gone += inner.keeper.retire(&fence, counters).await?;
+            gone += inner.guard.retire(&fence, counters).await?;
         }
         if gone > 0 {
             forgotten(gone);
@@ -193,7 +193,7 @@ impl Engine {
         (fence, over): (&Fence, &str),
         most: usize,
     ) -> Result<Vec<Key>, SourceError> {
-        let (keeper, mut found) = (&self.0.keeper, Vec::new());
+        let (guard, mut found) = (&self.0.guard, Vec::new());
         if most == 0 {
             return Ok(found);
         }
@@ -204,8 +204,8 @@ impl Engine {
         let is_over = |key: &Key| fence.covers(key);
         for _ in 0..PAGES_MAX {
             let keys = match slot {
-                Some(slot) => keeper.keys_between(slot, (&from, &below), most).await?,
-                None => keeper.dense_between((&from, &below), most).await?,
+                Some(slot) => guard.keys_between(slot, (&from, &below), most).await?,
+                None => guard.dense_between((&from, &below), most).await?,
             };
             let Some(last) = keys.last().filter(|_| keys.len() >= most) else {
                 found.extend(keys.into_iter().filter(is_over));

@@ -97,7 +97,7 @@ async fn begin_above(engine: &Engine, request: &NextRequest, to: u64) {
     let (layout, span) = (engine.cluster().layout(), body.span());
     let place = (to - span.start()) / span.step();
     let floors: Vec<u64> = (0..layout.slots()).map(|slot| layout.raw_behind(place, slot)).collect();
-    engine.keeper().advance(&key, span.raw_max(layout), &floors).await.unwrap();
+    engine.guard().advance(&key, span.raw_max(layout), &floors).await.unwrap();
     engine.note_advanced(&key, to).await.unwrap();
 }
 

@@ -20,15 +20,15 @@ const RAW_MAX: u64 = (1 << 53) >> SHARD_BITS;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Keys over one ring.
-pub(crate) struct Tower {
+pub(crate) struct GuardedRing {
     pub(crate) keys: Vec<Arc<dyn Source>>,
     ring: Arc<Ring>,
-    keeper: Arc<Guard>,
+    guard: Arc<Guard>,
     // Dropped, they end.
     _tasks: JoinSet<()>,
 }
 
-impl Tower {
+impl GuardedRing {
     /// So many keys of a new cluster with `AUTO_INCREMENT` shards, m = 0.
     pub(crate) async fn open(fleet: &Fleet, name: &str, keys: u64) -> Result<Self, String> {
         fleet.databases(name).await;
@@ -54,25 +54,25 @@ impl Tower {
             env,
             rules: Rules::ALL,
         };
-        let (keeper, outside) = Guard::open(opening).await.map_err(said)?;
+        let (guard, outside) = Guard::open(opening).await.map_err(said)?;
         if let Some((slot, error)) = outside.first() {
             return Err(format!("slot {slot}: {error}"));
         }
         let mut tasks = JoinSet::new();
-        tasks.spawn(Arc::clone(&keeper).run());
+        tasks.spawn(Arc::clone(&guard).run());
         tasks.spawn(ring.run());
-        let mut tower = Self { keys: Vec::new(), ring: Arc::clone(&ring), keeper, _tasks: tasks };
+        let mut guarded_ring = Self { keys: Vec::new(), ring: Arc::clone(&ring), guard, _tasks: tasks };
         for key in 0..keys {
             let name: SequenceName = format!("key{key}").parse().map_err(|error| format!("{error}"))?;
             let key = Key::of(&name);
-            let counters = tower.keeper.counters(&key, RAW_MAX).await.map_err(said)?;
-            tower.keys.push(ring.source(key, counters));
+            let counters = guarded_ring.guard.counters(&key, RAW_MAX).await.map_err(said)?;
+            guarded_ring.keys.push(ring.source(key, counters));
         }
         // One after the other: making as many tables at once takes longer than an attempt may.
-        for key in &tower.keys {
+        for key in &guarded_ring.keys {
             key.take(SLOTS as u64).await.map_err(said)?;
         }
-        Ok(tower)
+        Ok(guarded_ring)
     }
 
     /// The ring that all keys share.
@@ -87,7 +87,7 @@ impl Tower {
 
     /// The last report.
     pub(crate) async fn close(self) {
-        self.keeper.close().await;
+        self.guard.close().await;
     }
 }
 
