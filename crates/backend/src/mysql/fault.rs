@@ -144,7 +144,7 @@ mod tests {
                 "Access denied for user ''@'localhost' to database 'x'",
                 "took it for an anonymous user of its own",
             ),
-            (1044, "Access denied for user 's'@'%' to database 'x'", "the grants that are needed"),
+            (1044, "Access denied for user 's'@'%' to database 'x'", "has the grants"),
         ] {
             let (message, state) = (message.to_owned(), "28000".to_owned());
             let fault = Fault::from(Error::Server(mysql_async::ServerError { code, message, state }));

@@ -108,7 +108,7 @@ pub(crate) fn judge_past(rows: Rows<'_>, sight: &Sight, speaks: Speaks<'_>) -> O
     };
     (ended > at).then(|| {
         let text = format!(
-            "it goes on above {at} ({cell}; its row has base {base}, seen {seen}, ceiling {ceiling}), below the ceiling {ended} of a \
+            "it goes on above {at} ({cell}; its row has base {base}, seen {seen}, ceiling {ceiling}), below the ceiling {ended} of an \
              epoch of it that has ended"
         );
         (Kind::BelowPast, text)
