@@ -9,8 +9,8 @@ mod losses;
 mod operators;
 #[path = "../../../engine/tests/cluster/place.rs"]
 mod place;
-mod relaid;
 mod resize;
+mod restored_layout;
 mod went_back;
 
 use place::{Place, listening, once, take};

@@ -163,7 +163,7 @@ async fn value(
 }
 
 /// Fails on a leap: a counter set by hand, in the store or in the ledger, must not move the whole key.
-pub(crate) fn no_leap(counter: &Counter, row: &Row, value: u64) -> Result<(), SourceError> {
+fn no_leap(counter: &Counter, row: &Row, value: u64) -> Result<(), SourceError> {
     let at = row.reached();
     let far = jump_limit::left_ahead(at, row.ceiling).saturating_add(jump_limit::leap_max(
         at,
@@ -181,7 +181,7 @@ pub(crate) fn no_leap(counter: &Counter, row: &Row, value: u64) -> Result<(), So
     )))
 }
 
-pub(crate) fn set_right(what: &str) -> SourceError {
+fn set_right(what: &str) -> SourceError {
     let context = format!("{what}; correct the counter there by hand, and repeat the command");
     SourceError::new(ErrorKind::Leapt, context)
 }

@@ -293,6 +293,6 @@ fn lost_its_plan() -> SourceError {
 }
 
 /// A counter as text, for errors.
-pub(crate) fn shown(Counter { slot, key }: &Counter) -> String {
+fn shown(Counter { slot, key }: &Counter) -> String {
     format!("slot {slot} key {key}")
 }

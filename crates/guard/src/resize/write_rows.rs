@@ -27,7 +27,7 @@ const ROWS_MAX: usize = 256;
 const REBASE_LIMIT: Duration = Duration::from_secs(30);
 
 /// Writer of the keys' rows in the next layout, with its progress.
-pub(crate) struct Rebasing<'a> {
+pub(super) struct Rebasing<'a> {
     ledger: &'a dyn Ledger,
     page: &'a LayoutPage,
     limit: Duration,

@@ -1,0 +1,83 @@
+//! Requests of an engine over an embedded cluster: numbers that are ready, versions, and the size of a lease.
+
+use std::time::Duration;
+
+use sequent_core::{Clock, SystemClock};
+
+use super::*;
+use crate::{config::Sources, error::reason::Reason, open::options::Options};
+
+#[tokio::test]
+async fn what_is_ready_is_given_at_once_and_continues_in_order() {
+    let data = tempfile::tempdir().unwrap();
+    let config = Config::load(&Sources::embedded(data.path().join("data"))).unwrap();
+    let engine = Engine::open(config, Options::default()).await.unwrap();
+    let name: SequenceName = "order".parse().unwrap();
+    let soon = SystemClock.now() + Duration::from_secs(20);
+    for text in ["order", "", "../x"] {
+        assert_eq!(engine.try_next(text), None, "{text:?} is not in use");
+    }
+    for wanted in 1..=3 {
+        assert_eq!(engine.take(&name, 1, soon).await.unwrap().numbers.highest(), Some(wanted));
+    }
+    // More than that has been refilled by now, or is about to be.
+    let (mut given, mut rounds) = (3, 0);
+    while given < 30 {
+        match engine.try_next("order") {
+            Some(ready) => {
+                given += 1;
+                assert_eq!((ready.number, ready.version), (given, 1));
+            }
+            None => tokio::time::sleep(Duration::from_millis(1)).await,
+        }
+        rounds += 1;
+        assert!(rounds < 20_000, "{given} numbers");
+    }
+    engine.shutdown().await;
+    assert_eq!(engine.try_next("order"), None, "it has stopped");
+}
+
+#[tokio::test]
+async fn a_key_of_a_version_before_serves_nobody_once_another_is_known() {
+    let data = tempfile::tempdir().unwrap();
+    let config = Config::load(&Sources::embedded(data.path().join("data"))).unwrap();
+    let engine = Engine::open(config, Options::default()).await.unwrap();
+    let ask = NextRequest::new("order").unwrap();
+    assert_eq!(engine.next(&ask).await.unwrap().version, 1);
+    // The new definition is known, but the key that was made from version 1 is still active.
+    let texts = Some(crate::texts::Texts::new("A@{seq,w=6}"));
+    let next = crate::catalog::definition::Body::check(Some("spread"), 1, 1, None, None, texts).unwrap();
+    let next = next.after(1, &crate::catalog::definition::Body::default()).defining(&ask.name, 2);
+    engine.0.cluster.ledger.define(&next, Some(1)).await.unwrap();
+    engine.0.catalog.follow(None).await.unwrap();
+    let issued = engine.next(&ask.at("2026-04-01")).await.unwrap();
+    assert_eq!((issued.version, issued.dated.unwrap().texts.len()), (2, 1));
+    engine.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_lease_is_a_small_part_of_what_is_left() {
+    let data = tempfile::tempdir().unwrap();
+    let file = data.path().join("x.toml");
+    let text =
+        "cluster = \"x\"\n[[sequence]]\nname = \"short\"\nversion = 1\nend = 10000\nplacement = \"spread\"\n";
+    std::fs::write(&file, text).unwrap();
+    let config = Config::load(&Sources::embedded(data.path().join("data")).file(file)).unwrap();
+    let engine = Engine::open(config, Options::default()).await.unwrap();
+    let name: SequenceName = "short".parse().unwrap();
+    let soon = SystemClock.now() + Duration::from_secs(20);
+    let first = engine.lease(&name, 1_000_000, soon).await.unwrap().numbers.count();
+    assert_eq!(first, 10);
+    engine.take(&name, 9985, soon).await.unwrap();
+    let error = engine.take(&name, 6, soon).await.unwrap_err();
+    let said = "short is at its end: count is 6: at most 5 are allowed, since no more are left";
+    assert_eq!((error.reason(), error.to_string().as_str()), (Reason::SequenceExhausted, said));
+    assert_eq!((&*error.fields()[0].field, error.fields()[0].value.as_str()), ("count", "6"));
+    // Leases shrink to what is left: a lease never fails because it asked for more.
+    let mut left = 0;
+    while let Ok(lease) = engine.lease(&name, 1_000_000, soon).await {
+        left += lease.numbers.count();
+    }
+    assert_eq!(left, 5);
+    engine.shutdown().await;
+}
