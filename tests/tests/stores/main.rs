@@ -9,6 +9,7 @@ mod bits;
 mod burst;
 mod config;
 mod dense;
+mod disturbed;
 mod doctor;
 mod drained;
 mod etcd;

@@ -38,7 +38,7 @@ impl Guard {
                 self.shared.client.look_at_the_settings().await;
                 // If this fails, the next heartbeat and the next dense request try again.
                 drop(self.shared.client.see_to_the_record().await);
-                self.shared.client.marks.spread().await;
+                self.shared.client.spread_marks().await;
             }
         };
         tokio::select! {

@@ -181,7 +181,7 @@ impl Guard {
         self.registry().values().for_each(|guarded| guarded.shut());
         for _ in 0..LAST_REPORTS_MAX {
             self.heartbeat(Duration::ZERO).await;
-            self.shared.client.marks.spread().await;
+            self.shared.client.spread_marks().await;
             if self.trouble().is_some() || self.unreported().await == 0 {
                 return;
             }

@@ -3,8 +3,6 @@
 //! Dense numbers are kept in the ledger alone. The mark proves to every server, including the one that gave them, that a ledger
 //! restored from before them is behind.
 
-use std::collections::BTreeSet;
-
 use sequent_core::{ErrorKind, InstanceId, Rule, SourceError};
 
 use super::{LedgerClient, LedgerFault};
@@ -35,7 +33,7 @@ impl LedgerClient {
         if !self.rules.keep(Rule::DenseWitnessed) {
             return Ok(());
         }
-        let Ok(is_borne) = self.marks.leave(version, &BTreeSet::new()).await else {
+        let Ok(is_borne) = self.marks.witness(version).await else {
             self.set_trouble(Some(LedgerFault::Moved));
             return self.trusted();
         };
@@ -48,6 +46,13 @@ impl LedgerClient {
              one shard must be reachable"
         );
         Err(SourceError::new(ErrorKind::NoWitness, context))
+    }
+
+    /// Leaves the last version where it is not marked yet. A data directory that is a copy is not used any more.
+    pub(crate) async fn spread_marks(&self) {
+        if self.marks.spread().await.is_err() {
+            self.set_trouble(Some(LedgerFault::Moved));
+        }
     }
 
     /// Checks, after a mark was left, that no other instance of the ledger is in use.

@@ -30,6 +30,8 @@ pub(crate) struct Marks {
     /// The time limit of a mark in the data directory.
     limit: Duration,
     events: Events,
+    /// The version that the data directory takes at the next heartbeat; 0 if it has the last one.
+    home_due: AtomicU64,
     /// The version marked last, and the slots whose stores have it.
     left: Mutex<(u64, BTreeSet<SlotIndex>)>,
     /// The slots whose stores recently failed to take a mark, or to do so in time.
@@ -70,8 +72,8 @@ impl Marks {
         let (left, shunned, unmarked) = (Mutex::default(), Arc::default(), AtomicU64::new(0));
         let given_up = AtomicU64::new(0);
         let borne = Witnessed { elsewhere: AtomicBool::new(true), home: AtomicBool::new(true) };
-        let (met, marked) = (Arc::default(), AtomicUsize::new(0));
-        Self { shards, home, era, limit, events, left, shunned, unmarked, given_up, borne, met, marked }
+        let (met, marked, home_due) = (Arc::default(), AtomicUsize::new(0), AtomicU64::new(0));
+        Self { shards, home, era, limit, events, home_due, left, shunned, unmarked, given_up, borne, met, marked }
     }
 
     /// The highest mark found on a shard.
@@ -96,22 +98,44 @@ impl Marks {
     ///
     /// `LedgerBehind` if the data directory finds that it was copied.
     pub(crate) async fn leave(&self, version: u64, slots: &BTreeSet<SlotIndex>) -> Result<bool, SourceError> {
-        let elsewhere = async {
-            if self.has_left(version, slots) {
-                return true;
-            }
-            let borne = self.leave_on(version, slots, self.candidates(slots)).await;
-            let covered = covers(&borne, slots);
-            if covered {
-                *self.left() = (version, borne);
-            }
-            covered
-        };
-        let (at_home, elsewhere) = tokio::join!(self.at_home(version), elsewhere);
-        let at_home = at_home?.is_some();
+        let (at_home, elsewhere) = tokio::join!(self.at_home(version), self.elsewhere(version, slots));
+        Ok(self.judge(version, elsewhere, at_home?.is_some()))
+    }
+
+    /// Marks `version`, whose dense numbers leave on the strength of it, on a store. The data directory takes it with the next
+    /// [`spread`](Self::spread), since its file costs several times what a store's mark costs; in a ring without stores, and if no
+    /// store takes it, at once.
+    ///
+    /// # Errors
+    ///
+    /// `LedgerBehind` if the data directory finds that it was copied.
+    pub(crate) async fn witness(&self, version: u64) -> Result<bool, SourceError> {
+        if self.elsewhere(version, &BTreeSet::new()).await {
+            self.home_due.fetch_max(version, Ordering::Relaxed);
+            self.tell(version, true, self.borne.home.load(Ordering::Relaxed));
+            return Ok(true);
+        }
+        let at_home = self.at_home(version).await?.is_some();
+        Ok(self.judge(version, false, at_home))
+    }
+
+    /// Whether `version` is marked on the stores of other slots than `slots`, after it was tried where it is not.
+    async fn elsewhere(&self, version: u64, slots: &BTreeSet<SlotIndex>) -> bool {
+        if self.has_left(version, slots) {
+            return true;
+        }
+        let borne = self.leave_on(version, slots, self.candidates(slots)).await;
+        let covered = covers(&borne, slots);
+        if covered {
+            *self.left() = (version, borne);
+        }
+        covered
+    }
+
+    /// Reports what took `version`, and decides whether that is enough.
+    fn judge(&self, version: u64, elsewhere: bool, at_home: bool) -> bool {
         self.tell(version, elsewhere, at_home);
-        let home_alone = self.shards.is_empty() && self.home.is_some();
-        Ok(elsewhere || home_alone && at_home)
+        elsewhere || at_home && self.shards.is_empty() && self.home.is_some()
     }
 
     /// Marks `version` everywhere again, although it was marked before: a store may have been set back since. This includes
@@ -151,20 +175,35 @@ impl Marks {
         let Some(home) = &self.home else { return Ok(Some(Mark::default())) };
         match timeout(self.limit, home.bear(version, Some(self.era))).await {
             Ok(Err(error)) if error.kind() == ErrorKind::LedgerBehind => Err(error),
-            Ok(held) => Ok(held.ok()),
+            Ok(Ok(held)) => {
+                let is_due = |due| (due <= held.version).then_some(0);
+                let _is_taken = self.home_due.fetch_update(Ordering::Relaxed, Ordering::Relaxed, is_due);
+                Ok(Some(held))
+            }
+            Ok(Err(_)) => Ok(None),
             Err(_) => Ok(None),
         }
     }
 
-    /// Marks the last version on every shard that lacks it. It is called at each heartbeat, so that all shards have all but the
-    /// latest versions: a few shards alone may be on the ledger's own machine and go back with it. Slow shards are not waited
-    /// for.
-    pub(crate) async fn spread(&self) {
+    /// Marks the last version in the data directory and on every shard that lack it. It is called at each heartbeat, so that all
+    /// have all but the latest versions: a few shards alone may be on the ledger's own machine and go back with it. Slow shards
+    /// are not waited for.
+    ///
+    /// # Errors
+    ///
+    /// `LedgerBehind` if the data directory finds that it was copied.
+    pub(crate) async fn spread(&self) -> Result<(), SourceError> {
+        let due = self.home_due.load(Ordering::Relaxed);
+        if due > 0 {
+            let at_home = self.at_home(due).await?.is_some();
+            self.tell(due, self.borne.elsewhere.load(Ordering::Relaxed), at_home);
+        }
         let (version, borne) = self.left().clone();
         let lacks = |shard: &&Arc<Shard>| shard.is_admitted() && !borne.contains(&shard.slot());
         if version > 0 {
             self.leave_in_time(version, self.shards.iter().filter(lacks), None).await;
         }
+        Ok(())
     }
 
     /// Marks `version` in the data directory and on every shard, whatever their marks are, and returns the highest mark that a

@@ -82,6 +82,28 @@ async fn each_write_is_marked_before_its_numbers_leave() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_data_directory_takes_the_mark_with_the_next_heartbeat_and_at_a_clean_stop() {
+    let world = World::new(2);
+    let server = world.open("server").await;
+    server.heartbeat().await;
+    let (before, version) = (world.home.held(), || world.ledger.snapshot().version());
+    count(&server, 1).await.unwrap();
+    assert_eq!((world.home.held(), marked(&world).await), (before, version()), "a store's mark is enough");
+    server.heartbeat().await;
+    assert_eq!(world.home.held(), version());
+    world.home.breaks(true);
+    count(&server, 1).await.unwrap();
+    server.heartbeat().await;
+    server.heartbeat().await;
+    let told = server.count(|event| matches!(event, Event::Unmarked { elsewhere: true, home: false, .. }));
+    assert_eq!(told, 1, "once");
+    world.home.breaks(false);
+    count(&server, 1).await.unwrap();
+    server.stop().await;
+    assert_eq!(world.home.held(), version());
+}
+
+#[tokio::test(start_paused = true)]
 async fn numbers_whose_mark_no_store_takes_are_given_to_nobody_and_use_up_no_more() {
     let world = World::new(2);
     let server = world.open("server").await;
