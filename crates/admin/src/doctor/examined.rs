@@ -40,7 +40,7 @@ const RECOVER_FIRST: &str =
     "First do what is said of the ledger, which may repair this too. If it is found afterwards: ";
 
 /// What every reached place reports.
-struct Told<'a> {
+struct Reached<'a> {
     version: &'a str,
     durability: &'a Durability,
     clock_ms: u64,
@@ -70,21 +70,21 @@ impl<'a> Examined<'a> {
         foreign: Option<&ForeignStores>,
     ) {
         let place = &self.config.ledger.place;
-        let mut report = unreached(Site::Ledger, place);
+        let mut report = not_reached(Site::Ledger, place);
         self.findings.extend(foreign.map(ring::wrong_ledger));
         match &looked.found {
             // The finding about the other ledger covers it.
             Err(_) if foreign.is_some() => {}
             Err(error) => self.unreachable(Site::Ledger, error),
             Ok(found) => {
-                let told = Told {
+                let reached = Reached {
                     version: &found.inspection.engine,
                     durability: &found.inspection.durability,
                     clock_ms: found.inspection.clock_ms,
                     asked: looked.asked,
                     facts: &found.facts,
                 };
-                self.tell(&mut report, &told);
+                self.reached(&mut report, &reached);
                 if foreign.is_some() {
                     return self.places.push(report);
                 }
@@ -142,10 +142,10 @@ impl<'a> Examined<'a> {
     }
 
     /// Adds a finding for each two slots that share a store.
-    pub(super) fn on_one(&mut self, seen: &Seen) {
+    pub(super) fn shared_stores(&mut self, seen: &Seen) {
         let found = seen.iter().filter_map(|(slot, looked)| Some((*slot, looked.found.as_ref().ok()?)));
-        let speaks = found.map(|(slot, found)| (slot, &found.inspection.instance));
-        self.findings.extend(ring::on_one(speaks));
+        let instances = found.map(|(slot, found)| (slot, &found.inspection.instance));
+        self.findings.extend(ring::shared_stores(instances));
     }
 
     /// Adds a finding if ledger and stores are other files than those on record.
@@ -163,18 +163,18 @@ impl<'a> Examined<'a> {
         counters: usize,
     ) {
         let site = Site::Slot(shard.part.slot);
-        let mut report = unreached(site, &shard.part.place);
+        let mut report = not_reached(site, &shard.part.place);
         match &looked.found {
             Err(error) => self.unreachable(site, error),
             Ok(found) => {
-                let told = Told {
+                let reached = Reached {
                     version: &found.inspection.version,
                     durability: &found.inspection.durability,
                     clock_ms: found.inspection.clock_ms,
                     asked: looked.asked,
                     facts: &found.facts,
                 };
-                self.tell(&mut report, &told);
+                self.reached(&mut report, &reached);
                 match stamp(found) {
                     Some(Ok(fine)) => report.fine.push(fine),
                     Some(Err(finding)) => self.findings.push(finding),
@@ -194,7 +194,7 @@ impl<'a> Examined<'a> {
         let site = Site::Slot(shard.part.slot);
         let text = "the store is in the memory of each server";
         self.findings.push(Finding::new(Kind::MemoryStore, site, text));
-        self.places.push(PlaceReport { reached: true, ..unreached(site, &shard.part.place) });
+        self.places.push(PlaceReport { reached: true, ..not_reached(site, &shard.part.place) });
     }
 
     fn compared(&mut self, report: &mut PlaceReport, found: &Examination, own: &[&Verdict], counters: usize) {
@@ -237,17 +237,17 @@ impl<'a> Examined<'a> {
         Checkup::new(cluster, self.places, self.findings)
     }
 
-    fn tell(&mut self, report: &mut PlaceReport, told: &Told<'_>) {
+    fn reached(&mut self, report: &mut PlaceReport, reached: &Reached<'_>) {
         report.reached = true;
-        report.version = Some(told.version.to_owned());
-        report.durability = Some(told.durability.class.as_str());
-        report.settings.clone_from(&told.durability.settings);
-        let mut facts = told.facts.iter().filter(|fact| fact.name != ring::BESIDE).peekable();
+        report.version = Some(reached.version.to_owned());
+        report.durability = Some(reached.durability.class.as_str());
+        report.settings.clone_from(&reached.durability.settings);
+        let mut facts = reached.facts.iter().filter(|fact| fact.name != ring::BESIDE).peekable();
         if facts.peek().is_none() {
             report.fine.push("its settings and the user's rights are as they should be".to_owned());
         }
         self.findings.extend(facts.map(|fact| facts::finding(report.place, fact.clone())));
-        let off_ms = told.asked.off(told.clock_ms);
+        let off_ms = reached.asked.off(reached.clock_ms);
         report.clock_off_ms = Some(off_ms);
         match clocks::finding(report.place, off_ms) {
             Some(finding) => self.findings.push(finding),
@@ -279,7 +279,7 @@ fn no_mark(ledger: &Place) -> String {
     format!("no mark in a store or in this data directory is above its version{elsewhere}")
 }
 
-fn unreached(place: Site, at: &Place) -> PlaceReport {
+fn not_reached(place: Site, at: &Place) -> PlaceReport {
     PlaceReport {
         place,
         store: at.as_str(),

@@ -45,11 +45,12 @@ fn kept_out(SlotCommand { slot, verb, who, why, at_ms, until_ms }: &SlotCommand,
 /// One finding for each key with such a note, until an operator has advanced the key.
 async fn given_twice(ledger: &dyn Ledger, limit: Duration) -> Vec<Finding> {
     let notes = within(limit, "read notes of keys", ledger.notes()).await.unwrap_or_default();
-    let told = notes.iter().filter_map(|note| match &note.about {
+    let given = notes.iter().filter_map(|note| match &note.about {
         NoteSubject::GivenAbove(key) => Some((key, note.to)),
         _ => None,
     });
-    told.filter(|(key, raw)| !is_advanced(key, *raw, &notes))
+    given
+        .filter(|(key, raw)| !is_advanced(key, *raw, &notes))
         .map(|(key, raw)| given_above(key, raw))
         .collect()
 }

@@ -17,7 +17,7 @@ mod resize_in_progress;
 mod ring;
 mod version;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use sequent_core::{
     Condition, Examination, Layout, LedgerExamination, SlotIndex, SourceError, Stamp,
@@ -59,9 +59,9 @@ pub async fn examine(config: &Config, options: &Options) -> Result<Checkup, Open
     let mut files = Files::default();
     let ledger = stores::ledger(&config.ledger.place, false, &options.env, &mut files)?;
     let doctor = Doctor { config, options, ledger };
-    let examination = match doctor.whose(&mut files).await {
+    let examination = match doctor.look_into_ledger(&mut files).await {
         Ok((_, None)) if is_nothing => Err(nothing_in(config)),
-        Ok(whose) => doctor.examine(whose, &mut files).await,
+        Ok(look) => doctor.examine(look, &mut files).await,
         Err(error) => Err(error),
     };
     files.leave().await;
@@ -95,13 +95,13 @@ struct Doctor<'a> {
 }
 
 /// An examination of the ledger, and the stores that name another ledger.
-type Whose = (collect::Looked<LedgerExamination>, Option<ForeignStores>);
+type LedgerLook = (collect::Looked<LedgerExamination>, Option<ForeignStores>);
 
 /// The examinations of the stores.
 type Seen = [(SlotIndex, collect::Looked<Examination>)];
 
 /// What was read of the ledger before the stores.
-struct Read {
+struct LedgerRead {
     rows: Rows,
     by_key: KeyRows,
     terms: Terms,
@@ -109,9 +109,14 @@ struct Read {
 }
 
 impl Doctor<'_> {
+    /// Time limit of one call.
+    fn limit(&self) -> Duration {
+        self.config.ring.health.attempt_timeout
+    }
+
     /// Examines the ledger. If it has no layout, examines stores and data directory, and then the ledger
     /// again: a server that creates a cluster meanwhile writes the layout before any stamp.
-    async fn whose(&self, files: &mut Files) -> Result<Whose, OpenError> {
+    async fn look_into_ledger(&self, files: &mut Files) -> Result<LedgerLook, OpenError> {
         let env = &self.options.env;
         let looked = collect::into_ledger(&*self.ledger, env).await;
         if !holds_nothing(&looked.found) {
@@ -128,8 +133,12 @@ impl Doctor<'_> {
         Ok((looked, foreign))
     }
 
-    async fn examine(&self, (mut looked, foreign): Whose, files: &mut Files) -> Result<Checkup, OpenError> {
-        let limit = self.config.ring.health.attempt_timeout;
+    async fn examine(
+        &self,
+        (mut looked, foreign): LedgerLook,
+        files: &mut Files,
+    ) -> Result<Checkup, OpenError> {
+        let limit = self.limit();
         let change = resize_in_progress::of(&*self.ledger, looked.found.as_ref().ok(), limit).await;
         if let (Some(_), Ok(found)) = (&change, &mut looked.found) {
             resize_in_progress::without_fact(found);
@@ -154,7 +163,7 @@ impl Doctor<'_> {
         let stamps =
             stamps_of(&seen).filter(|stamp| held.is_some_and(|held| held.inspection.id == stamp.ledger));
         examined.stamped(stamps.map(|stamp| stamp.generation));
-        examined.on_one(&seen);
+        examined.shared_stores(&seen);
         examined.moved(self.has_moved(held, &shards, &seen).await);
         let mark = self.mark(&mut examined, (held, &seen)).await;
         let version = self.version_beside(mark, held).await;
@@ -194,23 +203,23 @@ impl Doctor<'_> {
         compared: Option<&LedgerExamination>,
         known: Option<&LedgerExamination>,
         shards: &[Shard],
-    ) -> Read {
+    ) -> LedgerRead {
         let terms = self.terms(compared).await;
         let strays = match known {
             Some(held) => self.strays(held, &terms, shards).await,
             None => Strays::default(),
         };
         let by_key = compared.map(|held| KeyRows::of(&held.rows)).unwrap_or_default();
-        Read { rows: compared.map(rows_of).unwrap_or_default(), by_key, terms, strays }
+        LedgerRead { rows: compared.map(rows_of).unwrap_or_default(), by_key, terms, strays }
     }
 
     /// Examines the stores, with the cells of the selected counters.
     async fn look(
         &self,
-        read: &Read,
+        read: &LedgerRead,
         shards: &[Shard],
     ) -> (Selected, Vec<(SlotIndex, collect::Looked<Examination>)>) {
-        let Read { rows, by_key, terms, strays } = read;
+        let LedgerRead { rows, by_key, terms, strays } = read;
         let named = named(by_key, terms);
         let slots = shards.iter().map(|shard| shard.part.slot);
         let selected: Selected =
@@ -227,7 +236,7 @@ impl Doctor<'_> {
     async fn judge(
         &self,
         held: &LedgerExamination,
-        Read { rows, by_key, terms, .. }: &Read,
+        LedgerRead { rows, by_key, terms, .. }: &LedgerRead,
         (shards, selected, seen): (&[Shard], &Selected, &Seen),
     ) -> (Vec<Verdict>, History) {
         let pairs = cells(selected, seen).map(|(_, counter, sight)| (counter, sight));

@@ -13,8 +13,8 @@ use super::findings::{Kind, TableRow};
 pub enum Severity {
     /// Something can repeat or lose numbers in the present state.
     Error,
-    /// Nothing repeats, but something does not serve, skips numbers, or is accessible to more people than it
-    /// should be.
+    /// Nothing repeats as far as doctor can tell, but something does not serve, skips numbers, is accessible to
+    /// more people than it should be, or is for an operator to judge.
     Warning,
     /// Worth knowing.
     Info,

@@ -55,20 +55,21 @@ pub(super) fn stamp(
     (change, slot): (&LayoutChange, u16),
 ) -> Result<String, Finding> {
     let next = stamp_of(change.next.clone(), held, slot);
-    let Some(borne) = &found.inspection.stamp else {
+    let Some(found_stamp) = &found.inspection.stamp else {
         return Ok("it has no stamp yet, and gets one when the resize is finished".to_owned());
     };
-    let before = Stamp { slot: borne.slot, ..stamp_of(change.from.clone(), held, slot) };
-    if *borne == next {
+    let before = Stamp { slot: found_stamp.slot, ..stamp_of(change.from.clone(), held, slot) };
+    if *found_stamp == next {
         return Ok("it has the next layout's stamp already".to_owned());
     }
-    if *borne == before {
+    if *found_stamp == before {
         return Ok(format!(
             "it has the stamp of slot {} in the previous layout until the resize is finished",
-            borne.slot
+            found_stamp.slot
         ));
     }
-    let text = format!("the store has the stamp {borne}, expected {next}, or that of the previous layout");
+    let text =
+        format!("the store has the stamp {found_stamp}, expected {next}, or that of the previous layout");
     Err(Finding::new(Kind::WrongStore, place, text)
         .advise("Put this slot's own store back before the resize is finished."))
 }

@@ -58,7 +58,7 @@ pub(super) fn wrong_ledger(stores: &ForeignStores) -> Finding {
 }
 
 /// Whether a store's mark is about this ledger. A store with another ledger's stamp has that ledger's mark.
-pub(super) fn speaks_of(found: &Examination, ledger: Option<&LedgerExamination>) -> bool {
+pub(super) fn is_marked_by(found: &Examination, ledger: Option<&LedgerExamination>) -> bool {
     let of = found.inspection.stamp.as_ref().map(|stamp| stamp.ledger);
     ledger.zip(of).is_none_or(|(ledger, of)| ledger.inspection.id == of)
 }
@@ -107,10 +107,12 @@ pub(super) fn layout(fault: &str, generation: u64, stamped: u64) -> Finding {
 
 /// Slots whose stores are one instance: their counters would be one counter. An instance that nobody has
 /// connected to yet is not compared.
-pub(super) fn on_one<'a>(speaks: impl Iterator<Item = (SlotIndex, &'a InstanceId)>) -> Vec<Finding> {
+pub(super) fn shared_stores<'a>(
+    instances: impl Iterator<Item = (SlotIndex, &'a InstanceId)>,
+) -> Vec<Finding> {
     let mut seen: BTreeMap<&str, SlotIndex> = BTreeMap::new();
     let mut findings = Vec::new();
-    for (slot, instance) in speaks.filter(|(_, instance)| !instance.as_str().contains("nobody")) {
+    for (slot, instance) in instances.filter(|(_, instance)| !instance.as_str().contains("nobody")) {
         if let Some(other) = seen.insert(instance.as_str(), slot) {
             let found = format!("slots {other} and {slot} are on one store, {instance}");
             findings.push(Finding::new(Kind::SharedStore, Site::Slot(slot), found));
@@ -124,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_layout_that_differs_is_one_line_and_of_an_older_ledger_is_mended_by_the_newest() {
+    fn a_layout_that_differs_is_one_line_and_a_ledger_from_before_a_resize_is_another_finding() {
         let fault = "ring.shard_bits is 2: the ledger's layout has 1\nwhere the ring has this layout: put the newest one back";
         let own = layout(fault, 1, 1);
         assert!(own.found.contains("has 1; where") && !own.found.contains('\n'), "{own:?}");
@@ -135,15 +137,15 @@ mod tests {
     }
 
     #[test]
-    fn two_slots_on_one_store_are_an_error_unless_nobody_knows_who_speaks() {
-        let of = |speaks: &[&str]| {
-            let speaks: Vec<InstanceId> = speaks.iter().map(|text| InstanceId::new(*text)).collect();
-            on_one((0..).zip(&speaks)).len()
+    fn two_slots_on_one_store_are_an_error_unless_the_instance_is_unknown() {
+        let of = |instances: &[&str]| {
+            let instances: Vec<InstanceId> = instances.iter().map(|text| InstanceId::new(*text)).collect();
+            shared_stores((0..).zip(&instances)).len()
         };
         assert_eq!((of(&["a", "b", "c"]), of(&["a", "b", "a"])), (0, 1));
         assert_eq!(of(&["mysql nobody made 1", "mysql nobody made 1"]), 0);
         let one = InstanceId::new("sqlite a");
-        let found = on_one([(1, &one), (3, &one)].into_iter());
+        let found = shared_stores([(1, &one), (3, &one)].into_iter());
         assert_eq!((found[0].kind, found[0].place), (Kind::SharedStore, Site::Slot(3)));
         assert!(found[0].found.starts_with("slots 1 and 3 are on one store"), "{found:?}");
     }

@@ -21,7 +21,7 @@ impl Doctor<'_> {
         examined: &mut Examined<'_>,
         (held, seen): (Option<&LedgerExamination>, &Seen),
     ) -> u64 {
-        let limit = self.config.ring.health.attempt_timeout;
+        let limit = self.limit();
         let home = VersionFile::new(&self.config.data, limit, Arc::clone(&self.options.env.entropy));
         let left = match within(limit, "read the mark", home.bear(0, None)).await {
             Ok(mark) => {
@@ -42,7 +42,7 @@ impl Doctor<'_> {
         };
         seen.iter()
             .filter_map(|(_, looked)| looked.found.as_ref().ok())
-            .filter(|found| ring::speaks_of(found, held))
+            .filter(|found| ring::is_marked_by(found, held))
             .map(|found| found.mark)
             .fold(left, u64::max)
     }
@@ -58,7 +58,7 @@ impl Doctor<'_> {
         let is_embedded =
             is_file(&self.config.ledger.place) && shards.iter().all(|shard| is_file(&shard.part.place));
         let Some(held) = held.filter(|_| is_embedded) else { return false };
-        let limit = self.config.ring.health.attempt_timeout;
+        let limit = self.limit();
         let Ok(known) = within(limit, "read the instances on record", self.ledger.known()).await else {
             return false;
         };

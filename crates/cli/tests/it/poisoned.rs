@@ -57,8 +57,8 @@ fn a_ceiling_that_a_hand_set_is_set_right_as_the_quarantine_says() {
     rescue(&place);
     assert_eq!(of_slot_2(&place, &mut given), 0, "nothing was mended");
     let said = advice(&place);
-    let expected = "set `ceiling` in the ledger's row of that counter to the greatest of its `base`, its `seen` and its cell's value. Else \
-                    nobody knows how far it was (a closed cell counts as gone)";
+    let expected = "set `ceiling` in the ledger's row of that counter to the greatest of its `base`, its `seen` and its cell's value. \
+                    Otherwise nothing shows how far it was";
     assert!(said.contains(expected) && said.contains("then `sequent rescue 2 --why TEXT`"), "{said}");
     let doctor = place.run(&["doctor", "--json"]).as_json();
     assert!(doctor["findings"][0]["advice"].as_str().unwrap().contains(expected), "{doctor}");

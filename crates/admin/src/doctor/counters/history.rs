@@ -64,7 +64,7 @@ impl Doctor<'_> {
         let mut history = History::default();
         let Some(record) = &held.layout else { return history };
         let high: Vec<(&Counter, &Row)> = high(cells, rows, by_key).take(HIGH_MAX).collect();
-        let (under, limit) = ((record.layout, &held.inspection), self.config.ring.health.attempt_timeout);
+        let (under, limit) = ((record.layout, &held.inspection), self.limit());
         for (counter, row) in high {
             let others = held.rows.iter().filter(|(other, _)| other.key == counter.key && other != counter);
             let others = others.map(|(_, row)| row);
@@ -84,7 +84,7 @@ impl Doctor<'_> {
     }
 
     async fn read_all(&self, asked: Vec<Counter>, generation: u64, ended: &mut BTreeMap<Counter, u64>) {
-        let limit = self.config.ring.health.attempt_timeout;
+        let limit = self.limit();
         for some in asked.chunks(HISTORIES_AT_ONCE) {
             let reads =
                 some.iter().map(|counter| read(Arc::clone(&self.ledger), counter.clone(), generation, limit));

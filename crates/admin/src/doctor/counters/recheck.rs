@@ -28,7 +28,7 @@ impl Doctor<'_> {
         let is_above = |verdict: &Verdict| verdict.fault.kind == Kind::CounterAboveCeiling;
         let (above, mut verdicts): (Vec<Verdict>, Vec<Verdict>) = again.into_iter().partition(is_above);
         // A server that was without the ledger raises at its next heartbeat.
-        let patience = OBEYED_WITHIN + self.config.ring.health.attempt_timeout;
+        let patience = OBEYED_WITHIN + self.limit();
         let last = self.look_again(shards, above.clone(), known, patience).await;
         verdicts.extend(last.into_iter().filter(|verdict| !is_above(verdict) || verdict.stays_above(&above)));
         verdicts

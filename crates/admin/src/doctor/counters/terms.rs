@@ -39,7 +39,7 @@ impl Doctor<'_> {
         let Some(record) = held.and_then(|held| held.layout.as_ref()) else {
             return Terms { generation: 1, ..Terms::default() };
         };
-        let limit = self.config.ring.health.attempt_timeout;
+        let limit = self.limit();
         let fences = within(limit, "read fences", self.ledger.notes()).await.ok().map(fences_among);
         let read = within(limit, "read definitions", self.ledger.definitions()).await;
         let defined = read.map(|(_, defined)| defined).unwrap_or_default();

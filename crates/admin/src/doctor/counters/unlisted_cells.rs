@@ -49,7 +49,7 @@ impl Doctor<'_> {
         let rows = held.rows.iter().map(|(counter, row)| (counter.clone(), row.ceiling)).collect();
         let permitted = Arc::new(Permitted::held(rows, (generation, floor), fences));
         let stores = shards.iter().map(|shard| (shard.part.slot, Arc::clone(&shard.store)));
-        let limit = self.config.ring.health.attempt_timeout * FIRST_CALL_FACTOR;
+        let limit = self.limit() * FIRST_CALL_FACTOR;
         let extent = extent_of(stores, Some(&permitted), Pages { most: PAGES_MAX, limit }).await;
         Strays { floor, ..Strays::of(&extent, generation, |key| known.contains(key)) }
     }
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cell_of_a_layout_before_is_told_where_its_key_has_no_row_at_all() {
+    fn a_cell_of_a_previous_layout_is_found_if_its_key_has_no_row_at_all() {
         let key = Key::from_stored;
         let cells = [("order", 900), ("bill", 7), ("order|~2", 5), ("young|~2", 3)];
         let rowless = cells.map(|(cell, value)| (key(cell), BTreeMap::from([(1, value)])));

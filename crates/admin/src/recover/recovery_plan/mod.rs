@@ -164,8 +164,8 @@ impl Admin {
             return false;
         }
         let known = within(self.limit(), "read the instances on record", self.ledger().known()).await;
-        let speaks = within(self.limit(), "open the ledger", self.ledger().inspect()).await;
-        let (Ok(known), Ok(speaks)) = (known.map_err(|error| of_ledger(&error)), speaks) else {
+        let opened = within(self.limit(), "open the ledger", self.ledger().inspect()).await;
+        let (Ok(known), Ok(opened)) = (known.map_err(|error| of_ledger(&error)), opened) else {
             return false;
         };
         let mut found = Vec::new();
@@ -174,7 +174,7 @@ impl Admin {
                 found.push((shard.part.slot, inspection.instance));
             }
         }
-        let found: Vec<_> = found.iter().map(|(slot, speaks)| (*slot, speaks)).collect();
-        sequent_guard::all_moved(&known, &speaks.instance, &found)
+        let found: Vec<_> = found.iter().map(|(slot, opened)| (*slot, opened)).collect();
+        sequent_guard::all_moved(&known, &opened.instance, &found)
     }
 }
