@@ -63,7 +63,7 @@ impl Admin {
         }
         let Saying { slot, verb, who, why, until_ms } = saying.clone();
         let word = SlotCommand { slot, verb, who, why, at_ms: 0, until_ms };
-        let said = within(self.limit(), "say a word", self.ledger().say(&word)).await;
+        let said = within(self.limit(), "give a slot command", self.ledger().say(&word)).await;
         let said = said.map_err(|error| of_ledger(&error))?;
         if verb == SlotVerb::Rescue {
             // If this fails, the new slot command hides the notes until another one replaces it.
@@ -75,8 +75,8 @@ impl Admin {
     /// The quarantined counters of a slot, as processes of this data directory noted them: those that only a
     /// [rescue](SlotVerb::Rescue) releases. Empty if the slot commands can't be read.
     pub async fn put_aside(&self, slot: SlotIndex) -> Vec<QuarantineReport> {
-        let words = within(self.limit(), "read the words", self.ledger().slot_commands()).await;
-        let mut aside = words.map(|words| self.0.quarantined(&words)).unwrap_or_default();
+        let commands = within(self.limit(), "read slot commands", self.ledger().slot_commands()).await;
+        let mut aside = commands.map(|commands| self.0.quarantined(&commands)).unwrap_or_default();
         aside.retain(|counter| counter.slot == slot);
         aside
     }

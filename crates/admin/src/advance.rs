@@ -8,7 +8,7 @@ use sequent_engine::{Engine, EngineError, NextRequest, Placement, Reason};
 use sequent_guard::{Headroom, LeapBound};
 use serde::Serialize;
 
-use crate::{admin::Admin, suspect_rows::Doubted};
+use crate::{admin::Admin, suspect_rows::Suspect};
 
 /// The widest leap of a dense counter without `leap`, if the range is large enough: the same as for a counter
 /// on a ring.
@@ -88,7 +88,7 @@ impl Aimed<'_> {
         let (held, to) = (self.engine.advanced_to(&self.key).await?, self.to);
         if held > to {
             let bound =
-                format!("at least {held} is allowed: the key was advanced so far, and goes forward only");
+                format!("at least {held} is allowed: the key was advanced to it, and goes forward only");
             return Err(EngineError::invalid("to", to, bound));
         }
         let Moved { before, next, aside } = match placement {
@@ -107,8 +107,8 @@ impl Aimed<'_> {
         let of_guard = |error| EngineError::of_source(name, error);
         let headroom = guard.headroom(key, raw_max).await.map_err(of_guard)?;
         let floors = self.floors(layout);
-        let doubted = Admin::of(self.engine).doubted_of(key).await?;
-        let is_believed = |slot: &&Headroom| !doubted.iter().any(|row| row.counter.slot == slot.slot);
+        let suspects = Admin::of(self.engine).suspects_of(key).await?;
+        let is_believed = |slot: &&Headroom| !suspects.iter().any(|row| row.counter.slot == slot.slot);
         let before = self.highest(layout, headroom.iter().filter(is_believed));
         if !again {
             self.check_forward(before)?;
@@ -116,7 +116,7 @@ impl Aimed<'_> {
         }
         guard.advance(key, raw_max, &floors).await.map_err(of_guard)?;
         let after = guard.headroom(key, raw_max).await.map_err(of_guard)?;
-        let aside = doubted.iter().map(Doubted::line).collect();
+        let aside = suspects.iter().map(Suspect::line).collect();
         Ok(Moved { before, next: self.lowest(layout, &after), aside })
     }
 
@@ -155,7 +155,8 @@ impl Aimed<'_> {
                 | DenseTaken::Locked => {}
             }
         }
-        let text = format!("{} was taken from again and again meanwhile: try again", self.name);
+        let text =
+            format!("numbers of {} were taken at each of {DENSE_TRIES_MAX} tries: try again", self.name);
         Err(EngineError::new(Reason::LedgerUnavailable, text))
     }
 }
@@ -219,7 +220,7 @@ impl Aimed<'_> {
             return Ok(());
         }
         Err(self.refused(format!(
-            "at least {before} is allowed: numbers up to there are given, and it goes forward only"
+            "at least {before} is allowed: numbers up to it were given, and it goes forward only"
         )))
     }
 
@@ -241,7 +242,7 @@ impl Aimed<'_> {
         let more = match decided_by {
             LeapBound::Blocks => {
                 let least = DENSE_LEAP_MIN.saturating_mul(numbers_per_id);
-                format!("more than {least} numbers of one counter, where little is left")
+                format!("more than {least} numbers of one counter, as little is left")
             }
             LeapBound::Share => "more than a thousandth of what is left".to_owned(),
             LeapBound::Cap => {
@@ -249,9 +250,7 @@ impl Aimed<'_> {
                 format!("more than {most} numbers of one counter")
             }
         };
-        self.refused(format!(
-            "at most {bound} is allowed, what lies beyond is a leap ({more}): where it is meant, name it by --leap"
-        ))
+        self.refused(format!("at most {bound} is allowed without --leap, which confirms a leap ({more})"))
     }
 
     fn refused(&self, bound: String) -> EngineError {

@@ -10,6 +10,7 @@ mod ceiling_view;
 mod cell_scan;
 pub mod doctor;
 mod explain;
+mod jumps;
 mod named_floor;
 mod recover;
 mod resize;

@@ -45,7 +45,7 @@ mod timeouts;
 
 pub use admission::all_moved;
 pub use config::{GuardConfig, Opening};
-pub use counter::{CELL_AS_FAR, DOUBTED_ROW, Doubt, Evidence, FAR_BOTH, FAR_CEILING, UNKNOWN_COUNTER};
+pub use counter::{CELL_AS_FAR, DOUBTED_ROW, FAR_BOTH, UNKNOWN_COUNTER};
 pub use guard::{Guard, Headroom};
 pub use jump_limit::{LeapBound, ahead_max as ceiling_ahead_max};
 pub use ledger_client::{LAYOUT_CHANGED, LedgerFault, all_forget, forgets, lossy};

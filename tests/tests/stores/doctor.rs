@@ -4,7 +4,7 @@ use std::{fmt::Write as _, path::Path};
 
 use sequent_admin::{
     Admin,
-    doctor::{self, Checkup, Severity, Site},
+    doctor::{self, Checkup, Kind, Severity, Site},
 };
 use sequent_engine::{
     NextRequest, Options,
@@ -200,17 +200,17 @@ async fn what_is_careless_or_was_touched_by_hand_is_found() {
     ring.redis.ask(&["PEXPIRE", &cell("invoice"), "600000"]).await;
     ring.redis.ask(&["CONFIG", "SET", "appendonly", "yes"]).await;
     let checkup = examine(&ring.config).await;
-    says(&checkup, redis, "error counter order: its value is 3, and ");
-    says(&checkup, redis, "warning counter invoice: it has a time to live: ");
+    says(&checkup, redis, "error counter order: it goes on above 3, but ");
+    says(&checkup, redis, "warning counter invoice: its cell has a time to live: ");
     says(&checkup, redis, "warning appendfsync is everysec, expected always");
     let back = checkup.findings.iter().find(|finding| finding.severity == Severity::Error).unwrap();
-    assert_eq!((back.check, &back.keys), ("counter", &vec!["order".to_owned()]));
+    assert_eq!((back.kind, &back.keys), (Kind::CounterBehind, &vec!["order".to_owned()]));
     assert_eq!(ring.redis.ask(&["DBSIZE"]).await, whole, "a look leaves nothing there");
     ring.redis.ask(&["FLUSHALL"]).await;
     ring.postgres.kill().await;
     let checkup = examine(&ring.config).await;
-    says(&checkup, redis, "warning it is empty and bears no stamp");
-    says(&checkup, redis, "info 2 counters (invoice, order); of the first: there is no cell of it");
+    says(&checkup, redis, "warning it is empty and has no stamp");
+    says(&checkup, redis, "info 2 counters (invoice, order); of the first: it has no cell");
     assert_eq!(checkup.unreached, [postgres]);
     says(&checkup, postgres, "warning unavailable: ");
     assert_eq!(ring.redis.ask(&["DBSIZE"]).await, "0", "a look leaves nothing there");

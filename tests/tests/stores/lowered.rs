@@ -65,12 +65,10 @@ impl Deed {
     /// How grave it is, and what is said of it.
     fn said(self) -> (&'static str, &'static str) {
         match self {
-            Self::Lowers => ("error", "is above its ceiling 100"),
-            Self::LowersAndForgets => {
-                ("warning", "there is no cell of it, and its ceiling 100 in the ledger is far below")
-            }
-            Self::DeletesBoth => {
-                ("warning", "it has neither row nor cell, and the key's other slots are at ")
+            Self::Lowers => ("error", ", above its ceiling 100"),
+            // One finding names both.
+            Self::LowersAndForgets | Self::DeletesBoth => {
+                ("warning", ", and the key's counters in all other slots are at ")
             }
             Self::DeletesRow => ("error", "and the ledger has no row of it"),
         }
@@ -243,7 +241,7 @@ fn tells(report: &Value, deed: Deed, slot: usize) {
     let (place, name) = (format!("slot {slot}"), deed.name(slot));
     let is_it = |finding: &&Value| {
         finding["place"] == place
-            && finding["keys"] == serde_json::json!([name])
+            && finding["keys"].as_array().is_some_and(|keys| keys.contains(&name.clone().into()))
             && finding["severity"] == severity
     };
     let found = report["findings"].as_array().unwrap().iter().find(is_it);

@@ -29,11 +29,10 @@ impl Extent {
         }
         let causes: Vec<String> =
             unnamed.iter().map(|(slot, error)| format!("slot {slot}: {error}")).collect();
-        let bare = if self.has_rows { "" } else { "the ledger has no row of any counter, and " };
+        let bare = if self.has_rows { "" } else { "the ledger has no rows, and " };
         Err(OpenError::Refused(format!(
-            "{bare}not every store tells how far its counters are: {}; nothing was \
-             done; mend that, and give the command once more; or, where it can't be had, add `{}`: N alone keeps what \
-             they gave from coming again",
+            "{bare}the cells of these stores can't be read: {}; nothing was done. Repair that, and repeat the command; or, if the \
+             stores are lost, add `{}`: then only N prevents that their numbers are given again",
             causes.join("; "),
             without_words(unnamed.iter().map(|(slot, _)| *slot))
         )))
@@ -44,10 +43,10 @@ impl Extent {
         let Some(cell) = self.furthest().filter(|cell| cell.least() > bump) else { return Ok(()) };
         let (least, above) = (cell.least(), self.above(cell));
         Err(OpenError::Refused(format!(
-            "--bump is {bump}: at least {least} is needed, for {above}: numbers up to there would come again once that \
-             store forgets, and from each slot whose store is empty or not seen; nothing was done; `sequent recover --bump \
-             {least}`, or more where a counter that can't be seen has come further; where a hand set that cell, and its \
-             numbers were never given, delete it first"
+            "--bump is {bump}: at least {least} is needed, for {above}. Numbers up to there would be given again once that store loses \
+             the cell, and by each slot whose store is empty or was not read; nothing was done. `sequent recover --bump {least}`, \
+             or more if a counter that was not read has come further. If that cell was set by hand and its numbers were never \
+             given, delete it first"
         )))
     }
 
@@ -60,11 +59,11 @@ impl Extent {
     fn above(&self, cell: &Reached) -> String {
         let (at, ceiling) = (cell.place(), cell.ceiling);
         match (self.has_rows, cell.has_row) {
-            (false, _) => format!("the ledger has no row of any counter, and {at}"),
+            (false, _) => format!("the ledger has no rows, and {at}"),
             (true, true) => format!("{at}, and its ceiling in the ledger is {ceiling}"),
-            (true, false) => format!(
-                "{at}, and the ledger has no row of it, which then begins above {ceiling} and the bump"
-            ),
+            (true, false) => {
+                format!("{at}, and the ledger has no row of it: it then begins above {ceiling} and the bump")
+            }
         }
     }
 }

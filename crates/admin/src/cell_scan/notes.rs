@@ -6,12 +6,12 @@ use super::{Extent, FAR_NAMED_MAX, Reached};
 use crate::recover::{since::BUMP_MAX, unreadable_witnesses::listed};
 
 /// Why some stores' cells are not seen.
-pub(crate) const CANT_LIST: &str = "their kinds of store can't list cells";
+pub(crate) const CANT_LIST: &str = "these kinds of store can't list cells";
 
 impl Extent {
     /// Notes about stores whose cells were not all seen.
     pub(crate) fn untold_lines(&self) -> Vec<String> {
-        let causes = [(&self.untold, CANT_LIST), (&self.cut, "they hold more cells than are read")];
+        let causes = [(&self.untold, CANT_LIST), (&self.cut, "there are more cells than are read")];
         let some = causes.into_iter().filter(|(slots, _)| !slots.is_empty());
         some.map(|(slots, cause)| untold_line(slots, cause)).collect()
     }
@@ -29,8 +29,8 @@ impl Extent {
 /// A raw id of another layout is another distance in this one.
 fn earlier_line(generation: u64, Reached { slot, key, value, .. }: &Reached) -> String {
     format!(
-        "slot {slot}: the cell of key {key} is of a layout before (generation {generation}), at raw id {value} of it: where that \
-         layout had more bits (n + m) than the present one, N must be at least so many times 2 to the power of the \
+        "slot {slot}: the cell of key {key} is of a previous layout (generation {generation}), at raw id {value} of it. If that \
+         layout had more bits (n + m) than the present one, N must be at least {value} times 2 to the power of the \
          difference"
     )
 }
@@ -39,6 +39,6 @@ fn earlier_line(generation: u64, Reached { slot, key, value, .. }: &Reached) -> 
 pub(crate) fn untold_line(slots: &[SlotIndex], cause: &str) -> String {
     let slots = listed(slots.iter().copied());
     format!(
-        "{cause}, so that N alone keeps what they gave from coming again where they forget: slots {slots}"
+        "{cause}: if these stores lose their cells, only N prevents that their numbers are given again: slots {slots}"
     )
 }

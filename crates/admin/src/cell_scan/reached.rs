@@ -43,27 +43,27 @@ impl Reached {
             0 => format!("above {BUMP_MAX}"),
             ceiling => format!("more than {BUMP_MAX} above its ceiling {ceiling}"),
         };
-        let mend = self.mend();
+        let advice = self.advice();
         format!(
-            "slot {slot}: the cell of key {key} is at raw id {value}, {above}, which no bump names: {mend}"
+            "slot {slot}: the cell of key {key} is at raw id {value}, {above}, more than any --bump: {advice}"
         )
     }
 
     /// The possible origin of the value, and the repair.
-    fn mend(&self) -> String {
+    fn advice(&self) -> String {
         let sequence = self.key.sequence();
         match self.reach {
             Some(reach) if reach.saturating_add(BUMP_MAX) < self.value => format!(
-                "and since its epoch was opened it can't have come beyond {reach}, so a hand or a broken disk set it: delete it, and the \
-                 counter begins above its ceiling and the bump"
+                "in its epoch it can't have come beyond {reach}, so it was set by hand or by a broken disk. Delete it: the counter then begins \
+                 above its ceiling and the bump"
             ),
             Some(_) => format!(
-                "and it can have come so far in its epoch, so its row may have been set lower by hand, or be older: it must stay until \
-                 `sequent advance {sequence} TO --leap`, TO at least the highest number that was given"
+                "in its epoch it can have come so far, so its row may be older, or lowered by hand. Keep the cell until `sequent advance \
+                 {sequence} TO --leap`, TO at least the highest number that was given"
             ),
             None => format!(
-                "nothing follows it, and it must stay until `sequent advance {sequence} TO --leap`, TO at least the highest number that was \
-                 given; where a hand set it, delete it"
+                "no epoch follows it. Keep the cell until `sequent advance {sequence} TO --leap`, TO at least the highest number that was \
+                 given. If it was set by hand, delete it"
             ),
         }
     }

@@ -1,7 +1,10 @@
 //! Clock differences. No number depends on clocks; the end times of slot commands do, and the times that
 //! people read.
 
-use super::report::{Finding, Severity, Site};
+use super::{
+    findings::Kind,
+    report::{Finding, Site},
+};
 
 /// Tolerated difference between a place's clock and this machine's, in milliseconds: the delay until a
 /// heartbeat is seen.
@@ -34,10 +37,7 @@ pub(super) fn finding(place: Site, off_ms: i64) -> Option<Finding> {
     let side = if off_ms > 0 { "ahead of" } else { "behind" };
     let (seconds, tenths) = (off_ms.unsigned_abs() / 1000, off_ms.unsigned_abs() % 1000 / 100);
     let found = format!("its clock is {seconds}.{tenths} s {side} this machine's, expected within 2 s");
-    let causes = "no number rests on it; operators' words with an end (`evict --for`) end early or late, and times in \
-        lists and logs can't be compared";
-    let finding = Finding::new(Severity::Warning, place, "clock", found).causes(causes);
-    Some(finding.mend("let both machines keep time by NTP"))
+    Some(Finding::new(Kind::ClockDiffers, place, found))
 }
 
 #[cfg(test)]

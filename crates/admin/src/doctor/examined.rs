@@ -1,7 +1,7 @@
 //! The results of an examination, collected place by place.
 
 use sequent_core::{
-    Condition, Durability, Examination, Fact, LedgerExamination, SlotIndex, SourceError, ledger::LayoutChange,
+    Condition, Durability, Examination, Fact, LedgerExamination, SourceError, ledger::LayoutChange,
 };
 use sequent_engine::{
     bootstrap,
@@ -11,11 +11,13 @@ use sequent_engine::{
 };
 
 use super::{
+    Seen,
     clocks::{self, Asked},
     collect::{COUNTERS_MAX, Looked, ROWS_MAX},
-    counters::{Kind, Verdict, meaning},
+    counters::{self, Verdict},
     facts,
-    report::{Checkup, Finding, PlaceReport, Severity, Site},
+    findings::Kind,
+    report::{Checkup, Finding, PlaceReport, Site},
     resize_in_progress, ring,
 };
 
@@ -33,8 +35,12 @@ pub(super) struct Examined<'a> {
     stamped: u64,
 }
 
+/// What advice about a counter begins with if the ledger went back: no advance is accepted before.
+const RECOVER_FIRST: &str =
+    "First do what is said of the ledger, which may repair this too. If it is found afterwards: ";
+
 /// What every reached place reports.
-struct Told<'a> {
+struct Reached<'a> {
     version: &'a str,
     durability: &'a Durability,
     clock_ms: u64,
@@ -61,25 +67,25 @@ impl<'a> Examined<'a> {
         looked: &Looked<LedgerExamination>,
         marked: Option<Result<(u64, u64), SourceError>>,
         change: Option<&LayoutChange>,
-        orphans: Option<&ForeignStores>,
+        foreign: Option<&ForeignStores>,
     ) {
         let place = &self.config.ledger.place;
-        let mut report = unreached(Site::Ledger, place);
-        self.findings.extend(orphans.map(ring::orphans));
+        let mut report = not_reached(Site::Ledger, place);
+        self.findings.extend(foreign.map(ring::wrong_ledger));
         match &looked.found {
             // The finding about the other ledger covers it.
-            Err(_) if orphans.is_some() => {}
+            Err(_) if foreign.is_some() => {}
             Err(error) => self.unreachable(Site::Ledger, error),
             Ok(found) => {
-                let told = Told {
+                let reached = Reached {
                     version: &found.inspection.engine,
                     durability: &found.inspection.durability,
                     clock_ms: found.inspection.clock_ms,
                     asked: looked.asked,
                     facts: &found.facts,
                 };
-                self.tell(&mut report, &told);
-                if orphans.is_some() {
+                self.reached(&mut report, &reached);
+                if foreign.is_some() {
                     return self.places.push(report);
                 }
                 match marked.map(|marked| marked.map(|(version, mark)| ring::behind(version, mark))) {
@@ -107,10 +113,7 @@ impl<'a> Examined<'a> {
             }
             self.is_unmade = true;
             let found = format!("{}: it has no layout", bootstrap::NOT_STARTED);
-            let finding = Finding::new(Severity::Info, Site::Ledger, "layout", found);
-            return self.findings.push(
-                finding.mend("run `sequent serve` with this configuration: its first start writes one"),
-            );
+            return self.findings.push(Finding::new(Kind::NotStarted, Site::Ledger, found));
         };
         let checked = bootstrap::check_layout(self.config, record)
             .and_then(|()| bootstrap::check_slots(self.config, record));
@@ -118,7 +121,7 @@ impl<'a> Examined<'a> {
             Ok(()) => {
                 let (n, m) = (record.layout.shard_bits(), record.layout.memory_bits());
                 report.fine.push(format!(
-                    "the configuration is of its layout: n={n} m={m}, generation {}",
+                    "the configuration has its layout: n={n} m={m}, generation {}",
                     record.generation
                 ));
             }
@@ -139,10 +142,10 @@ impl<'a> Examined<'a> {
     }
 
     /// Adds a finding for each two slots that share a store.
-    pub(super) fn on_one(&mut self, seen: &[(SlotIndex, Looked<Examination>)]) {
+    pub(super) fn shared_stores(&mut self, seen: &Seen) {
         let found = seen.iter().filter_map(|(slot, looked)| Some((*slot, looked.found.as_ref().ok()?)));
-        let speaks = found.map(|(slot, found)| (slot, &found.inspection.instance));
-        self.findings.extend(ring::on_one(speaks));
+        let instances = found.map(|(slot, found)| (slot, &found.inspection.instance));
+        self.findings.extend(ring::shared_stores(instances));
     }
 
     /// Adds a finding if ledger and stores are other files than those on record.
@@ -160,27 +163,26 @@ impl<'a> Examined<'a> {
         counters: usize,
     ) {
         let site = Site::Slot(shard.part.slot);
-        let mut report = unreached(site, &shard.part.place);
+        let mut report = not_reached(site, &shard.part.place);
         match &looked.found {
             Err(error) => self.unreachable(site, error),
             Ok(found) => {
-                let told = Told {
+                let reached = Reached {
                     version: &found.inspection.version,
                     durability: &found.inspection.durability,
                     clock_ms: found.inspection.clock_ms,
                     asked: looked.asked,
                     facts: &found.facts,
                 };
-                self.tell(&mut report, &told);
+                self.reached(&mut report, &reached);
                 match stamp(found) {
                     Some(Ok(fine)) => report.fine.push(fine),
                     Some(Err(finding)) => self.findings.push(finding),
                     None => {}
                 }
-                let own: Vec<Verdict> =
-                    verdicts.iter().filter(|own| own.counter.slot == shard.part.slot).cloned().collect();
-                let class = found.inspection.durability.class;
-                self.findings.extend(meaning::findings(shard.part.slot, &own, class));
+                let own = verdicts.iter().filter(|own| own.counter.slot == shard.part.slot);
+                let own: Vec<&Verdict> = own.collect();
+                self.findings.extend(counters::findings(shard.part.slot, &own));
                 self.compared(&mut report, found, &own, counters);
             }
         }
@@ -190,14 +192,13 @@ impl<'a> Examined<'a> {
     /// Adds a shard in each server's own memory: no other process can examine it.
     pub(super) fn memory(&mut self, shard: &Shard) {
         let site = Site::Slot(shard.part.slot);
-        let finding =
-            Finding::new(Severity::Info, site, "reach", "it is in the memory of each server, for itself");
-        self.findings.push(finding.causes("nothing of it outlives its server").mend("use it in tests alone"));
-        self.places.push(PlaceReport { reached: true, ..unreached(site, &shard.part.place) });
+        let text = "the store is in the memory of each server";
+        self.findings.push(Finding::new(Kind::MemoryStore, site, text));
+        self.places.push(PlaceReport { reached: true, ..not_reached(site, &shard.part.place) });
     }
 
-    fn compared(&mut self, report: &mut PlaceReport, found: &Examination, own: &[Verdict], counters: usize) {
-        let ill = own.iter().filter(|verdict| verdict.kind != Kind::Rowless).count();
+    fn compared(&mut self, report: &mut PlaceReport, found: &Examination, own: &[&Verdict], counters: usize) {
+        let ill = own.iter().filter(|verdict| verdict.row.is_some()).count();
         let well = found.cells.len().min(counters).saturating_sub(ill);
         if well > 0 {
             report.fine.push(format!(
@@ -205,34 +206,21 @@ impl<'a> Examined<'a> {
             ));
         }
         if counters == COUNTERS_MAX {
-            let text = format!("only its first {COUNTERS_MAX} counters were compared with their rows");
-            self.findings.push(Finding::new(Severity::Info, report.place, "counter", text));
+            let text = format!("only the first {COUNTERS_MAX} counters were compared with their rows");
+            self.findings.push(Finding::new(Kind::NotExamined, report.place, text));
         }
     }
 
     /// Adds a finding if not all rows were read.
     pub(super) fn rows(&mut self, count: usize) {
         if count >= ROWS_MAX {
-            let text = format!(
-                "only the first {ROWS_MAX} of its rows were looked at, and no cells were looked for that have none"
-            );
-            self.findings.push(Finding::new(Severity::Info, Site::Ledger, "counter", text));
+            let text = format!("only the first {ROWS_MAX} rows were examined, and no cells without a row");
+            self.findings.push(Finding::new(Kind::NotExamined, Site::Ledger, text));
         }
     }
 
-    /// Adds the finding about the marker in the data directory, which was copied or can't be read.
-    pub(super) fn marker(&mut self, error: &SourceError) {
-        let finding = Finding::new(Severity::Error, Site::Ring, "mark", error.to_string());
-        let causes = "nothing is given before an operator says which state this is";
-        self.findings.push(finding.causes(causes).mend("`sequent recover`, as said"));
-    }
-
     /// The whole examination.
-    pub(super) fn checkup(
-        mut self,
-        ledger: Option<&LedgerExamination>,
-        seen: &[(SlotIndex, Looked<Examination>)],
-    ) -> Checkup {
+    pub(super) fn checkup(mut self, ledger: Option<&LedgerExamination>, seen: &Seen) -> Checkup {
         let found = seen.iter().filter_map(|(_, looked)| looked.found.as_ref().ok());
         let classes: Vec<_> = found.map(|found| found.inspection.durability.class).collect();
         if !self.is_unmade {
@@ -240,8 +228,8 @@ impl<'a> Examined<'a> {
             self.findings.extend(ring::durability(ledger, &classes));
         }
         if self.went_back {
-            let counters = self.findings.iter_mut().filter(|finding| finding.check == "counter");
-            counters.for_each(|finding| finding.mend.insert_str(0, ring::RECOVER_FIRST));
+            let counters = self.findings.iter_mut().filter(|finding| finding.kind.is_of_counter());
+            counters.for_each(|finding| finding.advice.insert_str(0, RECOVER_FIRST));
         }
         let cluster =
             ledger.and_then(|ledger| ledger.layout.as_ref()).map(|record| record.cluster.to_string());
@@ -249,17 +237,17 @@ impl<'a> Examined<'a> {
         Checkup::new(cluster, self.places, self.findings)
     }
 
-    fn tell(&mut self, report: &mut PlaceReport, told: &Told<'_>) {
+    fn reached(&mut self, report: &mut PlaceReport, reached: &Reached<'_>) {
         report.reached = true;
-        report.version = Some(told.version.to_owned());
-        report.durability = Some(told.durability.class.as_str());
-        report.settings.clone_from(&told.durability.settings);
-        let mut facts = told.facts.iter().filter(|fact| fact.name != ring::BESIDE).peekable();
+        report.version = Some(reached.version.to_owned());
+        report.durability = Some(reached.durability.class.as_str());
+        report.settings.clone_from(&reached.durability.settings);
+        let mut facts = reached.facts.iter().filter(|fact| fact.name != ring::BESIDE).peekable();
         if facts.peek().is_none() {
             report.fine.push("its settings and the user's rights are as they should be".to_owned());
         }
         self.findings.extend(facts.map(|fact| facts::finding(report.place, fact.clone())));
-        let off_ms = told.asked.off(told.clock_ms);
+        let off_ms = reached.asked.off(reached.clock_ms);
         report.clock_off_ms = Some(off_ms);
         match clocks::finding(report.place, off_ms) {
             Some(finding) => self.findings.push(finding),
@@ -273,36 +261,25 @@ impl<'a> Examined<'a> {
             self.is_unmade = is_unmade;
         }
         if is_unmade && self.is_unmade {
-            let text = if place == Site::Ledger { bootstrap::NOT_STARTED } else { "nobody has used it yet" };
-            let finding = Finding::new(Severity::Info, place, "reach", format!("{text} ({error})"));
-            let mend = "run `sequent serve` with this configuration: its first start makes what is missing; if the cluster was in use, put \
-                        back what is gone instead";
-            return self.findings.push(finding.mend(mend));
+            let text =
+                if place == Site::Ledger { bootstrap::NOT_STARTED } else { "the store does not exist yet" };
+            return self.findings.push(Finding::new(Kind::NotStarted, place, format!("{text} ({error})")));
         }
-        let finding = Finding::new(Severity::Warning, place, "reach", error.to_string());
-        let causes = match place {
-            Site::Ledger => {
-                "no server starts; those that run go on up to their ceilings, for ledger.outage_s or so. Its settings and the counters' ceilings could \
-                 not be looked at"
-            }
-            _ => {
-                "the slot does not serve, the others do. Its stamp, settings and counters could not be looked at"
-            }
-        };
-        self.findings.push(finding.causes(causes).mend("mend what is said, and look again"));
+        let kind = if place == Site::Ledger { Kind::LedgerUnreachable } else { Kind::StoreUnreachable };
+        self.findings.push(Finding::new(kind, place, error.to_string()));
     }
 }
 
 /// If the ledger is on a server, other hosts may have data directories with marks that only they can read.
 fn no_mark(ledger: &Place) -> String {
     let elsewhere = match ledger {
-        Place::Server(_) => "; those of other hosts' data directories are not seen from here",
+        Place::Server(_) => "; data directories of other hosts were not examined",
         _ => "",
     };
-    format!("no mark of a store at hand, or of this data directory, is above its version{elsewhere}")
+    format!("no mark in a store or in this data directory is above its version{elsewhere}")
 }
 
-fn unreached(place: Site, at: &Place) -> PlaceReport {
+fn not_reached(place: Site, at: &Place) -> PlaceReport {
     PlaceReport {
         place,
         store: at.as_str(),

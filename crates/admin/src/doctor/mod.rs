@@ -1,28 +1,26 @@
 //! `sequent doctor`: an examination of the ledger and every store, beside running servers. Nothing is
 //! changed.
 //!
-//! Reading order: `report` (the output), `collect` (how places are examined), `facts`, `clocks`, `ring`,
-//! `version` (what the results mean); `counters` with a file for each question; then [`examine`], which
-//! combines them.
+//! Reading order: [`findings`] (the table of all findings), `report` (the output), `collect` (how places are
+//! examined), `facts`, `clocks`, `ring`, `version`, `ledger_notes`, `resize_in_progress` (what the results
+//! mean), `counters`; then [`examine`], which combines them in `examined`.
 
 mod clocks;
 mod collect;
-mod commands;
 mod counters;
 mod examined;
 mod facts;
-mod given_above;
+mod findings;
+mod ledger_notes;
 mod report;
 mod resize_in_progress;
 mod ring;
-#[cfg(test)]
-mod tests;
 mod version;
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{sync::Arc, time::Duration};
 
 use sequent_core::{
-    Condition, Examination, Key, Layout, LedgerExamination, SlotIndex, SourceError, Stamp,
+    Condition, Examination, Layout, LedgerExamination, SlotIndex, SourceError, Stamp,
     ledger::{LayoutRecord, Ledger},
 };
 use sequent_engine::{
@@ -33,13 +31,20 @@ use sequent_engine::{
     stores::{self, Files, Shard},
 };
 
-use counters::high_water::Reaches;
-pub(crate) use counters::jumps::PER_SECOND_MAX;
-use counters::keys::{Rows, asked_of, cells_of, keys_of, rows_of};
-pub(crate) use counters::keys::{fences_among, is_over};
-use counters::recheck::judged;
-use counters::unlisted_cells::Strays;
+use counters::{
+    Ledgered, Verdict,
+    history::History,
+    keys::{Selected, cells, cells_of, named, select},
+    rows::{Rows, rows_of},
+    terms::Terms,
+    unlisted_cells::Strays,
+};
+pub(crate) use counters::{
+    rows::KeyRows,
+    terms::{fences_among, is_over},
+};
 use examined::Examined;
+pub use findings::{Kind, TableRow};
 pub use report::{Checkup, Finding, PlaceReport, Severity, Site};
 
 /// Examines the ledger and every store of an existing cluster, all at once, each within ten seconds. It takes
@@ -54,9 +59,9 @@ pub async fn examine(config: &Config, options: &Options) -> Result<Checkup, Open
     let mut files = Files::default();
     let ledger = stores::ledger(&config.ledger.place, false, &options.env, &mut files)?;
     let doctor = Doctor { config, options, ledger };
-    let examination = match doctor.whose(&mut files).await {
+    let examination = match doctor.look_into_ledger(&mut files).await {
         Ok((_, None)) if is_nothing => Err(nothing_in(config)),
-        Ok(whose) => doctor.examine(whose, &mut files).await,
+        Ok(look) => doctor.examine(look, &mut files).await,
         Err(error) => Err(error),
     };
     files.leave().await;
@@ -90,12 +95,28 @@ struct Doctor<'a> {
 }
 
 /// An examination of the ledger, and the stores that name another ledger.
-type Whose = (collect::Looked<LedgerExamination>, Option<ForeignStores>);
+type LedgerLook = (collect::Looked<LedgerExamination>, Option<ForeignStores>);
+
+/// The examinations of the stores.
+type Seen = [(SlotIndex, collect::Looked<Examination>)];
+
+/// What was read of the ledger before the stores.
+struct LedgerRead {
+    rows: Rows,
+    by_key: KeyRows,
+    terms: Terms,
+    strays: Strays,
+}
 
 impl Doctor<'_> {
+    /// Time limit of one call.
+    fn limit(&self) -> Duration {
+        self.config.ring.health.attempt_timeout
+    }
+
     /// Examines the ledger. If it has no layout, examines stores and data directory, and then the ledger
     /// again: a server that creates a cluster meanwhile writes the layout before any stamp.
-    async fn whose(&self, files: &mut Files) -> Result<Whose, OpenError> {
+    async fn look_into_ledger(&self, files: &mut Files) -> Result<LedgerLook, OpenError> {
         let env = &self.options.env;
         let looked = collect::into_ledger(&*self.ledger, env).await;
         if !holds_nothing(&looked.found) {
@@ -107,109 +128,122 @@ impl Doctor<'_> {
         let marked = foreign_stores::marked(self.config, self.options).await;
         let looked = collect::into_ledger(&*self.ledger, env).await;
         let at_hand = looked.found.as_ref().ok().map(|found| found.inspection.id);
-        let orphans = ForeignStores::of_nothing(stamps_of(&seen), at_hand, (&self.config.data, marked));
-        let orphans = orphans.filter(|_| holds_nothing(&looked.found));
-        Ok((looked, orphans))
+        let foreign = ForeignStores::of_nothing(stamps_of(&seen), at_hand, (&self.config.data, marked));
+        let foreign = foreign.filter(|_| holds_nothing(&looked.found));
+        Ok((looked, foreign))
     }
 
-    async fn examine(&self, (mut looked, orphans): Whose, files: &mut Files) -> Result<Checkup, OpenError> {
-        let env = &self.options.env;
-        let limit = self.config.ring.health.attempt_timeout;
+    async fn examine(
+        &self,
+        (mut looked, foreign): LedgerLook,
+        files: &mut Files,
+    ) -> Result<Checkup, OpenError> {
+        let limit = self.limit();
         let change = resize_in_progress::of(&*self.ledger, looked.found.as_ref().ok(), limit).await;
         if let (Some(_), Ok(found)) = (&change, &mut looked.found) {
             resize_in_progress::without_fact(found);
         }
         let held = looked.found.as_ref().ok();
-        let record = held.and_then(|held| held.layout.clone());
-        // During a resize some cells are closed and some begun again, so none can be compared with its row.
-        let rows = if change.is_some() { Rows::new() } else { rows_of(held) };
-        let laid_out = record.as_ref().or(change.as_ref().map(|change| &change.next));
-        let reaches = match held {
-            Some(held) => self.reaches(held).await,
-            None => Reaches::default(),
-        };
-        let shards = self.shards(laid_out, files)?;
+        let laid_out = held.filter(|held| held.layout.is_some());
+        let record = held.and_then(|held| held.layout.as_ref());
+        let shards = self.shards(record.or(change.as_ref().map(|change| &change.next)), files)?;
         let (own, shards): (Vec<Shard>, Vec<Shard>) =
             shards.into_iter().partition(|shard| shard.part.place == Place::Memory);
-        let generation = record.as_ref().map_or(1, |record| record.generation);
-        let known = held.filter(|held| held.layout.is_some() && change.is_none() && orphans.is_none());
-        let (named, strays) = self.unheld(known, (&reaches, generation), &shards).await;
-        let asked = |slot| asked_of(slot, (&rows, &reaches), (&strays, &named));
-        let asks = shards.iter().map(|shard| (shard.clone(), cells_of(&asked(shard.part.slot), generation)));
-        let asks = asks.collect();
-        let seen = collect::into_shards(asks, env).await;
-        let laid_out = held.filter(|held| held.layout.is_some());
-        let orphans =
-            orphans.or_else(|| ForeignStores::of_another(stamps_of(&seen), laid_out?.inspection.id));
-        let mut unread = None;
-        let verdicts = match held {
-            Some(held) => {
-                let speaks = &held.inspection.instance;
-                let likely = self.likely(held, (&seen, &asked), (&rows, &reaches)).await;
-                let elsewhere = self.ended(held, &rows, likely).await;
-                unread = elsewhere.findings();
-                let first = judged(&seen, asked, ((&rows, &rows), (&reaches, &elsewhere)), speaks);
-                let verdicts = self.judge((&shards, generation), first, &elsewhere).await;
-                match &held.layout {
-                    Some(record) => self.aimed(verdicts, record.layout).await,
-                    None => verdicts,
-                }
-            }
-            None => Vec::new(),
+        // During a resize some cells are closed and some begun again, so none can be compared with its row.
+        let compared = held.filter(|_| change.is_none());
+        let read = self.read(compared, laid_out.filter(|_| foreign.is_none()), &shards).await;
+        let (selected, seen) = self.look(&read, &shards).await;
+        let foreign =
+            foreign.or_else(|| ForeignStores::of_another(stamps_of(&seen), laid_out?.inspection.id));
+        let (verdicts, history) = match held {
+            Some(held) => self.judge(held, &read, (&shards, &selected, &seen)).await,
+            None => Default::default(),
         };
         let mut examined = Examined::new(self.config);
         let stamps =
             stamps_of(&seen).filter(|stamp| held.is_some_and(|held| held.inspection.id == stamp.ledger));
         examined.stamped(stamps.map(|stamp| stamp.generation));
-        examined.on_one(&seen);
+        examined.shared_stores(&seen);
         examined.moved(self.has_moved(held, &shards, &seen).await);
         let mark = self.mark(&mut examined, (held, &seen)).await;
         let version = self.version_beside(mark, held).await;
         let version = version.map(|version| version.map(|version| (version, mark)));
-        examined.ledger(&looked, version, change.as_ref(), orphans.as_ref());
+        examined.ledger(&looked, version, change.as_ref(), foreign.as_ref());
         for (shard, (slot, looked)) in shards.iter().zip(&seen) {
-            let counters = keys_of(*slot, &rows).len();
+            let counters = counters::keys::with_row(*slot, &read.rows).len();
             let stamp = |found: &Examination| {
-                let (held, site) = (held?, Site::Slot(*slot));
-                if orphans.is_some() {
-                    return Some(Err(ring::orphan(site, found.inspection.stamp.as_ref()?)));
-                }
+                // The finding about the ledger covers each store that belongs to another one.
+                let (held, site) = (held.filter(|_| foreign.is_none())?, Site::Slot(*slot));
                 if let Some(change) = &change {
                     return Some(resize_in_progress::stamp(site, found, held, (change, *slot)));
                 }
-                Some(ring::stamp(site, found, &stamp_of(record.clone()?, held, *slot), counters > 0))
+                let expected = stamp_of(held.layout.clone()?, held, *slot);
+                Some(ring::stamp(site, found, &expected, counters > 0))
             };
             examined.shard(shard, looked, stamp, &verdicts, counters);
             if looked.found.is_ok() {
-                examined.found(strays.findings(*slot));
+                examined.found(read.strays.findings(*slot));
             }
         }
         for shard in &own {
             examined.memory(shard);
         }
-        examined.rows(rows.len());
-        examined.found(unread);
+        examined.rows(read.rows.len());
+        examined.found(history.findings());
         if let Some(held) = laid_out {
-            examined.found(commands::findings(&*self.ledger, held.inspection.clock_ms, limit).await);
-            examined.found(given_above::findings(&*self.ledger, limit).await);
+            examined.found(ledger_notes::findings(&*self.ledger, held.inspection.clock_ms, limit).await);
         }
         Ok(examined.checkup(held, &seen))
     }
 
-    /// The keys that may have cells without a row: those named by rows and definitions, and those that their
-    /// stores list.
-    async fn unheld(
+    /// Reads of the ledger what bounds the counters, and lists the cells without a row if it is `known` that
+    /// the stores belong to this ledger.
+    async fn read(
         &self,
-        held: Option<&LedgerExamination>,
-        (reaches, generation): (&Reaches, u64),
+        compared: Option<&LedgerExamination>,
+        known: Option<&LedgerExamination>,
         shards: &[Shard],
-    ) -> (BTreeSet<Key>, Strays) {
-        let Some(held) = held else { return Default::default() };
-        // Without fences, a period that is over looks like a lost row.
-        let Some(fences) = self.fences().await else { return Default::default() };
-        let named = self.named(reaches, &fences).await;
-        let strays = self.strays(held, (generation, reaches.floor), (shards, fences)).await;
-        (named, strays)
+    ) -> LedgerRead {
+        let terms = self.terms(compared).await;
+        let strays = match known {
+            Some(held) => self.strays(held, &terms, shards).await,
+            None => Strays::default(),
+        };
+        let by_key = compared.map(|held| KeyRows::of(&held.rows)).unwrap_or_default();
+        LedgerRead { rows: compared.map(rows_of).unwrap_or_default(), by_key, terms, strays }
+    }
+
+    /// Examines the stores, with the cells of the selected counters.
+    async fn look(
+        &self,
+        read: &LedgerRead,
+        shards: &[Shard],
+    ) -> (Selected, Vec<(SlotIndex, collect::Looked<Examination>)>) {
+        let LedgerRead { rows, by_key, terms, strays } = read;
+        let named = named(by_key, terms);
+        let slots = shards.iter().map(|shard| shard.part.slot);
+        let selected: Selected =
+            slots.map(|slot| (slot, select(slot, (rows, by_key), (strays, &named)))).collect();
+        let asks = shards.iter().map(|shard| {
+            let counters = selected.get(&shard.part.slot).map(Vec::as_slice).unwrap_or_default();
+            (shard.clone(), cells_of(counters, terms.generation))
+        });
+        let seen = collect::into_shards(asks.collect(), &self.options.env).await;
+        (selected, seen)
+    }
+
+    /// Judges the counters.
+    async fn judge(
+        &self,
+        held: &LedgerExamination,
+        LedgerRead { rows, by_key, terms, .. }: &LedgerRead,
+        (shards, selected, seen): (&[Shard], &Selected, &Seen),
+    ) -> (Vec<Verdict>, History) {
+        let pairs = cells(selected, seen).map(|(_, counter, sight)| (counter, sight));
+        let history = self.history(held, pairs, (rows, by_key)).await;
+        let known = Ledgered { before: rows, after: rows, by_key, history: &history, terms };
+        let first = known.judge(cells(selected, seen), &held.inspection.instance);
+        (self.confirm(shards, first, known).await, history)
     }
 
     /// The stores that the configuration names, under the layout in force or the one that a first start would
@@ -234,7 +268,7 @@ fn has_no_layout(found: &LedgerExamination) -> bool {
     found.layout.is_none() && !found.facts.iter().any(|fact| fact.name == resize_in_progress::FACT)
 }
 
-fn stamps_of(seen: &[(SlotIndex, collect::Looked<Examination>)]) -> impl Iterator<Item = Stamp> {
+fn stamps_of(seen: &Seen) -> impl Iterator<Item = Stamp> {
     seen.iter().filter_map(|(_, looked)| looked.found.as_ref().ok()?.inspection.stamp.clone())
 }
 

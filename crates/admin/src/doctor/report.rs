@@ -5,14 +5,16 @@ use std::fmt;
 use sequent_core::SlotIndex;
 use serde::{Serialize, Serializer};
 
+use super::findings::{Kind, TableRow};
+
 /// How much a finding matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Something can repeat or lose numbers in the present state.
     Error,
-    /// Nothing repeats, but something does not serve, skips numbers, or is accessible to more people than it
-    /// should be.
+    /// Nothing repeats as far as doctor can tell, but something does not serve, skips numbers, is accessible to
+    /// more people than it should be, or is for an operator to judge.
     Warning,
     /// Worth knowing.
     Info,
@@ -56,60 +58,55 @@ impl Serialize for Site {
     }
 }
 
-/// A problem or a fact that an operator should know.
+/// A problem or a fact that an operator should know: a row of the [table](Kind), with its fields filled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
+    /// The kind.
+    #[serde(rename = "id")]
+    pub kind: Kind,
     /// The severity.
     pub severity: Severity,
     /// The place.
     pub place: Site,
-    /// What was examined: `reach`, `stamp`, `layout`, `mark`, `setting`, `privilege`, `counter`, `clock`,
-    /// `ring`, `word` or `server`.
-    pub check: &'static str,
     /// What was found, and what was expected.
     pub found: String,
-    /// What it can cause.
-    pub causes: String,
+    /// What it means.
+    pub means: String,
     /// What to do.
-    pub mend: String,
+    pub advice: String,
     /// The first few of the keys concerned, for a finding about counters.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub keys: Vec<String>,
 }
 
 impl Finding {
-    /// A finding of `check` at `place`.
-    pub(super) fn new(
-        severity: Severity,
-        place: Site,
-        check: &'static str,
-        found: impl Into<String>,
-    ) -> Self {
-        let [causes, mend] = [(); 2].map(|()| String::new());
-        Self { severity, place, check, found: found.into(), causes, mend, keys: Vec::new() }
+    /// A finding of this kind at `place`.
+    pub(super) fn new(kind: Kind, place: Site, found: impl Into<String>) -> Self {
+        let TableRow { severity, means, advice, .. } = kind.row();
+        let advice = match place {
+            Site::Slot(slot) => advice.replace("SLOT", &slot.to_string()),
+            Site::Ledger | Site::Ring => advice.to_owned(),
+        };
+        let (found, means) = (found.into(), means.to_owned());
+        Self { kind, severity, place, found, means, advice, keys: Vec::new() }
     }
 
     /// A running server that gives nothing new before an operator acts: its address, and its own reason.
     pub fn of_server(address: &str, trouble: &str) -> Self {
         let found = format!("the server at {address} answers RECOVERY_REQUIRED: {trouble}");
-        let finding = Self::new(Severity::Warning, Site::Ring, "server", found);
-        let finding = finding.causes(
-            "it opens no counter and gives no dense number; what it holds permits for goes on at most",
-        );
-        finding.mend(
-            "where the ledger is well as this looks at it, and was recovered while that server ran: restart that server, and name no \
-             loss once more; otherwise do what it says",
-        )
+        Self::new(Kind::ServerWaits, Site::Ring, found)
     }
 
-    /// The same, with what it can cause.
-    pub(super) fn causes(self, causes: impl Into<String>) -> Self {
-        Self { causes: causes.into(), ..self }
+    /// The same, with an exact cause before its meaning.
+    pub(super) fn because(self, cause: &str) -> Self {
+        let means = if cause.is_empty() { self.means } else { format!("{cause}. {}", self.means) };
+        Self { means, ..self }
     }
 
-    /// The same, with what to do.
-    pub(super) fn mend(self, mend: impl Into<String>) -> Self {
-        Self { mend: mend.into(), ..self }
+    /// The same, with more exact advice, if there is any.
+    pub(super) fn advise(self, advice: impl Into<String>) -> Self {
+        let advice = Some(advice.into()).filter(|advice| !advice.is_empty()).unwrap_or(self.advice);
+        Self { advice, ..self }
     }
 }
 

@@ -9,7 +9,8 @@ use sequent_core::{
 use sequent_engine::ledger_timeout::within;
 
 use super::{
-    report::{Finding, Severity, Site},
+    findings::Kind,
+    report::{Finding, Site},
     stamp_of,
 };
 
@@ -41,12 +42,8 @@ pub(super) fn finding(change: &LayoutChange) -> Finding {
         let (layout, generation) = (record.layout, record.generation);
         format!("{} slots (shard_bits {}, generation {generation})", layout.slots(), layout.shard_bits())
     };
-    let found = format!("the ring is being changed from {} to {}, and fenced", shown(from), shown(next));
-    let causes = "nothing repeats and nothing is broken, but no server gives numbers before it is done: they are refused with \
-                  `layout changed`; counters are not compared with their rows meanwhile";
-    let mend = "finish it: `sequent resize --go`, with the configuration of the next layout; what is done already is not done \
-                twice. Then restart every server with that configuration";
-    Finding::new(Severity::Warning, Site::Ledger, "layout", found).causes(causes).mend(mend)
+    let found = format!("a resize from {} to {} has begun and is not finished", shown(from), shown(next));
+    Finding::new(Kind::ResizeUnfinished, Site::Ledger, found)
 }
 
 /// Whether a store's stamp belongs to this resize: it is the next layout's, or still the previous layout's. A
@@ -58,22 +55,21 @@ pub(super) fn stamp(
     (change, slot): (&LayoutChange, u16),
 ) -> Result<String, Finding> {
     let next = stamp_of(change.next.clone(), held, slot);
-    let Some(borne) = &found.inspection.stamp else {
-        return Ok("it bears no stamp yet: it is stamped when the change is finished".to_owned());
+    let Some(found_stamp) = &found.inspection.stamp else {
+        return Ok("it has no stamp yet, and gets one when the resize is finished".to_owned());
     };
-    let before = Stamp { slot: borne.slot, ..stamp_of(change.from.clone(), held, slot) };
-    if *borne == next {
-        return Ok("it bears the next layout's stamp already".to_owned());
+    let before = Stamp { slot: found_stamp.slot, ..stamp_of(change.from.clone(), held, slot) };
+    if *found_stamp == next {
+        return Ok("it has the next layout's stamp already".to_owned());
     }
-    if *borne == before {
+    if *found_stamp == before {
         return Ok(format!(
-            "it bears the stamp of slot {} of the layout before, until the change is finished",
-            borne.slot
+            "it has the stamp of slot {} in the previous layout until the resize is finished",
+            found_stamp.slot
         ));
     }
-    let text = format!("the store bears stamp {borne}, expected {next}, or that of the layout before");
-    let finding = Finding::new(Severity::Error, place, "stamp", text);
-    let causes =
-        "the change refuses it; counted here, another cluster's or layout's numbers would come twice";
-    Err(finding.causes(causes).mend("put this slot's own store back before the change is finished"))
+    let text =
+        format!("the store has the stamp {found_stamp}, expected {next}, or that of the previous layout");
+    Err(Finding::new(Kind::WrongStore, place, text)
+        .advise("Put this slot's own store back before the resize is finished."))
 }

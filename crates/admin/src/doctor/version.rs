@@ -2,36 +2,47 @@
 
 use std::sync::Arc;
 
-use sequent_core::{Examination, InstanceId, LedgerExamination, MarkPlace, SlotIndex, SourceError};
+use sequent_core::{InstanceId, LedgerExamination, MarkPlace, SlotIndex, SourceError};
 use sequent_engine::{config::Place, data::VersionFile, ledger_timeout::within, stores::Shard};
+use sequent_guard::LedgerFault;
 
-use super::{Doctor, collect, examined::Examined, ring};
+use super::{
+    Doctor, Seen, collect,
+    examined::Examined,
+    findings::Kind,
+    report::{Finding, Site},
+    ring,
+};
 
 impl Doctor<'_> {
     /// The highest version found in any mark.
     pub(super) async fn mark(
         &self,
         examined: &mut Examined<'_>,
-        (held, seen): (Option<&LedgerExamination>, &[(SlotIndex, collect::Looked<Examination>)]),
+        (held, seen): (Option<&LedgerExamination>, &Seen),
     ) -> u64 {
-        let limit = self.config.ring.health.attempt_timeout;
+        let limit = self.limit();
         let home = VersionFile::new(&self.config.data, limit, Arc::clone(&self.options.env.entropy));
         let left = match within(limit, "read the mark", home.bear(0, None)).await {
             Ok(mark) => {
                 // Compared under the layout that the mark was left under, if that differs from the ledger's.
-                if let Ok(Some(trouble)) = sequent_guard::other_era(&*self.ledger, mark, limit).await {
-                    examined.marker(&trouble.error());
+                if let Ok(Some(fault)) = sequent_guard::other_era(&*self.ledger, mark, limit).await {
+                    let kind = match fault {
+                        LedgerFault::Outrun { .. } => Kind::LedgerBeforeResize,
+                        _ => Kind::LedgerBehind,
+                    };
+                    examined.found([Finding::new(kind, Site::Ring, fault.error().to_string())]);
                 }
                 mark.version
             }
             Err(error) => {
-                examined.marker(&error);
+                examined.found([Finding::new(Kind::CopiedOrRestored, Site::Ring, error.to_string())]);
                 0
             }
         };
         seen.iter()
             .filter_map(|(_, looked)| looked.found.as_ref().ok())
-            .filter(|found| ring::speaks_of(found, held))
+            .filter(|found| ring::is_marked_by(found, held))
             .map(|found| found.mark)
             .fold(left, u64::max)
     }
@@ -41,13 +52,13 @@ impl Doctor<'_> {
         &self,
         held: Option<&LedgerExamination>,
         shards: &[Shard],
-        seen: &[(SlotIndex, collect::Looked<Examination>)],
+        seen: &Seen,
     ) -> bool {
         let is_file = |place: &Place| matches!(place, Place::Sqlite(_));
         let is_embedded =
             is_file(&self.config.ledger.place) && shards.iter().all(|shard| is_file(&shard.part.place));
         let Some(held) = held.filter(|_| is_embedded) else { return false };
-        let limit = self.config.ring.health.attempt_timeout;
+        let limit = self.limit();
         let Ok(known) = within(limit, "read the instances on record", self.ledger.known()).await else {
             return false;
         };

@@ -34,8 +34,7 @@ impl Without {
         match self {
             Self::Nothing => "whose counter has not begun: not given".to_owned(),
             Self::Over => {
-                "of a period that is over for good, whose counters are forgotten: given, if at all, \
-                           before that"
+                "of a period that is over, whose counters are deleted: given, if at all, before that"
                     .to_owned()
             }
             Self::Lost(loss) => format!("whose counter the ledger does not know: {}", before_loss(loss)),
@@ -104,8 +103,8 @@ impl Admin {
         if let Some((former, _)) = writer.filter(|_| texts.formats().nth(1).is_some()) {
             let version = former.unwrap_or(held.version);
             let of_text = format!(
-                "; the text is as version {version} writes it, the number one of all versions, and which of them was in \
-                 effect when it was given is not kept"
+                "; the text is as version {version} writes it. All versions share the number, and which was in effect when it was \
+                 given is not recorded"
             );
             explained.verdict.push_str(&of_text);
         }

@@ -35,8 +35,8 @@ impl Admin {
         let epoch = epoch_of(raw, row.as_ref(), history);
         let verdict = if raw <= from {
             format!(
-                "{number} is from before the ring was resized, when raw ids stood for other numbers: given, if at all, by \
-                 a layout before this one"
+                "{number} is from before the ring was resized, when raw ids meant other numbers: given, if at all, by a previous \
+                 layout"
             )
         } else {
             let without =

@@ -16,7 +16,7 @@ pub(super) fn partition_of(
     for (name, value) in with.iter() {
         let bound = match told(name) {
             Some((_, told)) if told == value => continue,
-            Some((_, told)) => format!("the text tells {told:?}"),
+            Some((_, told)) => format!("the text has {told:?}"),
             None if names.contains(&name) => continue,
             None => format!("it does not partition the counter: {} are allowed", names.join(", ")),
         };
@@ -25,7 +25,7 @@ pub(super) fn partition_of(
     let untold: Vec<&str> = names.iter().copied().filter(|name| told(name).is_none()).collect();
     if let Some(name) = untold.iter().find(|name| with.get(name).is_none()) {
         let bound = format!(
-            "the text does not tell {name}, and each value of it has a counter of its own: name the one that the text was issued \
+            "the text does not contain {name}, and each value of it has its own counter: name the one that the text was issued \
              with, by `--with {name}=VALUE`"
         );
         return Err(EngineError::invalid_text("text", &parsed.text, bound));
@@ -52,7 +52,7 @@ pub(super) fn key_of(
     partition: &[(String, String)],
 ) -> Result<Key, EngineError> {
     let untold = || {
-        let bound = "a text that tells its period is needed: this one is like another period's";
+        let bound = "a text that shows its period is needed: this one is the same in another period";
         EngineError::invalid_text("text", &parsed.text, bound)
     };
     let period = parsed.period.as_deref().ok_or_else(untold)?;

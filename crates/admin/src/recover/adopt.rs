@@ -77,7 +77,7 @@ impl Admin {
         match Self::open(config, options).await {
             Err(OpenError::NoCluster(text) | OpenError::Recovery(text)) if !unseen.is_empty() => {
                 Err(OpenError::Refused(format!(
-                    "{text}; no store at hand says whose it is either: bring them back, and give the command once more: {}",
+                    "{text}. No store that was read has a stamp either. Bring the stores back, and repeat the command: {}",
                     unseen.join("; ")
                 )))
             }
@@ -147,7 +147,7 @@ async fn take_up(
             None if !found.has_cells => {}
             borne => {
                 let borne = borne.as_ref().map_or("none".to_owned(), ToString::to_string);
-                return Err(refused(slot, &format!("it bears stamp {borne}, expected {}", stamp(gone))));
+                return Err(refused(slot, &format!("it has the stamp {borne}, expected {}", stamp(gone))));
             }
         }
     }
@@ -165,8 +165,8 @@ async fn take_up(
 /// The note about definitions in a ledger that was emptied.
 fn found_defined(count: usize) -> String {
     format!(
-        "the ledger has no row of any counter, but {count} definitions, which a server that ran on wrote back after it was emptied: \
-         look at each before anything is taken of it"
+        "the ledger has no rows, but {count} definitions: a server that ran on wrote them back after the ledger was emptied. Check \
+         each before numbers are taken of it"
     )
 }
 
@@ -184,8 +184,8 @@ async fn check_extent(
     let warnings = [extent.warnings(generation), lines, loss.cautions.clone()].concat();
     if !warnings.is_empty() && !loss.is_confirmed {
         return Err(OpenError::Refused(format!(
-            "the ledger holds nothing, and is to take up the cluster of its stores, which a person must confirm here: {}; nothing \
-             was done: read this, and add --yes",
+            "the ledger is empty and would adopt the cluster of its stores, which needs a confirmation: {}; nothing was done: read \
+             this, and add --yes",
             warnings.join("; ")
         )));
     }
@@ -202,7 +202,7 @@ fn check_seen(
 ) -> Result<Vec<String>, OpenError> {
     if config.cluster != record.cluster {
         let (own, other) = (&config.cluster, &record.cluster);
-        return Err(OpenError::Refused(format!("cluster is {own}: the shards are of cluster {other}")));
+        return Err(OpenError::Refused(format!("cluster is {own}: the shards belong to cluster {other}")));
     }
     let parts = config.shards_of(record.layout);
     let mut unseen: Vec<(SlotIndex, String)> = Vec::new();
@@ -224,22 +224,22 @@ fn check_seen(
     if !unnamed.is_empty() {
         let words = without_words(unnamed.iter().map(|(slot, _)| *slot));
         return Err(OpenError::Refused(format!(
-            "{WHY}, which alone still knows how far its counters were: {}; no store was changed; bring them back, and give the command once more; or, where they can't be had, add \
-             `{words}`, with N at least the highest raw id that any counter of theirs has reached: a number above N would \
-             come again",
+            "{WHY}, and only the stores show how far the counters were: {}; no store was changed. Bring the stores back, and repeat \
+             the command; or, if they are lost, add `{words}`, with N at least the highest raw id that any of their counters has \
+             reached: numbers above N would be given again",
             shown(&unnamed)
         )));
     }
     let mut lines = Vec::new();
     if !unseen.is_empty() {
         lines.push(format!(
-            "not seen, so that N alone keeps what they gave from coming again: {}",
+            "not read, so only N prevents that their numbers are given again: {}",
             shown(&unseen)
         ));
     }
     if !empty.is_empty() {
         let slots = listed(empty.into_iter());
-        lines.push(format!("empty, so that N alone keeps what they gave from coming again: slots {slots}"));
+        lines.push(format!("empty, so only N prevents that their numbers are given again: slots {slots}"));
     }
     Ok(lines)
 }
@@ -272,7 +272,7 @@ fn refused(slot: SlotIndex, cause: &str) -> OpenError {
     let error = SourceError::new(
         ErrorKind::Refused,
         format!(
-            "slot {slot}: {cause}: a ledger that was lost is followed by an empty one only where every shard says whose it is"
+            "slot {slot}: {cause}: an empty ledger replaces a lost one only if the stamp of every shard names that one"
         ),
     );
     OpenError::of_source(&error)

@@ -72,7 +72,7 @@ impl Admin {
             command: "sequent recover --moved --yes".to_owned(),
             means: "this is the newest state: no number was given after it was copied or moved, and no other copy of it is in use"
                 .to_owned(),
-            at_stake: "if the ledger was put back from a backup, numbers given since that backup are given again",
+            at_stake: "if the ledger was restored from a backup, numbers given since that backup are given again",
             keys: planned.keys,
             is_partial: planned.is_partial,
         })
@@ -95,9 +95,9 @@ fn bump(n: Option<u64>, cautions: &[String], (keys, is_partial): (Vec<PlannedKey
         answer: "bump",
         command: format!("sequent recover --bump {shown}{yes}"),
         means: format!(
-            "no counter has come more than {shown} raw ids further than the state at hand permits: each goes on above that"
+            "no counter has come more than {shown} raw ids further than this ledger permits: each goes on above that"
         ),
-        at_stake: "the numbers in between are skipped; if a counter had come further, what it gave above N is given again, so name \
+        at_stake: "the numbers in between are skipped. If a counter had come further, what it gave above N is given again: name \
                    more rather than less",
         keys,
         is_partial,
@@ -108,8 +108,8 @@ fn since() -> Answer {
     Answer {
         answer: "since",
         command: "sequent recover --since INSTANT --at-most-per-second R".to_owned(),
-        means: "the state at hand is a copy of that instant, and no sequence was asked for more than R numbers a second since: works \
-                out N of --bump, and does it with --yes"
+        means: "the ledger is a copy of that instant, and no sequence was asked for more than R numbers a second since: computes \
+                N of --bump, and does it with --yes"
             .to_owned(),
         at_stake: "if a sequence was asked faster, or the copy is older, numbers are given again",
         keys: Vec::new(),

@@ -20,13 +20,12 @@ use sequent_core::{
     ledger::{Counter, Loss},
 };
 use sequent_engine::{OpenError, bootstrap::FIRST_CALL_FACTOR, data::Unjudged, ledger_timeout::within};
-use sequent_guard::Plausibility;
 
 use crate::{
     admin::Admin,
     ceiling_view::{Permitted, without_generation},
     cell_scan::{Extent, Pages, Reached, extent_of},
-    doctor::PER_SECOND_MAX,
+    jumps::bound,
     named_floor::note,
 };
 use unreadable_witnesses::check_named;
@@ -82,9 +81,7 @@ impl Admin {
             home.renew(Some(ground.record.era())).await.map_err(unusable)?;
         }
         let done = match loss {
-            Loss::Moved => {
-                "the data at hand is the newest state: each counter goes on above its ceiling".to_owned()
-            }
+            Loss::Moved => "this is the newest state: each counter goes on above its ceiling".to_owned(),
             Loss::Bump(ids) => {
                 format!("each counter goes on {ids} raw ids above its ceiling, all of them skipped")
             }
@@ -93,7 +90,7 @@ impl Admin {
             None => done,
             Some((file, found)) => {
                 format!(
-                    "{done}; the marker {} could not be read, and was written anew: {found}",
+                    "{done}; the marker {} could not be read, and was written again: {found}",
                     file.display()
                 )
             }
@@ -152,9 +149,8 @@ impl Admin {
         let Some((_, row)) = rows.iter().find(|(held, _)| *held == counter) else { return Ok(None) };
         let inspection = within(self.limit(), "open the ledger", self.ledger().inspect()).await?;
         let others = rows.iter().filter(|(held, _)| *held != counter).map(|(_, row)| row);
-        let read = Plausibility::read(self.ledger(), &counter, self.layout(), (inspection.version, others));
-        let outside = within(self.limit(), "read a counter's history", read).await?;
-        Ok(Some(outside.reach(row, inspection.clock_ms, PER_SECOND_MAX)))
+        let under = (self.layout(), &inspection);
+        bound(self.ledger(), (&counter, row), others, under, self.limit()).await.map(Some)
     }
 
     /// Whether the ledger has no row of any counter.

@@ -48,8 +48,8 @@ impl Admin {
         match sight? {
             Some(sight) if sight.is_behind() => Err(OpenError::Refused(sight.too_old())),
             Some(Sight { page, .. }) if page.is_fenced => Err(OpenError::Refused(
-                "the ledger is a copy from amid a resize: how much was lost can't be worked out across layouts; `sequent recover \
-                 --bump N`, N at least how far the numbers of any sequence have come since the copy, then `sequent resize --go`"
+                "the ledger is a copy made during a resize: the loss can't be computed across layouts; `sequent recover --bump N`, N at \
+                 least how far the numbers of any sequence have come since the copy, then `sequent resize --go`"
                     .to_owned(),
             )),
             _ => Ok(()),
@@ -161,7 +161,7 @@ impl Sight {
             .await
             .map_err(unusable)?;
         home.renew(None).await.map_err(unusable)?;
-        Ok("the loss is named; the ledger is a copy from amid a resize, and no numbers are given before that is finished: \
+        Ok("the loss is named. The ledger is a copy made during a resize, and no numbers are given before the resize is finished: \
             `sequent resize --go`"
             .to_owned())
     }
@@ -176,10 +176,10 @@ impl Sight {
     fn too_old(&self) -> String {
         let Self { page, newest, .. } = self;
         format!(
-            "the ledger is a copy from before a resize (generation {}), which its stores, or the data directory, have gone through (to \
-             {}, generation {}): put a newer copy in its place; if there is none, stop every process, put an empty ledger in its \
+            "the ledger is a copy from before a resize (generation {}): its stores or the data directory have a later layout ({}, \
+             generation {}). Put a newer copy in its place. If there is none: stop every process, put an empty ledger in its \
              place, and `sequent recover --bump N` with the configuration of that layout, N at least the highest raw id that any \
-             one counter has reached (the highest number of any sequence, divided by 2^(n+m)); then define each sequence again",
+             counter has reached (the highest number of any sequence, divided by 2^(n+m)); then define each sequence again",
             page.generation - u64::from(page.is_fenced),
             newest.layout,
             newest.generation
@@ -188,5 +188,5 @@ impl Sight {
 }
 
 /// The refusal of an unconfirmed loss that nothing proves.
-const UNCONFIRMED: &str = "the ledger is amid a resize, so that nothing here shows how far the numbers had come: if they had come further \
-    than is named, they are given again; nothing was done; where it is sure, give the same command with --yes";
+const UNCONFIRMED: &str = "the ledger is in the middle of a resize, so nothing shows how far the numbers had come. If they had come \
+    further than is named, they are given again; nothing was done. If you are sure, repeat the command with --yes";

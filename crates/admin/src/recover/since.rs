@@ -65,7 +65,7 @@ impl Admin {
         let clock_ms = opened.map_err(|error| of_ledger(&error))?.clock_ms;
         let worked_out = LossEstimate::of(copy, clock_ms.max(self.0.env.clock.wall_ms()))?;
         let extent = self.extent().await.map_err(|error| {
-            let text = format!("the cells can't be held against the ledger: {error}");
+            let text = format!("the cells can't be compared with the ledger: {error}");
             EngineError::new(Reason::LedgerUnavailable, text)
         })?;
         Ok(LossEstimate { bump: worked_out.bump.max(extent.least()), ..worked_out })
@@ -87,8 +87,8 @@ impl LossEstimate {
         if bump > BUMP_MAX {
             let most = BUMP_MAX / seconds;
             return Err(refused(format!(
-                "with {at_most_per_s} numbers a second it works out to {bump} raw ids of each counter, and at most {BUMP_MAX} are \
-                 named at once: --at-most-per-second {most} is the most for that time"
+                "{at_most_per_s} numbers a second make {bump} raw ids of each counter, and at most {BUMP_MAX} can be named at once: \
+                 --at-most-per-second {most} is the most for that time"
             )));
         }
         Ok(Self { since_ms, elapsed_s, at_most_per_s, restarts, ahead_s, bump })
@@ -101,8 +101,8 @@ impl LossEstimate {
             "{at_most_per_s} a second x ({elapsed_s} s since the copy + {restarts} restarts of {ahead_s} s ahead each)"
         );
         vec![
-            format!("{restarted}, and no less than the cells at hand prove: {bump} raw ids of each counter"),
-            "a sequence that was asked for more, or databases that were restarted more often, repeat numbers: then name a larger --bump"
+            format!("{restarted}, and no less than the cells prove: {bump} raw ids of each counter"),
+            "If a sequence was asked for more, or the databases were restarted more often, numbers repeat: then name a larger --bump"
                 .to_owned(),
         ]
     }

@@ -98,13 +98,13 @@ impl MarksReport {
         if !self.absent.is_empty() {
             let slots = listed(self.absent.iter().copied());
             lines.push(format!(
-                "slots for which the configuration names no store, so that no mark of theirs is read: {slots}"
+                "the configuration names no store for these slots, so their marks are not read: slots {slots}"
             ));
         }
         if self.others {
             let read = self.data_directory.display();
             lines.push(format!(
-                "of data directories only {read} is read: those of servers on other hosts bear marks, too"
+                "of data directories only {read} is read: those of servers on other hosts hold marks, too"
             ));
         }
         if !lines.is_empty() {
@@ -127,8 +127,8 @@ impl MarksReport {
             unnamed.iter().map(|mark| format!("slot {}: {}", mark.slot, mark.cause)).collect();
         let words = without_words(unnamed.iter().map(|mark| mark.slot));
         Err(OpenError::Refused(format!(
-            "the marks of these stores can't be read, and may say how far the ledger has been: {}; nothing was done; bring \
-             them back, and give the command once more; or, where they can't be had, add `{words}`: {}",
+            "the marks of these stores can't be read, and may show how far the ledger has been: {}; nothing was done. Bring the \
+             stores back, and repeat the command; or, if they are lost, add `{words}`: {}",
             causes.join("; "),
             meaning(loss)
         )))
@@ -139,11 +139,11 @@ impl MarksReport {
 fn meaning(loss: Loss) -> &'static str {
     match loss {
         Loss::Bump(_) => {
-            "a mark that is not read stops nothing later, however high it is: so N must count what was given under it, too"
+            "a mark that is not read stops nothing later, however high it is, so N must cover what was given under it, too"
         }
         Loss::Moved => {
-            "a mark that is not read and is higher says that this is not the newest state: once it is read, everything stops \
-             again, with RECOVERY_REQUIRED, until `sequent recover --bump N`"
+            "if such a mark is higher, this is not the newest state: once it is read, everything stops again, with \
+             RECOVERY_REQUIRED, until `sequent recover --bump N`"
         }
     }
 }

@@ -69,7 +69,7 @@ impl Resizing {
         })?;
         if page.cluster != config.cluster {
             let text = format!(
-                "cluster is {:?}: the ledger is of {:?}",
+                "cluster is {:?}: the ledger belongs to {:?}",
                 config.cluster.as_str(),
                 page.cluster.as_str()
             );

@@ -33,10 +33,7 @@ async fn of_a_period_that_is_over_nothing_more_is_known_than_that() {
         let fence = Fence::of(&first).unwrap();
         admin.cluster().ledger.note(&LedgerNote { about: fence.about(), to: fence.to }).await.unwrap();
         let over = explained("2026040102000001").await;
-        assert!(
-            over.contains("over for good, whose counters are forgotten: given, if at all, before"),
-            "{over}"
-        );
+        assert!(over.contains("over, whose counters are deleted: given, if at all, before"), "{over}");
         let never = explained("2026040302000001").await;
         assert!(never.ends_with("has not begun: not given"), "{never}");
         if placement == "dense" {

@@ -2,7 +2,7 @@
 
 use sequent_admin::{
     Progress, Resizing, Wish,
-    doctor::{self, Checkup, Severity, Site},
+    doctor::{self, Checkup, Kind, Site},
 };
 use sequent_engine::Options;
 use tokio::sync::Notify;
@@ -47,18 +47,18 @@ async fn a_doctor_says_of_a_fenced_ring_that_it_is_to_be_finished() {
     assert_eq!((checkup.errors, &checkup.unreached[..]), (0, &[][..]), "{checkup:#?}");
     let ledger: Vec<_> = checkup.findings.iter().filter(|found| found.place == Site::Ledger).collect();
     let [change] = &ledger[..] else { panic!("{checkup:#?}") };
-    let expected = "the ring is being changed from 2 slots (shard_bits 1, generation 1) to 4 slots (shard_bits 2, generation 2), and fenced";
-    assert_eq!(
-        (change.check, change.severity, change.found.as_str()),
-        ("layout", Severity::Warning, expected)
+    let expected = "a resize from 2 slots (shard_bits 1, generation 1) to 4 slots (shard_bits 2, generation 2) has begun and is not finished";
+    assert_eq!((change.kind, change.found.as_str()), (Kind::ResizeUnfinished, expected));
+    assert!(change.advice.contains("`sequent resize --go`"), "{change:?}");
+    assert!(
+        !checkup.findings.iter().any(|found| found.kind.row().id.starts_with("counter_")),
+        "{checkup:#?}"
     );
-    assert!(change.mend.contains("`sequent resize --go`"), "{change:?}");
-    assert!(!checkup.findings.iter().any(|found| found.check == "counter"), "{checkup:#?}");
     let fine = |checkup: &Checkup, slot: u16, what: &str| {
         let place = checkup.places.iter().find(|place| place.place == Site::Slot(slot)).unwrap();
         assert!(place.fine.iter().any(|fine| fine.contains(what)), "{place:#?}");
     };
-    fine(&checkup, 1, "the stamp of slot 1 of the layout before, until the change is finished");
+    fine(&checkup, 1, "the stamp of slot 1 in the previous layout until the resize is finished");
 
     let resizing = resizing(&place, 2).await;
     resizing.run(&|_| {}).await.unwrap();

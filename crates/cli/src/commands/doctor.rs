@@ -20,22 +20,24 @@ Examples:
 Reads each store and the ledger, all at once, each within ten seconds, beside servers that run: stamps, the \
 settings by which a crash loses what was acknowledged, evictions and times to live, auto_increment_*, the \
 user's rights, each counter against its ceiling, the ledger's marks, versions, clocks. It takes no number and \
-changes nothing; the databases themselves hold it to that, where they can.
+changes nothing: on SQL servers it reads in read-only transactions.
 
-The servers of this cluster that run on the data directory are asked for what they see; who of them did not answer is said, and \
-who gives nothing before a person has acted is a warning.
+docs/operating/doctor.md lists every finding by its id, with what it means and what to do.
+
+The servers of this cluster that run on the data directory are asked for their state. A server that does not answer is named, and \
+one that gives nothing before an operator acts is a warning.
 
 Severities: error (something can repeat or lose numbers as it is now), warning (nothing repeats, but something \
 does not serve, leaves numbers out, or is open to more people than it should be), info.
 
-Exit codes: 0 no error was found; 1 there is one; 4 there is none, but a place could not be looked into \
-(which, it says).";
+Exit codes: 0 no error was found; 1 there is one; 4 there is none, but a place could not be examined \
+(the report names it).";
 
 /// Examine stores, ledger and servers, and say how to repair faults
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Doctor {
-    /// Leave out what was examined and is fine
+    /// Leave out what is as it should be
     #[arg(short, long)]
     quiet: bool,
 }
@@ -102,16 +104,13 @@ fn head(place: &PlaceReport) -> String {
     format!("{place}  {}", parts.into_iter().flatten().collect::<Vec<_>>().join("  "))
 }
 
-/// A finding, and below it the effect and the repair.
-fn told(finding: &Finding) -> Vec<String> {
-    let Finding { severity, check, found, causes, mend, .. } = finding;
-    let mut lines = vec![format!("  {:<8} {check}: {found}", severity.as_str())];
-    for (word, text) in [("causes", causes), ("mend", mend)] {
-        if !text.is_empty() {
-            lines.push(format!("           {word}: {text}"));
-        }
-    }
-    lines
+/// A finding, and below it what it means and what to do.
+fn told(Finding { kind, severity, found, means, advice, .. }: &Finding) -> [String; 3] {
+    [
+        format!("  {:<8} {}: {found}", severity.as_str(), kind.row().id),
+        format!("           means: {means}"),
+        format!("           advice: {advice}"),
+    ]
 }
 
 fn summary(checkup: &Checkup) -> String {
@@ -119,7 +118,7 @@ fn summary(checkup: &Checkup) -> String {
     let seen = places.len() - unreached.len();
     let many = |count: &usize, word: &str| format!("{count} {word}{}", if *count == 1 { "" } else { "s" });
     format!(
-        "{cluster}: {}, {}, {}; {seen} of {} looked into",
+        "{cluster}: {}, {}, {}; {seen} of {} examined",
         many(errors, "error"),
         many(warnings, "warning"),
         many(infos, "note"),
@@ -142,5 +141,5 @@ fn verdict(checkup: &Checkup) -> Result<(), Failure> {
         Reason::NoShardAvailable
     };
     let names: Vec<String> = checkup.unreached.iter().map(ToString::to_string).collect();
-    Err(Failure::reason(reason, format!("could not be looked into: {}", names.join(", "))))
+    Err(Failure::reason(reason, format!("could not be examined: {}", names.join(", "))))
 }

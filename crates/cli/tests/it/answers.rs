@@ -143,7 +143,7 @@ fn a_directory_that_was_put_back_says_which_number_would_come_again() {
     drill.put_everything_back("backup");
     let highest = *drill.given.iter().max().unwrap();
     let enough = (highest - next + 1).to_string();
-    drill.nothing_done(&["recover", "--bump", &enough], &["N is a person's word"]);
+    drill.nothing_done(&["recover", "--bump", &enough], &["only the operator vouches for N"]);
     drill.place.text(&["recover", "--bump", &enough, "--yes"]);
     drill.goes_on("10000");
 }
@@ -163,7 +163,7 @@ fn a_bump_that_no_cell_proves_of_a_dense_sequence_is_not_done_unasked() {
     assert!(bump["command"].as_str().unwrap().ends_with(" --yes"), "{bump}");
     drill.nothing_done(
         &["recover", "--bump", "1000000"],
-        &["dense sequences are counted in the ledger alone", "invoice"],
+        &["dense sequences are counted in the ledger only", "invoice"],
     );
     drill.place.text(&["recover", "--bump", "1000000", "--yes"]);
     assert!(drill.place.numbers(&["next", "invoice"])[0] > 40);

@@ -7,13 +7,13 @@ use crate::{
     running::{FREE, Running},
 };
 
-/// The findings of a severity, as `check: found`.
+/// The findings of a severity, as `place id: found`.
 pub(crate) fn found(report: &serde_json::Value, severity: &str) -> Vec<String> {
     let findings = report["findings"].as_array().unwrap().iter();
     let of = findings.filter(|finding| finding["severity"] == severity);
     let text = |name: &str, finding: &serde_json::Value| finding[name].as_str().unwrap().to_owned();
     of.map(|finding| {
-        format!("{} {}: {}", text("place", finding), text("check", finding), text("found", finding))
+        format!("{} {}: {}", text("place", finding), text("id", finding), text("found", finding))
     })
     .collect()
 }
@@ -35,7 +35,7 @@ fn a_sound_cluster_has_no_findings_and_is_as_it_was() {
     let before = place.content("sequent-data");
     let text = place.text(&["doctor"]);
     assert!(text.contains("slot 3  sqlite  ") && text.contains("  ok       its stamp is right"), "{text}");
-    assert!(text.ends_with("embedded: 0 errors, 0 warnings, 0 notes; 5 of 5 places looked into\n"), "{text}");
+    assert!(text.ends_with("embedded: 0 errors, 0 warnings, 0 notes; 5 of 5 places examined\n"), "{text}");
     let report = place.json(&["doctor", "--json"]);
     assert_eq!((&report["errors"], &report["findings"]), (&0.into(), &serde_json::json!([])), "{report}");
     assert_eq!(report["places"][0]["place"], "ledger");
@@ -80,21 +80,24 @@ fn a_counter_set_back_or_far_ahead_is_an_error_that_names_it() {
     assert_eq!(ran.code, Some(1), "{ran:?}");
     let errors = found(&ran.as_json(), "error");
     assert_eq!(errors.len(), 2, "{errors:?}");
-    assert!(errors[0].starts_with("slot 1 counter: counter order: its value is 2, and "), "{errors:?}");
     assert!(
-        errors[1].starts_with("slot 2 counter: counter order: its value 4611686018427387904 is far"),
+        errors[0].starts_with("slot 1 counter_behind: counter order: it goes on above 2, but "),
+        "{errors:?}"
+    );
+    assert!(
+        errors[1].starts_with("slot 2 counter_far_ahead: counter order: its cell is far above "),
         "{errors:?}"
     );
     assert_eq!(ran.error()["reason"], "FAILED");
     let text = place.run(&["doctor", "--quiet"]).out;
     assert!(
-        text.contains("  error    counter: ") && text.contains("           mend: delete its cell"),
+        text.contains("  error    counter_behind: ") && text.contains("           advice: delete its cell"),
         "{text}"
     );
     assert!(!text.contains("slot 0") && !text.contains("  ok "), "quiet: {text}");
 }
 
-/// A ceiling and its cell, and all of a row and its cell: neither bears witness for the other.
+/// A ceiling and its cell, and all of a row and its cell: neither proves the other.
 #[test]
 fn a_cell_and_its_row_set_far_ahead_are_an_error_that_names_both() {
     let place = Place::with_cluster();
@@ -111,12 +114,13 @@ fn a_cell_and_its_row_set_far_ahead_are_an_error_that_names_both() {
     assert_eq!(errors.len(), 2, "{errors:?}");
     for (error, value) in errors.iter().zip(["1125899906842624", "4611686018427387944"]) {
         assert!(
-            error.contains(&format!("its value {value} and the ledger's row of it (base ")),
+            error.contains("its row and its cell are far above ")
+                && error.contains(&format!("(its cell is at {value}; its row has base ")),
             "{errors:?}"
         );
     }
-    let mend = report["findings"][0]["mend"].as_str().unwrap();
-    assert!(mend.contains("delete its cell, and in the ledger's row"), "{mend}");
+    let advice = report["findings"][0]["advice"].as_str().unwrap();
+    assert!(advice.contains("delete its cell, and in the ledger's row"), "{advice}");
 }
 
 #[test]
@@ -125,13 +129,11 @@ fn a_counter_that_is_gone_or_closed_repeats_nothing() {
     by_hand(&place, "shard-1.db", "DELETE FROM cells");
     by_hand(&place, "shard-2.db", "UPDATE cells SET open = 0");
     let report = place.json(&["doctor", "--json"]);
-    let warnings = found(&report, "warning");
-    assert_eq!(warnings, ["slot 1 counter: counter order: there is no cell of it"]);
+    assert_eq!(found(&report, "warning"), [""; 0], "{report}");
     let infos = found(&report, "info");
-    assert!(
-        infos[0].starts_with("slot 2 counter: counter order: its cell is closed for epoch "),
-        "{infos:?}"
-    );
+    assert_eq!(infos[0], "slot 1 counter_new_epoch: counter order: it has no cell");
+    let closed = "slot 2 counter_new_epoch: counter order: its cell is closed for epoch ";
+    assert!(infos[1].starts_with(closed), "{infos:?}");
     let numbers = place.numbers(&["next", "order", "-n", "8"]);
     assert!(numbers.iter().all(|number| *number > 5), "{numbers:?}");
 }
@@ -144,8 +146,11 @@ fn files_in_each_others_place_are_errors() {
     assert_eq!(ran.code, Some(1), "{ran:?}");
     let errors = found(&ran.as_json(), "error");
     let [one, other] = &errors[..] else { panic!("{errors:?}") };
-    assert!(one.starts_with("slot 0 stamp: the store bears stamp slot=3, expected slot=0"), "{one}");
-    assert!(other.starts_with("slot 3 stamp: the store bears stamp slot=0, expected slot=3"), "{other}");
+    assert!(one.starts_with("slot 0 wrong_store: the store bears stamp slot=3, expected slot=0"), "{one}");
+    assert!(
+        other.starts_with("slot 3 wrong_store: the store bears stamp slot=0, expected slot=3"),
+        "{other}"
+    );
 }
 
 #[test]
@@ -168,13 +173,15 @@ fn a_ledger_that_went_back_is_an_error() {
     let ran = place.run(&["doctor", "--json"]);
     assert_eq!(ran.code, Some(1), "{ran:?}");
     let errors = found(&ran.as_json(), "error");
-    assert!(errors[0].starts_with("ledger mark: it is at version "), "first: {errors:?}");
+    assert!(errors[0].starts_with("ledger ledger_behind: it is at version "), "first: {errors:?}");
     // Its counters are behind as well: an advance would be refused now.
     let report = ran.as_json();
-    let mends = report["findings"].as_array().unwrap().iter().filter(|finding| finding["check"] == "counter");
-    let mends: Vec<&str> = mends.map(|finding| finding["mend"].as_str().unwrap()).collect();
-    let first = "first what is said of the ledger, which may mend this as well";
-    assert!(!mends.is_empty() && mends.iter().all(|mend| mend.starts_with(first)), "{mends:?}");
+    let is_of_counter =
+        |finding: &&serde_json::Value| finding["id"].as_str().unwrap().starts_with("counter_");
+    let counters = report["findings"].as_array().unwrap().iter().filter(is_of_counter);
+    let advice: Vec<&str> = counters.map(|finding| finding["advice"].as_str().unwrap()).collect();
+    let first = "First do what is said of the ledger";
+    assert!(!advice.is_empty() && advice.iter().all(|advice| advice.starts_with(first)), "{advice:?}");
 }
 
 #[test]
@@ -184,7 +191,8 @@ fn a_copied_directory_is_an_error() {
     let ran = place.run(&["doctor", "--json", "--data", "copy"]);
     assert_eq!(ran.code, Some(1), "{ran:?}");
     let errors = found(&ran.as_json(), "error");
-    let is_a_copy = |error: &String| error.starts_with("ring mark: ") && error.contains("is a copy");
+    let is_a_copy =
+        |error: &String| error.starts_with("ring copied_or_restored: ") && error.contains("is a copy");
     assert!(errors.iter().any(is_a_copy), "{errors:?}");
 }
 
@@ -196,7 +204,7 @@ fn a_copied_directory_without_its_marker_is_an_error_too() {
     let ran = place.run(&["doctor", "--json", "--data", "copy"]);
     assert_eq!(ran.code, Some(1), "{ran:?}");
     let errors = found(&ran.as_json(), "error");
-    let moved = "ring ring: ledger and stores are other files than those on record";
+    let moved = "ring copied_or_restored: ledger and stores are other files than those on record";
     assert!(errors.iter().any(|error| error.starts_with(moved)), "{errors:?}");
     assert_eq!(place.run(&["doctor"]).code, Some(0), "the original is well");
 }
@@ -208,7 +216,8 @@ fn a_ceiling_that_a_hand_set_is_an_error() {
     let ran = place.run(&["doctor", "--json"]);
     assert_eq!(ran.code, Some(1), "{ran:?}");
     let errors = found(&ran.as_json(), "error");
-    assert!(errors[0].contains("its ceiling 4611686018427387904 is far above"), "{errors:?}");
+    assert!(errors[0].contains("its ceiling is far above "), "{errors:?}");
+    assert!(errors[0].contains("ceiling 4611686018427387904)"), "{errors:?}");
 }
 
 #[test]
@@ -219,7 +228,7 @@ fn a_place_that_is_away_is_named_and_the_others_are_looked_into() {
     assert_eq!(ran.code, Some(4), "{ran:?}");
     let report = ran.as_json();
     assert_eq!(report["unreached"], serde_json::json!(["slot 1"]));
-    assert!(found(&report, "warning")[0].starts_with("slot 1 reach: "), "{report}");
+    assert!(found(&report, "warning")[0].starts_with("slot 1 store_unreachable: "), "{report}");
     assert_eq!(
         report["places"].as_array().unwrap().iter().filter(|place| place["reached"] == true).count(),
         4
@@ -238,7 +247,7 @@ fn another_layout_in_the_configuration_is_an_error() {
     assert_eq!(ran.code, Some(1), "{ran:?}");
     let errors = found(&ran.as_json(), "error");
     assert!(
-        errors[0].starts_with("ledger layout: ring.shard_bits is 3: the ledger's layout has 2"),
+        errors[0].starts_with("ledger layout_differs: ring.shard_bits is 3: the ledger's layout has 2"),
         "{errors:?}"
     );
 }
@@ -253,6 +262,6 @@ fn what_is_in_a_servers_own_memory_is_not_looked_for_elsewhere() {
     assert_eq!(place.numbers(&[&["next", "order", "-n", "2"], &config[..]].concat()), [1, 2]);
     let report = place.json(&[&["doctor", "--json"], &config[..]].concat());
     assert_eq!((found(&report, "error").len(), found(&report, "warning").len()), (0, 0), "{report}");
-    assert_eq!(found(&report, "info")[1], "slot 1 reach: it is in the memory of each server, for itself");
+    assert_eq!(found(&report, "info")[1], "slot 1 memory_store: the store is in the memory of each server");
     assert_eq!(report["unreached"], serde_json::json!([]));
 }

@@ -47,13 +47,11 @@ fn whoever_looks_names_the_cluster_of_the_stores_and_none_says_to_begin() {
     assert_eq!(ran.code, Some(1), "{ran:?}");
     let report = ran.as_json();
     let errors = found(&report, "error");
-    let start =
-        "ledger stamp: the ledger holds nothing, but stores bear stamps of cluster embedded and its ledger ";
-    assert!(errors.len() == 5 && errors[0].starts_with(start), "{errors:?}");
+    let start = "ledger wrong_ledger: the ledger holds nothing, but stores bear stamps of cluster embedded and its ledger ";
+    assert!(errors.len() == 1 && errors[0].starts_with(start), "{errors:?}");
     assert!(errors[0].contains("(slots 0, 1, 2, 3)"), "{errors:?}");
-    assert!(errors[1].starts_with("slot 0 stamp: it bears stamp sequent/1 ledger="), "{errors:?}");
-    let mend = report["findings"][0]["mend"].as_str().unwrap();
-    assert!(mend.contains("newest backup") && mend.contains("`sequent recover --bump N`"), "{mend}");
+    let advice = report["findings"][0]["advice"].as_str().unwrap();
+    assert!(advice.contains("newest backup") && advice.contains("`sequent recover --bump N`"), "{advice}");
     assert!(!ran.out.contains("not been started"), "{ran:?}");
     assert!(place.content("sequent-data") == before, "a look changes nothing");
 
@@ -81,7 +79,10 @@ fn what_the_advice_says_leads_out_with_a_backup_and_without() {
     empty(&place);
     copy_ledger(&place, "backup", "sequent-data");
     let errors = found(&place.run(&["doctor", "--json"]).as_json(), "error");
-    assert!(errors.len() == 1 && errors[0].starts_with("ledger mark: it is at version "), "{errors:?}");
+    assert!(
+        errors.len() == 1 && errors[0].starts_with("ledger ledger_behind: it is at version "),
+        "{errors:?}"
+    );
     place.text(&["recover", "--bump", "100"]);
     let next = place.numbers(&["next", "order"])[0];
     assert!(next > last[39], "{next} after {}", last[39]);
@@ -114,7 +115,7 @@ fn a_ledger_that_lost_its_layout_alone_is_no_new_one() {
     let place = Place::with_cluster();
     by_hand(&place, "ledger.db", "DELETE FROM layout");
     let errors = found(&place.run(&["doctor", "--json"]).as_json(), "error");
-    assert!(errors[0].starts_with("ledger stamp: the ledger has no layout any more"), "{errors:?}");
+    assert!(errors[0].starts_with("ledger wrong_ledger: the ledger has no layout any more"), "{errors:?}");
     place.run(&["show", "order"]).refused(3, &["has no layout any more", "put an empty ledger in its place"]);
 }
 
@@ -152,7 +153,7 @@ fn another_clusters_ledger_is_an_error_of_the_ledger() {
     }
     copy_ledger(&place, "other", "sequent-data");
     let errors = found(&place.run(&["doctor", "--json"]).as_json(), "error");
-    let start = "ledger stamp: another ledger is in the place of this cluster's: found ";
+    let start = "ledger wrong_ledger: another ledger is in the place of this cluster's: found ";
     assert!(errors[0].starts_with(start), "{errors:?}");
     place.run(&["show", "invoice"]).refused(3, &["RECOVERY_REQUIRED", "another ledger"]);
     assert_eq!(place.run(&["shards"]).code, Some(3));
@@ -165,7 +166,7 @@ fn warned(place: &Place, words: &str) {
     loop {
         let report = place.run(&["doctor", "--json"]).as_json();
         let warnings = found(&report, "warning");
-        if warnings.iter().any(|found| found.starts_with("ring server: ") && found.contains(words)) {
+        if warnings.iter().any(|found| found.starts_with("ring server_waits: ") && found.contains(words)) {
             return;
         }
         assert!(Instant::now() < until, "{words}: {report}");

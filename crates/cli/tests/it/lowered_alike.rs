@@ -19,7 +19,7 @@ fn a_row_and_a_cell_lowered_alike_are_told_and_repeat_nothing_once_they_are_adva
         by_hand(&place, "shard-1.db", &format!("UPDATE cells SET {cell}"));
         let report = doctor(&place, 0);
         let warnings = found(&report, "warning");
-        let start = "slot 1 counter: counter order: by its row and its cell it goes on above ";
+        let start = "slot 1 counter_behind_other_slots: counter order: it goes on above ";
         assert!(warnings.len() == 1 && warnings[0].starts_with(start), "{row}, {cell}: {report}");
         place.text(&["advance", "order", &needed(&report).max(given.highest() + 1).to_string()]);
         assert_eq!(found(&doctor(&place, 0), "warning"), [""; 0], "{row}, {cell}");
@@ -45,7 +45,7 @@ fn what_the_epoch_before_proves_is_an_error_however_alike_they_were_lowered() {
         let report = doctor(&place, 1);
         let errors = found(&report, "error");
         assert!(
-            errors.len() == 1 && errors[0].contains("of an epoch of it that has ended"),
+            errors.len() == 1 && errors[0].contains("but an epoch that has ended had the ceiling "),
             "{lowered}: {report}"
         );
         place.text(&["advance", "order", &needed(&report).max(given.highest() + 1).to_string()]);

@@ -20,7 +20,7 @@ fn a_loss_is_worked_out_printed_and_done_only_when_told() {
     assert_eq!(ran.code, Some(3), "{ran:?}");
     let command = format!("--since {since} --at-most-per-second 1000 --yes");
     assert!(ran.err.contains("nothing was done: ") && ran.err.contains(&command), "{ran:?}");
-    for words in ["1000 a second x (", " s since the copy + 17 restarts of ", "repeat numbers", "--yes"] {
+    for words in ["1000 a second x (", " s since the copy + 17 restarts of ", "numbers repeat", "--yes"] {
         assert!(ran.out.contains(words), "{words}: {ran:?}");
     }
     let estimate = place.run(&[&args[..], &["--json"]].concat()).as_json();

@@ -52,7 +52,7 @@ fn doctor_finds_a_ledger_from_before_a_resize_by_the_marker_too() {
     assert_eq!(ran.code, Some(1), "{ran:?}");
     let errors = found(&ran.as_json(), "error");
     let told = |error: &String| {
-        error.starts_with("ring mark: ")
+        error.starts_with("ring ledger_before_resize: ")
             && error.contains("the ledger is of generation 1 (")
             && error.contains("(generation 2)")
     };
@@ -73,5 +73,8 @@ fn doctor_finds_a_mark_of_the_layout_before_that_is_above_its_end() {
     assert_eq!(ran.code, Some(1), "{ran:?}");
     let errors = found(&ran.as_json(), "error");
     assert_eq!(errors.len(), 1, "{errors:?}");
-    assert!(errors[0].starts_with("ring mark: ") && errors[0].contains("generation 1"), "{errors:?}");
+    assert!(
+        errors[0].starts_with("ring ledger_behind: ") && errors[0].contains("generation 1"),
+        "{errors:?}"
+    );
 }

@@ -7,35 +7,34 @@
 use sequent_core::Condition;
 
 /// A cell far above a row that is in order.
-const CELL: &str = "delete its cell: it begins again above its ceiling; and find out who set it";
+const CELL: &str =
+    "delete its cell: the counter then begins again above its ceiling; and find out who set it";
 
 /// A row whose ceiling alone is far above all that is known of its counter.
-const CEILING: &str = "find out who wrote it; stop every server, and run nothing else that gives numbers; where its cell is there, \
-    open, of the row's epoch, and not far above the key's other slots itself, set `ceiling` in the ledger's row of that counter to the \
-    greatest of its `base`, its `seen` and its cell's value. Else nobody knows how far it was (a closed cell counts as gone): delete the \
-    cell where there is one, set `ceiling` to the greatest of its `base`, its `seen` and the `ceiling`s of the key's other slots, and \
-    then, before anything is given, `sequent advance NAME TO`, TO above the highest number of it that any caller has (where more is \
-    asked for, that). Then start the servers again";
+const CEILING: &str = "find out who wrote it, and stop every server. If its cell is open, of the row's epoch, and not itself far above \
+    the key's other slots, set `ceiling` in the ledger's row of that counter to the greatest of its `base`, its `seen` and its cell's \
+    value. Otherwise nothing shows how far it was: delete the cell if there is one (a closed cell counts as gone), set `ceiling` to the \
+    greatest of its `base`, its `seen` and the `ceiling`s of the key's other slots, and then, before anything is given, `sequent advance \
+    NAME TO`, TO above the highest number that any caller has, or what it asks for. Then start the servers again";
 
 /// A row that shows more than can have been taken.
-const ROW: &str = "find out who wrote it; unless the other slots were out for so long, stop every server, and run nothing else that \
-    gives numbers; where its cell is there, open, of the row's epoch, its store no old copy, and not far above the key's other slots \
-    itself, set `ceiling` in the ledger's row of that counter, and `base` and `seen` where they are higher, to its cell's value. Else \
-    nobody knows how far it was (a closed cell counts as gone): delete the cell where there is one, set the three to the greatest \
-    `ceiling` of the key's other slots and of the epochs before it (the ledger's history), and then, before anything is given, \
-    `sequent advance NAME TO`, TO above the highest number of it that any caller has (where more is asked for, that). Then start the \
-    servers again";
+const ROW: &str = "find out who wrote it, and stop every server, unless the other slots were out for so long. If its cell is open, of \
+    the row's epoch, its store no old copy, and not itself far above the key's other slots, set `ceiling` in the ledger's row of that \
+    counter, and `base` and `seen` where they are higher, to its cell's value. Otherwise nothing shows how far it was: delete the cell \
+    if there is one (a closed cell counts as gone), set the three to the greatest `ceiling` of the key's other slots and of its ended \
+    epochs (the ledger's history), and then, before anything is given, `sequent advance NAME TO`, TO above the highest number that any \
+    caller has, or what it asks for. Then start the servers again";
 
 /// A cell and its row, both of them.
-const BOTH: &str = "find out who wrote them; unless the other slots were out for so long, stop every server, and run nothing else \
-    that gives numbers; set both right at once: delete its cell, and in the ledger's row of that counter set `ceiling`, and `base` and \
-    `seen` where they are higher, to the greatest `ceiling` of the key's other slots and of the epochs before it (the ledger's history), \
-    but no lower than a `base` or `seen` that is not far above these. Then, before anything is given, `sequent advance NAME TO`, TO \
-    above the highest number of it that any caller has (where more is asked for, that), and start the servers again";
+const BOTH: &str = "find out who wrote them, and stop every server, unless the other slots were out for so long. Set both right at once: \
+    delete its cell, and in the ledger's row of that counter set `ceiling`, and `base` and `seen` where they are higher, to the greatest \
+    `ceiling` of the key's other slots and of its ended epochs (the ledger's history), but no lower than a `base` or `seen` that is not \
+    far above these. Then, before anything is given, `sequent advance NAME TO`, TO above the highest number that any caller has, or what \
+    it asks for. Then start the servers again";
 
 /// A cell far ahead without a row in the ledger: it may be the only record.
-const ROWLESS: &str = "where the ledger was lost, the value is right: leave the cell as it is, and `sequent advance NAME TO --leap`, TO at \
-    least the highest number of it that was given; otherwise find out who set it";
+const ROWLESS: &str = "if the ledger was lost, the value is right: leave the cell, and `sequent advance NAME TO --leap`, TO at least the \
+    highest number that was given; otherwise find out who set it";
 
 /// The advice about a leap, by the value that was found to be far ahead.
 pub const fn leap_advice(condition: Option<Condition>) -> &'static str {

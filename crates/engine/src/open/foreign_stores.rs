@@ -36,10 +36,6 @@ pub(crate) enum InPlace {
 /// Slots by the cluster and the ledger that their stamps name.
 type Slots = BTreeMap<(SequenceName, String), Vec<SlotIndex>>;
 
-/// The consequences of such stores.
-pub const CAUSES: &str = "no server gives numbers on it: they say RECOVERY_REQUIRED, and refuse to start; counted on from it, all \
-    numbers would come again";
-
 /// The advice if there is a backup.
 const BACKUP: &str = "stop every process; put the ledger's newest backup back, or name the right ledger in the configuration; then, \
     where `sequent doctor` says that this one went back, `sequent recover --since INSTANT`, when the backup was made, or \

@@ -24,7 +24,7 @@ pub(super) const PREREAD_MAX: Duration = Duration::from_secs(5);
 pub const UNKNOWN_COUNTER: &str = "the ledger knows of no number of this counter";
 
 /// Text for a row whose ceiling is far more than its counter can have reached.
-pub const FAR_CEILING: &str = "the ledger's row has a ceiling of";
+const FAR_CEILING: &str = "the ledger's row has a ceiling of";
 
 /// The row of a counter, read together with the others of its key.
 pub(super) struct PrefetchedRow {

@@ -23,14 +23,15 @@ use sequent_core::{
 
 use crate::{guard::Shared, plausibility::SiblingSlots, shard::Shard};
 use acquire::PrefetchedRow;
-pub use acquire::{FAR_CEILING, UNKNOWN_COUNTER};
+pub use acquire::UNKNOWN_COUNTER;
 pub(crate) use advance::{decreed, is_past};
 use ceiling::rate::Rate;
 pub(crate) use ceiling::report::GivenAbove;
 use ceiling::report::{Adds, FormerEpoch, Told};
 pub use checks::jump::FAR_BOTH;
 use checks::monotonicity::Monotonicity;
-pub use checks::row_plausibility::{CELL_AS_FAR, DOUBTED_ROW, Doubt, Evidence};
+pub(crate) use checks::row_plausibility::Evidence;
+pub use checks::row_plausibility::{CELL_AS_FAR, DOUBTED_ROW};
 use dirty_sets::Places;
 pub(crate) use dirty_sets::{DirtySets, PAGE, Walk};
 pub(crate) use first_value::FirstValue;

@@ -1,96 +1,75 @@
 //! Second read of counters that running servers may be changing.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
-use sequent_core::{Examination, InstanceId, Key, SlotIndex};
+use sequent_core::SlotIndex;
 use sequent_engine::{status::OBEYED_WITHIN, stores::Shard};
 
 use super::{
-    Speaks, Verdict,
-    high_water::Reaches,
-    history_bounds::Elsewhere,
-    judge_all,
-    keys::{Rows, cells_of, counters_of, rows_of},
+    Ledgered, Verdict,
+    keys::{Selected, cells, cells_of},
+    rows::{KeyRows, rows_of},
 };
-use crate::doctor::{Doctor, collect};
+use crate::doctor::{Doctor, collect, findings::Kind};
 
 /// Pause between two reads of counters that running servers may be changing.
 const PAUSE: Duration = Duration::from_millis(200);
 
 impl Doctor<'_> {
-    /// The final verdicts on counters. Counters that servers may be changing are read again. Those still
-    /// above their ceilings are read once more, after the time that a raise takes.
-    pub(crate) async fn judge(
+    /// The final verdicts. Each counter is read again, because servers may be changing it. Those above their
+    /// ceilings are read once more, after the time that a raise takes.
+    pub(crate) async fn confirm(
         &self,
-        (shards, generation): (&[Shard], u64),
+        shards: &[Shard],
         first: Vec<Verdict>,
-        elsewhere: &Elsewhere,
+        known: Ledgered<'_>,
     ) -> Vec<Verdict> {
-        let (passing, mut verdicts): (Vec<Verdict>, Vec<Verdict>) =
-            first.into_iter().partition(|verdict| verdict.kind.passes());
-        let again = self.look_again((shards, generation), passing, elsewhere, PAUSE).await;
-        let (above, passed): (Vec<Verdict>, Vec<Verdict>) =
-            again.into_iter().partition(Verdict::is_far_above);
-        verdicts.extend(passed);
+        let again = self.look_again(shards, first, known, PAUSE).await;
+        let is_above = |verdict: &Verdict| verdict.fault.kind == Kind::CounterAboveCeiling;
+        let (above, mut verdicts): (Vec<Verdict>, Vec<Verdict>) = again.into_iter().partition(is_above);
         // A server that was without the ledger raises at its next heartbeat.
-        let patience = OBEYED_WITHIN + self.config.ring.health.attempt_timeout;
-        let stay = self.look_again((shards, generation), above.clone(), elsewhere, patience).await;
-        verdicts.extend(stay.into_iter().map(|verdict| verdict.staying(&above)));
+        let patience = OBEYED_WITHIN + self.limit();
+        let last = self.look_again(shards, above.clone(), known, patience).await;
+        verdicts.extend(last.into_iter().filter(|verdict| !is_above(verdict) || verdict.stays_above(&above)));
         verdicts
     }
 
-    /// The counters of these verdicts, read again after a pause.
+    /// The counters of these verdicts, read and judged again after a pause. What can't be read a second time
+    /// keeps its verdict.
     async fn look_again(
         &self,
-        (shards, generation): (&[Shard], u64),
-        passing: Vec<Verdict>,
-        elsewhere: &Elsewhere,
+        shards: &[Shard],
+        verdicts: Vec<Verdict>,
+        known: Ledgered<'_>,
         pause: Duration,
     ) -> Vec<Verdict> {
-        if passing.is_empty() {
-            return passing;
+        if verdicts.is_empty() {
+            return verdicts;
         }
         tokio::time::sleep(pause).await;
-        let keys = |slot| {
-            let of_slot = passing.iter().filter(move |verdict| verdict.counter.slot == slot);
-            of_slot.map(|verdict| verdict.counter.key.clone()).collect::<Vec<Key>>()
-        };
-        let again = shards.iter().filter(|shard| !keys(shard.part.slot).is_empty());
-        let asks = again.map(|shard| (shard.clone(), cells_of(&keys(shard.part.slot), generation))).collect();
+        let mut selected = Selected::new();
+        for Verdict { counter, .. } in &verdicts {
+            selected.entry(counter.slot).or_default().push(counter.clone());
+        }
+        let generation = known.terms.generation;
+        let asks = shards
+            .iter()
+            .filter_map(|shard| Some((shard.clone(), cells_of(selected.get(&shard.part.slot)?, generation))));
         let env = &self.options.env;
         let before = collect::into_ledger(&*self.ledger, env).await;
-        let seen = collect::into_shards(asks, env).await;
+        let seen = collect::into_shards(asks.collect(), env).await;
         let after = collect::into_ledger(&*self.ledger, env).await;
-        match (before.found, after.found) {
-            (Ok(before), Ok(after)) => {
-                let speaks = &after.inspection.instance;
-                // After a resize in between, these are cells of the previous layout, with other raw ids.
-                let is_same = after.layout.as_ref().is_some_and(|record| record.generation == generation);
-                let reaches = if is_same { self.reaches(&after).await } else { Reaches::default() };
-                let nothing = Elsewhere::default();
-                let elsewhere = if is_same { elsewhere } else { &nothing };
-                let (before, after) = (rows_of(Some(&before)), rows_of(Some(&after)));
-                judged(&seen, keys, ((&before, &after), (&reaches, elsewhere)), speaks)
-            }
-            // If the second read fails, the first one counts.
-            _ => passing,
+        let (Ok(before), Ok(after)) = (before.found, after.found) else { return verdicts };
+        if after.layout.as_ref().is_none_or(|record| record.generation != generation) {
+            // After a resize in between, these are cells of the previous layout, with other raw ids.
+            return Vec::new();
         }
+        let (rows, by_key) = ((rows_of(&before), rows_of(&after)), KeyRows::of(&after.rows));
+        let known = Ledgered { before: &rows.0, after: &rows.1, by_key: &by_key, ..known };
+        let read: BTreeSet<SlotIndex> =
+            seen.iter().filter(|(_, looked)| looked.found.is_ok()).map(|(slot, _)| *slot).collect();
+        let mut again = known.judge(cells(&selected, &seen), &after.inspection.instance);
+        again.extend(verdicts.into_iter().filter(|verdict| !read.contains(&verdict.counter.slot)));
+        again
     }
-}
-
-pub(crate) fn judged(
-    seen: &[(SlotIndex, collect::Looked<Examination>)],
-    keys: impl Fn(SlotIndex) -> Vec<Key>,
-    (rows, reaches): ((&Rows, &Rows), (&Reaches, &Elsewhere)),
-    ledger: &InstanceId,
-) -> Vec<Verdict> {
-    let mut verdicts = Vec::new();
-    for (slot, looked) in seen {
-        let Ok(found) = &looked.found else { continue };
-        let counters = counters_of(*slot, keys(*slot));
-        let cells = counters.iter().zip(&found.cells);
-        let speaks = Speaks { store: &found.inspection.instance, ledger };
-        verdicts.extend(judge_all(cells, rows, reaches, speaks));
-    }
-    verdicts
 }

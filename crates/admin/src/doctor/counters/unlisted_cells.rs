@@ -6,17 +6,18 @@ use std::{
     sync::Arc,
 };
 
-use sequent_core::{Key, LedgerExamination, SlotIndex, SourceError, ledger::Periods};
+use sequent_core::{Key, LedgerExamination, SlotIndex, SourceError};
 use sequent_engine::{bootstrap::FIRST_CALL_FACTOR, stores::Shard};
 
-use super::meaning::KEYS_NAMED_MAX;
+use super::{grouped, terms::Terms};
 use crate::{
     ceiling_view::{Permitted, without_generation},
     cell_scan::{Extent, Pages, extent_of},
     doctor::{
         Doctor,
         collect::ROWS_MAX,
-        report::{Finding, Severity, Site},
+        findings::Kind,
+        report::{Finding, Site},
     },
 };
 
@@ -37,21 +38,18 @@ pub(crate) struct Strays {
 }
 
 impl Doctor<'_> {
-    /// Lists cells in force whose keys have no row. If not all rows were read, none can be determined.
-    pub(crate) async fn strays(
-        &self,
-        held: &LedgerExamination,
-        (generation, floor): (u64, u64),
-        (shards, fences): (&[Shard], BTreeMap<Periods, u64>),
-    ) -> Strays {
-        if held.rows.len() >= ROWS_MAX {
+    /// Lists cells in force whose keys have no row. If not all rows were read, none can be determined. Without
+    /// fences, a period that is over looks like a lost row.
+    pub(crate) async fn strays(&self, held: &LedgerExamination, terms: &Terms, shards: &[Shard]) -> Strays {
+        let Terms { generation, floor, .. } = *terms;
+        let Some(fences) = terms.fences.clone().filter(|_| held.rows.len() < ROWS_MAX) else {
             return Strays::default();
-        }
+        };
         let known: BTreeSet<&Key> = held.rows.iter().map(|(counter, _)| &counter.key).collect();
         let rows = held.rows.iter().map(|(counter, row)| (counter.clone(), row.ceiling)).collect();
         let permitted = Arc::new(Permitted::held(rows, (generation, floor), fences));
         let stores = shards.iter().map(|shard| (shard.part.slot, Arc::clone(&shard.store)));
-        let limit = self.config.ring.health.attempt_timeout * FIRST_CALL_FACTOR;
+        let limit = self.limit() * FIRST_CALL_FACTOR;
         let extent = extent_of(stores, Some(&permitted), Pages { most: PAGES_MAX, limit }).await;
         Strays { floor, ..Strays::of(&extent, generation, |key| known.contains(key)) }
     }
@@ -72,7 +70,8 @@ impl Strays {
                 }
             }
         }
-        let untold = extent.untold.iter().map(|slot| (*slot, "its kind of store lists no cells".to_owned()));
+        let untold =
+            extent.untold.iter().map(|slot| (*slot, "this kind of store can't list cells".to_owned()));
         let cut = extent.cut.iter().map(|slot| (*slot, "it holds more cells than are read".to_owned()));
         let unread = |(slot, error): &(SlotIndex, SourceError)| (*slot, error.to_string());
         let mut unseen: Vec<_> = untold.chain(cut).chain(extent.unread.iter().map(unread)).collect();
@@ -90,51 +89,25 @@ impl Strays {
 
     /// Findings of a slot: cells of previous layouts, and what was not examined.
     pub(crate) fn findings(&self, slot: SlotIndex) -> impl Iterator<Item = Finding> {
-        let before = self.before.get(&slot).and_then(|cells| lost(slot, cells, self.floor));
-        before.into_iter().chain(self.unlooked(slot))
-    }
-
-    fn unlooked(&self, slot: SlotIndex) -> impl Iterator<Item = Finding> {
-        let own = self.unseen.iter().filter(move |(of, _)| *of == slot);
-        own.map(|(slot, cause)| {
-            let found = format!("not all of its cells were looked for: {cause}");
-            let causes =
-                "a cell whose row is gone, of a key that no row and no definition names, is not found here";
-            Finding::new(Severity::Info, Site::Slot(*slot), "counter", found).causes(causes)
-        })
+        // A recovery left the floor, and had the operator confirm such cells.
+        let before = self.before.get(&slot).filter(|_| self.floor == 0);
+        let unseen = self.unseen.iter().filter(move |(of, _)| *of == slot).map(|(slot, cause)| {
+            let found = format!("cells without a row were not all looked for: {cause}");
+            Finding::new(Kind::NotExamined, Site::Slot(*slot), found)
+        });
+        before.and_then(|cells| lost(slot, cells)).into_iter().chain(unseen)
     }
 }
 
-/// The finding for cells of previous layouts whose keys have no row. Only the floor shows how far these keys
-/// are, and raw ids of another layout can't be compared with it.
-fn lost(slot: SlotIndex, cells: &[(Key, u64)], floor: u64) -> Option<Finding> {
+/// The finding for cells of previous layouts whose keys have no row in the present one.
+fn lost(slot: SlotIndex, cells: &[(Key, u64)]) -> Option<Finding> {
     let (cell, value) = cells.first()?;
-    let keys: Vec<String> =
-        cells.iter().take(KEYS_NAMED_MAX).map(|(cell, _)| without_generation(cell).to_string()).collect();
-    let what = format!(
-        "its cell of a layout before (generation {}) is at raw id {value} of that layout, and the ledger has no row of the key",
+    let text = format!(
+        "its cell of a previous layout (generation {}) is at raw id {value} of that layout, and the ledger has no row of the key",
         cell.generation()
     );
-    let found = match cells.len() {
-        1 => format!("counter {}: {what}", keys.concat()),
-        count => format!("{count} counters; of the first, {}: {what}", keys[0]),
-    };
-    // A recovery's named loss covers these cells, too.
-    let (severity, causes) = match floor {
-        0 => (
-            Severity::Error,
-            "a hand deleted the rows, or the ledger was put back from a copy: numbers of it that were given come again",
-        ),
-        _ => (
-            Severity::Warning,
-            "a recovery named a loss, above which the key begins; where that layout had more bits (n + m) than the present one, \
-             numbers of it come again unless the loss was that much greater",
-        ),
-    };
-    let mend = "stop every server; put back the ledger's newest backup and `sequent recover`, or `sequent advance NAME TO`, TO above \
-                the highest number of it that any caller has";
-    let finding = Finding::new(severity, Site::Slot(slot), "counter", found).causes(causes).mend(mend);
-    Some(Finding { keys, ..finding })
+    let counters = cells.iter().map(|(cell, _)| (without_generation(cell).to_string(), &*text));
+    Some(grouped(Kind::CounterWithoutRow, slot, counters))
 }
 
 #[cfg(test)]
@@ -142,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cell_of_a_layout_before_is_told_where_its_key_has_no_row_at_all() {
+    fn a_cell_of_a_previous_layout_is_found_if_its_key_has_no_row_at_all() {
         let key = Key::from_stored;
         let cells = [("order", 900), ("bill", 7), ("order|~2", 5), ("young|~2", 3)];
         let rowless = cells.map(|(cell, value)| (key(cell), BTreeMap::from([(1, value)])));
@@ -150,12 +123,12 @@ mod tests {
         extent.rowless = rowless.into();
         let strays = Strays::of(&extent, 2, |key| key.as_str() == "bill");
         let found: Vec<Finding> = strays.findings(1).collect();
-        assert_eq!((found.len(), found[0].severity), (1, Severity::Error), "{found:?}");
+        assert_eq!((found.len(), found[0].kind), (1, Kind::CounterWithoutRow), "{found:?}");
         assert_eq!(found[0].keys, ["order"]);
         assert!(found[0].found.contains("(generation 1) is at raw id 900 of that layout"), "{found:?}");
         assert_eq!(strays.keys(1).map(Key::as_str).collect::<Vec<_>>(), ["order", "young"]);
         assert_eq!(strays.findings(0).count(), 0);
         let recovered = Strays { floor: 9, ..strays };
-        assert!(recovered.findings(1).all(|found| found.severity == Severity::Warning));
+        assert_eq!(recovered.findings(1).count(), 0, "`recover` had them confirmed");
     }
 }

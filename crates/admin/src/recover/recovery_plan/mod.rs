@@ -23,8 +23,8 @@ const COUNTERS_MAX: usize = 1 << 16;
 const NAMED_MAX: usize = 5;
 
 /// Why no cell proves a sufficient bump.
-const NOTHING_NEWER: &str = "no store at hand is newer than the ledger, so that nothing here shows how far the numbers had come: N is a \
-    person's word";
+const NOTHING_NEWER: &str = "no store is newer than the ledger, so nothing shows how far the numbers had come: only the operator \
+    vouches for N";
 
 /// What a recovery would skip, and why an operator must confirm it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -57,16 +57,16 @@ impl Admin {
     pub(crate) async fn plan_of(&self, loss: Loss, extent: &Extent) -> Result<RecoveryPlan, OpenError> {
         let mut cautions = extent.warnings(self.0.record.generation);
         if !self.is_bare().await? && self.0.trouble().await.is_none() && !self.has_moved().await {
-            let nothing = "nothing shows that anything was lost: the ledger is behind no mark at hand, and was neither copied nor emptied";
+            let nothing = "nothing shows that anything was lost: the ledger is not behind any mark that was read, and was neither copied nor emptied";
             cautions.insert(0, nothing.to_owned());
         }
         let (limit, ledger) = (self.limit(), self.ledger());
         let unusable = |error| OpenError::of_source(&error);
         let rows = within(limit, "read the rows", ledger.list(None, COUNTERS_MAX)).await.map_err(unusable)?;
-        let doubted = self.doubted(&rows).await.map_err(unusable)?;
-        cautions.extend(doubted.iter().map(|row| {
+        let suspects = self.suspects(&rows).await.map_err(unusable)?;
+        cautions.extend(suspects.iter().map(|row| {
             let line = row.line();
-            format!("a row that nobody believes would be raised as it is, and its counter gives nothing before it is set right: {line}")
+            format!("a row is implausible. It would be raised as it is, and its counter gives nothing before the row is set right: {line}")
         }));
         let dense = within(limit, "read the dense counters", ledger.dense(None, COUNTERS_MAX)).await;
         let dense = dense.map_err(unusable)?;
@@ -116,12 +116,12 @@ impl Admin {
         why.extend(extent.untold_lines());
         why.extend(extent.unread.iter().map(|(slot, _)| {
             format!(
-                "slot {slot}: its cells can't be read, so that N alone keeps what it gave from coming again"
+                "slot {slot}: its cells can't be read, so only N prevents that its numbers are given again"
             )
         }));
         let is_absent = |slot: &SlotIndex| !self.0.shards.iter().any(|shard| shard.part.slot == *slot);
         why.extend((0..self.layout().slots()).filter(is_absent).map(|slot| {
-            format!("slot {slot}: the configuration names no store for it, so that N alone keeps what it gave from coming again")
+            format!("slot {slot}: the configuration names no store for it, so only N prevents that its numbers are given again")
         }));
         let is_dense = |body: &Body| body.placement() == Placement::Dense;
         let dense: Vec<&str> =
@@ -130,7 +130,7 @@ impl Admin {
             let shown = dense.iter().take(NAMED_MAX).copied().collect::<Vec<_>>().join(", ");
             let more = if dense.len() > NAMED_MAX { ", …" } else { "" };
             why.push(format!(
-                "dense sequences are counted in the ledger alone, so that no cell shows how far they had come: {shown}{more}"
+                "dense sequences are counted in the ledger only, so no cell shows how far they had come: {shown}{more}"
             ));
         }
         Ok(why)
@@ -164,8 +164,8 @@ impl Admin {
             return false;
         }
         let known = within(self.limit(), "read the instances on record", self.ledger().known()).await;
-        let speaks = within(self.limit(), "open the ledger", self.ledger().inspect()).await;
-        let (Ok(known), Ok(speaks)) = (known.map_err(|error| of_ledger(&error)), speaks) else {
+        let opened = within(self.limit(), "open the ledger", self.ledger().inspect()).await;
+        let (Ok(known), Ok(opened)) = (known.map_err(|error| of_ledger(&error)), opened) else {
             return false;
         };
         let mut found = Vec::new();
@@ -174,7 +174,7 @@ impl Admin {
                 found.push((shard.part.slot, inspection.instance));
             }
         }
-        let found: Vec<_> = found.iter().map(|(slot, speaks)| (*slot, speaks)).collect();
-        sequent_guard::all_moved(&known, &speaks.instance, &found)
+        let found: Vec<_> = found.iter().map(|(slot, opened)| (*slot, opened)).collect();
+        sequent_guard::all_moved(&known, &opened.instance, &found)
     }
 }

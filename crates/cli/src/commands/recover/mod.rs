@@ -63,7 +63,7 @@ impl Recover {
             Loss::Bump(bump) => {
                 let (without, mut cautions) = (self.slots(), running(cluster).await?);
                 cautions.extend(without.iter().map(|slot| {
-                    format!("slot {slot} is not seen, so that N alone keeps what it gave from coming again")
+                    format!("slot {slot} is not read, so only N prevents that its numbers are given again")
                 }));
                 let named = NamedLoss { bump, without, cautions, is_confirmed: self.yes };
                 cluster.admin_after_loss(&named).await?

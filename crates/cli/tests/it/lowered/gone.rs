@@ -15,8 +15,7 @@ fn a_slot_without_row_and_cell_is_told_beside_others_that_are_far_on_and_repeats
     by_hand(&place, "ledger.db", "DELETE FROM counters WHERE slot = 1");
     by_hand(&place, "shard-1.db", "DELETE FROM cells");
     let warnings = found(&doctor(&place, 0), "warning");
-    let start =
-        "slot 1 counter: counter order: it has neither row nor cell, and the key's other slots are at ";
+    let start = "slot 1 counter_behind_other_slots: counter order: it has neither row nor cell, and the key's counters ";
     assert!(warnings.len() == 1 && warnings[0].starts_with(start), "{warnings:?}");
     given.more(&place, "order");
     given.more(&place, "order");
@@ -59,7 +58,7 @@ fn a_cell_of_a_key_that_no_row_and_no_definition_names_is_an_error() {
     by_hand(&place, "ledger.db", "DELETE FROM counters WHERE k LIKE 'repair%010'");
     let report = doctor(&place, 1);
     let errors = found(&report, "error");
-    let start = "slot 0 counter: counter repair|0:|3:010: its cell is at ";
+    let start = "slot 0 counter_without_row: counter repair|0:|3:010: its cell is at ";
     assert!(errors.len() == 4 && errors[0].starts_with(start), "{errors:?}");
     assert_eq!(report["findings"][0]["keys"], serde_json::json!(["repair|0:|3:010"]));
     place.text(&["advance", "repair", "5000", "--with", "area=010"]);
@@ -80,5 +79,5 @@ fn a_cell_closed_at_zero_whose_row_is_gone_is_an_error_where_nothing_else_tells_
     by_hand(&place, "shard-0.db", "UPDATE cells SET v = 0, open = 0");
     by_hand(&place, "ledger.db", "DELETE FROM counters WHERE slot = 0");
     let errors = found(&doctor(&place, 1), "error");
-    assert!(errors.len() == 1 && errors[0].contains("the ledger has lost its row"), "{errors:?}");
+    assert!(errors.len() == 1 && errors[0].contains("the ledger has no row of it"), "{errors:?}");
 }

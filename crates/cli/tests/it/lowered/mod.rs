@@ -59,11 +59,9 @@ pub(crate) fn doctor(place: &Place, code: i32) -> serde_json::Value {
     ran.as_json()
 }
 
-/// What a finding says that is needed at least: `TO is at least 4712 for counter order`.
+/// The least number that the first finding's advice names: `Advance counter order to at least 4712.`
 pub(crate) fn needed(report: &serde_json::Value) -> u64 {
-    let mend = report["findings"][0]["mend"].as_str().unwrap();
-    let (_, rest) = mend
-        .split_once("so that the row is written anew, TO is at least ")
-        .unwrap_or_else(|| panic!("{mend}"));
-    rest.split(' ').next().unwrap().parse().unwrap()
+    let advice = report["findings"][0]["advice"].as_str().unwrap();
+    let (_, rest) = advice.split_once(" to at least ").unwrap_or_else(|| panic!("{advice}"));
+    rest.split('.').next().unwrap().parse().unwrap()
 }

@@ -28,11 +28,11 @@ const PER_SECOND_MAX: u64 = LEAP_CAP;
 
 /// Why a row is implausible.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Doubt {
+pub(crate) struct Doubt {
     /// The part that is too far: the row, row and cell, or the row's ceiling.
-    pub condition: Condition,
+    pub(crate) condition: Condition,
     /// The same as text, for people.
-    pub text: String,
+    pub(crate) text: String,
 }
 
 impl fmt::Display for Doubt {
@@ -41,17 +41,17 @@ impl fmt::Display for Doubt {
     }
 }
 
-/// Evidence for judging a row's claim: used by servers, a resize, and `sequent doctor`.
+/// Evidence for judging a row's claim: used by servers and a resize.
 #[derive(Debug, Clone, Copy)]
-pub struct Evidence<'a> {
+pub(crate) struct Evidence<'a> {
     /// The store's present instance.
-    pub store: &'a InstanceId,
+    pub(crate) store: &'a InstanceId,
     /// The cell's value; `None` if there is no cell of the row's epoch.
-    pub value: Option<u64>,
+    pub(crate) value: Option<u64>,
     /// The ledger's clock, in milliseconds since 1970.
-    pub clock_ms: u64,
+    pub(crate) clock_ms: u64,
     /// Evidence outside row and cell.
-    pub outside: Plausibility,
+    pub(crate) outside: Plausibility,
 }
 
 impl Evidence<'_> {
@@ -68,7 +68,7 @@ impl Evidence<'_> {
     }
 
     /// Why the row is implausible; `None` if it is plausible.
-    pub fn against(&self, row: &Row) -> Option<Doubt> {
+    pub(crate) fn against(&self, row: &Row) -> Option<Doubt> {
         self.against_base(row).or_else(|| self.against_seen(row))
     }
 
