@@ -30,6 +30,11 @@ impl Http {
         Ok(Self { sender })
     }
 
+    /// Whether the connection still takes requests: the server may have said that it ends.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.sender.is_closed()
+    }
+
     /// One request, and its answer whole.
     pub(crate) async fn ask(&mut self, method: Method, path: &str) -> Result<Answer, String> {
         self.say(method, path, String::new()).await

@@ -153,9 +153,10 @@ impl Notes {
 }
 
 async fn ask(http: &mut Option<Http>, api: SocketAddr, name: &str, count: usize) -> Result<Vec<u64>, String> {
+    // A server asks connections of some age to be made anew.
     let mut own = match http.take() {
-        Some(own) => own,
-        None => Http::connect(api).await?,
+        Some(own) if own.is_open() => own,
+        _ => Http::connect(api).await?,
     };
     let outcome = own.next_of(name, count).await;
     // A refusal leaves the connection as it is; another error means that it is gone.

@@ -1,7 +1,8 @@
-//! How a draining server asks its peers to reconnect elsewhere: `connection: close` over HTTP/1, GOAWAY over HTTP/2.
+//! How a server asks its peers to reconnect elsewhere, as it drains or as a connection reaches its maximal age: `connection: close`
+//! over HTTP/1, GOAWAY over HTTP/2.
 //!
-//! An idle HTTP/1 connection is never closed during a drain. A request may be on its way, and its caller could not
-//! know whether it was processed. The next response carries `connection: close` instead. GOAWAY needs no such care,
+//! An idle HTTP/1 connection is not closed for that. A request may be on its way, and its caller could not know whether
+//! it was processed. The next response carries `connection: close` instead. GOAWAY needs no such care,
 //! since it names the last stream that was processed.
 
 use std::{
@@ -12,6 +13,7 @@ use std::{
 
 use http::{HeaderValue, Response, header};
 use hyper::service::Service;
+use tokio::time::Instant;
 
 use crate::shutdown::phase::{Phase, PhaseWatch};
 
@@ -21,16 +23,17 @@ pub(crate) fn goaway_phase(closes: Phase) -> Phase {
     if closes == Phase::Closing { Phase::Draining } else { closes }
 }
 
-/// Service that adds `connection: close` to HTTP/1 responses from a given phase on.
+/// Service that adds `connection: close` to HTTP/1 responses from a given phase or time on.
 pub(crate) struct ConnectionClose<S> {
     service: S,
     phases: PhaseWatch,
     closes_from: Phase,
+    closes_at: Instant,
 }
 
 impl<S> ConnectionClose<S> {
-    pub(crate) fn new(service: S, phases: PhaseWatch, closes_from: Phase) -> Self {
-        Self { service, phases, closes_from }
+    pub(crate) fn new(service: S, phases: PhaseWatch, (closes_from, closes_at): (Phase, Instant)) -> Self {
+        Self { service, phases, closes_from, closes_at }
     }
 }
 
@@ -46,7 +49,7 @@ where
     fn call(&self, request: R) -> Self::Future {
         ConnectionCloseFuture {
             answer: self.service.call(request),
-            is_last: self.phases.has_reached(self.closes_from),
+            is_last: self.phases.has_reached(self.closes_from) || Instant::now() >= self.closes_at,
         }
     }
 }

@@ -21,19 +21,19 @@ enum CloseReason {
     ResponsesUnread,
 }
 
-/// Drives a connection until it is closed: by its peer, by age, because its peer leaves responses unread, or in the
-/// phase `closes_at` once its requests are answered.
+/// Drives a connection until it is closed: by its peer, at `max_age` if there is one, because its peer leaves responses unread,
+/// or in the phase `closes_at` once its requests are answered.
 pub(crate) async fn serve_until_closed<C: GracefulConnection>(
     connection: C,
     (phases, closes_at): (PhaseWatch, Phase),
-    unread: ConnectionUnread,
+    (max_age, unread): (Option<Duration>, ConnectionUnread),
 ) -> Result<(), C::Error> {
     let mut connection = pin!(connection);
     let watch = unread.clone();
     let mut reason = PollOnWake::new(async move {
         tokio::select! {
             () = phases.wait_until(closes_at) => CloseReason::ServerClosing,
-            () = tokio::time::sleep(max_age()) => CloseReason::MaxAge,
+            () = tokio::time::sleep(max_age.unwrap_or_default()), if max_age.is_some() => CloseReason::MaxAge,
             () = watch.overdue() => CloseReason::ResponsesUnread,
         }
     });
@@ -61,6 +61,6 @@ pub(crate) async fn serve_until_closed<C: GracefulConnection>(
 }
 
 /// Maximal age with jitter, so that connections that were opened together are not closed together.
-fn max_age() -> Duration {
+pub(crate) fn max_age() -> Duration {
     CONNECTION_AGE.mul_f64(1.0 + OsEntropy.fraction() / 10.0)
 }

@@ -22,12 +22,13 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::TcpStream,
+    time::Instant,
 };
 
 use crate::{
     connection::{
         goaway::{ConnectionClose, goaway_phase},
-        graceful_close::serve_until_closed,
+        graceful_close::{max_age, serve_until_closed},
         idle_timeout_io::IdleTimeoutIo,
         inline_executor::InlineExecutor,
     },
@@ -88,16 +89,18 @@ async fn serve_io<I, S, B>(
     let service = TrackUnread::new(service, unread.clone());
     let ended = match protocol {
         Protocol::Http1(head) => {
-            let service = ConnectionClose::new(service, phases.clone(), goaway_phase(closes));
-            serve_until_closed(http1_builder(head).serve_connection(io, service), (phases, closes), unread)
-                .await
+            let ends = (goaway_phase(closes), Instant::now() + max_age());
+            let service = ConnectionClose::new(service, phases.clone(), ends);
+            let connection = http1_builder(head).serve_connection(io, service);
+            serve_until_closed(connection, (phases, closes), (None, unread)).await
         }
         Protocol::Http2 => {
             // A connection that is accepted during the drain is served. With an immediate GOAWAY its peer would only
             // reconnect.
             let is_late = phases.has_reached(goaway_phase(closes));
             let ends = if is_late { closes } else { goaway_phase(closes) };
-            serve_until_closed(http2_builder().serve_connection(io, service), (phases, ends), unread).await
+            let connection = http2_builder().serve_connection(io, service);
+            serve_until_closed(connection, (phases, ends), (Some(max_age()), unread)).await
         }
     };
     if let Err(error) = ended {
@@ -141,13 +144,14 @@ mod frames;
 mod tests {
     use super::*;
     use crate::limits::{
-        ADMIN_HEAD_TIMEOUT, HEAD_TIMEOUT, UNREAD_INTERVAL, UNREAD_INTERVALS, response_budget::ResponseBudget,
+        ADMIN_HEAD_TIMEOUT, CONNECTION_AGE, HEAD_TIMEOUT, UNREAD_INTERVAL, UNREAD_INTERVALS,
+        response_budget::ResponseBudget,
     };
     use bytes::Bytes;
     use http_body_util::Full;
     use tokio::{
         io::{AsyncReadExt, AsyncWriteExt, copy, duplex, sink, split},
-        time::{Instant, timeout},
+        time::timeout,
     };
 
     #[allow(clippy::cast_possible_truncation, reason = "a few")]
@@ -235,5 +239,34 @@ mod tests {
                 assert!(lasted >= head && lasted < head + A_MOMENT, "{sent:?}: {lasted:?}, and not {head:?}");
             }
         }
+    }
+
+    /// A request may be on its way when a connection reaches its maximal age.
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_of_maximal_age_answers_its_last_request_and_says_that_it_ends() {
+        let (mut here, there) = duplex(1 << 16);
+        let answer = |_| std::future::ready(Ok(Response::new(Full::new(Bytes::from_static(ANSWER)))));
+        let (_sender, phases) = PhaseWatch::new();
+        let served = serve_io(
+            Protocol::Http1(HEAD_TIMEOUT),
+            there,
+            hyper::service::service_fn(answer),
+            ((phases, Phase::Closing), ResponseBudget::default().connection()),
+        );
+        let (served, began) = (tokio::spawn(served), Instant::now());
+        let mut said = String::new();
+        while !said.contains("connection: close") {
+            assert!(began.elapsed() < CONNECTION_AGE * 2, "it goes on for ever");
+            #[allow(clippy::disallowed_methods, reason = "paused time, in a test")]
+            tokio::time::sleep(HEAD_TIMEOUT / 2).await;
+            here.write_all(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+            let mut bytes = [0; 1024];
+            let count = here.read(&mut bytes).await.unwrap();
+            said = String::from_utf8_lossy(&bytes[..count]).into_owned();
+            assert!(said.starts_with("HTTP/1.1 200"), "unanswered after {:?}", began.elapsed());
+        }
+        assert!(began.elapsed() >= CONNECTION_AGE, "{:?}", began.elapsed());
+        assert_eq!(here.read(&mut [0; 8]).await.unwrap(), 0, "the end");
+        served.await.unwrap();
     }
 }
