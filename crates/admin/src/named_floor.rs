@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sequent_core::{
     SourceError,
-    ledger::{Ledger, LedgerNote, NoteSubject},
+    ledger::{Ledger, LedgerNote, NoteSubject, ResizeStep},
 };
 use sequent_engine::ledger_timeout::within;
 
@@ -18,7 +18,7 @@ use sequent_engine::ledger_timeout::within;
 /// Those of the ledger.
 pub(crate) async fn note(ledger: &dyn Ledger, bump: u64, limit: Duration) -> Result<(), SourceError> {
     let page = within(limit, "read the layout", ledger.page()).await?;
-    let Some(page) = page.filter(|page| page.next.is_none()) else { return Ok(()) };
+    let Some(page) = page.filter(|page| page.step == ResizeStep::InForce) else { return Ok(()) };
     let note = LedgerNote { about: NoteSubject::Floor { generation: page.generation }, to: bump };
     within(limit, "note the floor", ledger.note(&note)).await.map(drop)
 }

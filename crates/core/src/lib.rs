@@ -25,6 +25,7 @@ mod source;
 mod span;
 mod stamp;
 mod store;
+mod transitions;
 mod why;
 
 pub use block::{Block, BlockError};
@@ -50,6 +51,7 @@ pub use source::{BoxFuture, Source};
 pub use span::{Fits, Span, SpanError};
 pub use stamp::{LedgerId, Stamp, StampError};
 pub use store::{Cell, Durability, DurabilityClass, Inspection, Store, mark_of};
+pub use transitions::Transitions;
 pub use why::{SlotFailure, Why, line_of};
 
 /// Index of a slot in the ring, `0 .. 2^n`.

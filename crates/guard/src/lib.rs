@@ -6,6 +6,7 @@
 //!
 //! | step | where |
 //! |---|---|
+//! | the states of a counter, and their transitions | `counter/state.rs` |
 //! | join an epoch, or close, open, install | `counter/acquire.rs` |
 //! | the first value of a new counter | `counter/first_value.rs` |
 //! | take, and retry after an epoch or an instance ended | `counter/mod.rs` |
@@ -45,7 +46,7 @@ mod timeouts;
 
 pub use admission::all_moved;
 pub use config::{GuardConfig, Opening};
-pub use counter::{CELL_AS_FAR, DOUBTED_ROW, FAR_BOTH, UNKNOWN_COUNTER};
+pub use counter::{CELL_AS_FAR, COUNTER_TRANSITIONS, DOUBTED_ROW, FAR_BOTH, UNKNOWN_COUNTER};
 pub use guard::{Guard, Headroom};
 pub use jump_limit::{LeapBound, ahead_max as ceiling_ahead_max};
 pub use ledger_client::{LAYOUT_CHANGED, LedgerFault, all_forget, forgets, lossy};

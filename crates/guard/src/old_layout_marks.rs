@@ -87,7 +87,7 @@ pub(crate) async fn no_loss_dropped(
     page: &LayoutPage,
     limit: Duration,
 ) -> Result<(), SourceError> {
-    if !page.is_fenced {
+    if !page.step.is_fenced() {
         return Ok(());
     }
     let dropped =

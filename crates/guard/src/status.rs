@@ -47,7 +47,7 @@ pub struct CounterStatus {
 impl CounterStatus {
     pub(crate) fn of(guarded: &Guarded) -> Self {
         let state = guarded.state();
-        let grant = state.grant.as_ref().map(|grant| (grant.row.epoch, grant.ceiling));
+        let grant = state.grant().map(|grant| (grant.row.epoch, grant.ceiling));
         let ahead = guarded.wanted_room(&state, guarded.shared.config.outage).full;
         Self { counter: guarded.counter.clone(), grant, seen: state.seen, ahead }
     }

@@ -144,7 +144,7 @@ impl Changing {
     async fn generation(&self) -> u64 {
         use sequent_core::ledger::LayoutBook;
         let page = self.world.ledger.page().await.ok().flatten();
-        page.map_or(0, |page| page.generation - u64::from(page.is_fenced))
+        page.map_or(0, |page| page.generation - u64::from(page.step.is_fenced()))
     }
 
     async fn open_missing(&mut self) {

@@ -26,7 +26,7 @@ pub(super) async fn of(
     // Asked only if no layout is in force, so that the examination leaves as few traces as possible.
     found.filter(|found| found.layout.is_none())?;
     let page = within(limit, "read the layout", ledger.page()).await.ok()??;
-    page.change().filter(|_| page.is_fenced)
+    page.fenced_change()
 }
 
 /// The same examination without the facts about the unreadable layout: [`finding`] reports the resize

@@ -47,7 +47,7 @@ impl Admin {
         files.leave().await;
         match sight? {
             Some(sight) if sight.is_behind() => Err(OpenError::Refused(sight.too_old())),
-            Some(Sight { page, .. }) if page.is_fenced => Err(OpenError::Refused(
+            Some(Sight { page, .. }) if page.step.is_fenced() => Err(OpenError::Refused(
                 "the ledger is a copy made during a resize: the loss can't be computed across layouts; `sequent recover --bump N`, N at \
                  least how far the numbers of any sequence have come since the copy, then `sequent resize --go`"
                     .to_owned(),
@@ -131,12 +131,12 @@ impl Sight {
     /// Whether stores, or the data directory, have completed a resize that the ledger has not.
     fn is_behind(&self) -> bool {
         let Self { page, newest, .. } = self;
-        newest.generation > page.generation || newest.generation == page.generation && page.is_fenced
+        newest.generation > page.generation || newest.generation == page.generation && page.step.is_fenced()
     }
 
     /// Whether the ledger is amid a resize that no store has completed.
     fn is_amid(&self) -> bool {
-        self.page.is_fenced && !self.is_behind()
+        self.page.step.is_fenced() && !self.is_behind()
     }
 
     /// Names the loss. No store is stamped for the next layout yet, so the resize itself then finishes.
@@ -180,7 +180,7 @@ impl Sight {
              generation {}). Put a newer copy in its place. If there is none: stop every process, put an empty ledger in its \
              place, and `sequent recover --bump N` with the configuration of that layout, N at least the highest raw id that any \
              counter has reached (the highest number of any sequence, divided by 2^(n+m)); then define each sequence again",
-            page.generation - u64::from(page.is_fenced),
+            page.generation - u64::from(page.step.is_fenced()),
             newest.layout,
             newest.generation
         )

@@ -8,7 +8,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use sequent_core::{
     Env, ErrorKind, Layout, MarkPlace, Rules, SlotIndex, Store,
-    ledger::{LayoutPage, Ledger},
+    ledger::{LayoutPage, Ledger, ResizeStep},
 };
 use sequent_engine::{
     OpenError, Options,
@@ -96,7 +96,7 @@ impl Resizing {
     /// Does or finishes the resize, and returns the plan that it followed. Each step is passed to `tell`. If
     /// the layout is in force already, nothing is done and nothing made.
     pub async fn run(&self, tell: &(dyn Fn(Progress) + Sync)) -> Result<ResizeReport, OpenError> {
-        if self.page.next.is_none() && self.next == self.page.layout {
+        if self.page.step == ResizeStep::InForce && self.next == self.page.layout {
             let planned = self.plan().await?;
             if planned.state == report::IN_FORCE {
                 return Ok(planned);

@@ -1,6 +1,9 @@
 //! Slots and stores of the next layout, from the configurations and an operator's request.
 
-use sequent_core::{Layout, SlotIndex, ledger::LayoutPage};
+use sequent_core::{
+    Layout, SlotIndex,
+    ledger::{LayoutPage, ResizeStep},
+};
 use sequent_engine::{
     OpenError,
     config::{Config, ShardPart},
@@ -10,7 +13,7 @@ use super::Wish;
 
 /// n and m of the next layout.
 pub(super) fn next(config: &Config, page: &LayoutPage, wish: &Wish) -> Result<Layout, OpenError> {
-    let held = page.next.filter(|_| page.is_fenced).unwrap_or(page.layout);
+    let held = if let ResizeStep::Fenced(next) = page.step { next } else { page.layout };
     let n = wish.shard_bits.or(config.ring.shard_bits).unwrap_or_else(|| held.shard_bits());
     let m = wish.memory_bits.or(config.ring.memory_bits).unwrap_or_else(|| held.memory_bits());
     Layout::new(n, m).map_err(|error| OpenError::Refused(error.to_string()))

@@ -86,7 +86,7 @@ impl Resizing {
             named.filter(|slot| !at_hand.contains(slot)).chain(plan.new.clone()).collect();
         added.sort_unstable();
         let (from, to_be) = (report(&plan.change.from), report(&plan.change.next));
-        let state = match (plan.is_fenced, self.page.next) {
+        let state = match (plan.is_fenced, self.page.step.next()) {
             (true, _) => "fenced",
             (false, Some(_)) => "planned",
             (false, None) if self.is_in_force(&plan) => {

@@ -1,5 +1,6 @@
 //! Layout book: the ledger's record of the layout, and its change by a resize.
 
+use super::{RESIZE_TRANSITIONS, ResizeStep};
 use crate::{BoxFuture, Era, ErrorKind, InstanceId, Key, Layout, SequenceName, SlotIndex, SourceError};
 
 /// The layout in force.
@@ -45,22 +46,20 @@ pub struct LayoutPage {
     pub layout: Layout,
     /// The generation that a pass must name; while a change is fenced, the next layout's.
     pub generation: u64,
-    /// The next layout, during a change.
-    pub next: Option<Layout>,
-    /// Whether the old layout is already refused.
-    pub is_fenced: bool,
+    /// How far a change is.
+    pub step: ResizeStep,
 }
 
 impl LayoutPage {
     /// The page of a layout in force.
     pub fn of(record: &LayoutRecord) -> Self {
         let LayoutRecord { cluster, layout, generation } = record.clone();
-        Self { cluster, layout, generation, next: None, is_fenced: false }
+        Self { cluster, layout, generation, step: ResizeStep::InForce }
     }
 
     /// The layout in force. While a change is fenced there is none: the result is `Refused`, with advice.
     pub fn record(&self) -> Result<LayoutRecord, SourceError> {
-        if let (Some(next), true) = (self.next, self.is_fenced) {
+        if let ResizeStep::Fenced(next) = self.step {
             let context = format!(
                 "the ring is being changed from {} to {next} and gives no numbers until that is finished: run \
                  `sequent resize --go`",
@@ -74,30 +73,47 @@ impl LayoutPage {
 
     /// The change under way: the old and the next layout.
     pub fn change(&self) -> Option<LayoutChange> {
-        let (cluster, next) = (self.cluster.clone(), self.next?);
-        let before = self.generation - u64::from(self.is_fenced);
+        let (cluster, next) = (self.cluster.clone(), self.step.next()?);
+        let before = self.generation - u64::from(self.step.is_fenced());
         let record = |layout, generation| LayoutRecord { cluster: cluster.clone(), layout, generation };
         Some(LayoutChange { from: record(self.layout, before), next: record(next, before + 1) })
+    }
+
+    /// The change under way, if it is fenced.
+    pub fn fenced_change(&self) -> Option<LayoutChange> {
+        self.change().filter(|_| self.step.is_fenced())
     }
 
     /// This page with `next` planned. It replaces any earlier plan.
     #[must_use]
     pub fn planned(&self, next: Layout) -> Self {
-        Self { next: Some(next), ..self.clone() }
+        self.enter(ResizeStep::Planned(next))
+    }
+
+    /// This page without its plan; `None` unless a change is planned.
+    #[must_use]
+    pub fn withdrawn(&self) -> Option<Self> {
+        matches!(self.step, ResizeStep::Planned(_)).then(|| self.enter(ResizeStep::InForce))
     }
 
     /// This page with the old layout refused; `None` unless a change is planned.
     #[must_use]
     pub fn fenced(&self) -> Option<Self> {
-        let is_planned = self.next.is_some() && !self.is_fenced;
-        is_planned.then(|| Self { generation: self.generation + 1, is_fenced: true, ..self.clone() })
+        let ResizeStep::Planned(next) = self.step else { return None };
+        Some(Self { generation: self.generation + 1, ..self.enter(ResizeStep::Fenced(next)) })
     }
 
     /// This page with the next layout in force; `None` unless its change is fenced.
     #[must_use]
     pub fn settled(&self) -> Option<Self> {
-        let layout = self.next.filter(|_| self.is_fenced)?;
-        Some(Self { layout, next: None, is_fenced: false, ..self.clone() })
+        let ResizeStep::Fenced(layout) = self.step else { return None };
+        Some(Self { layout, ..self.enter(ResizeStep::InForce) })
+    }
+
+    /// This page at another step. Nothing else changes the step.
+    fn enter(&self, step: ResizeStep) -> Self {
+        RESIZE_TRANSITIONS.check(self.step.name(), step.name());
+        Self { step, ..self.clone() }
     }
 
     /// The change that is completed if `new` replaces this page; `None` if it completes none.
@@ -204,9 +220,11 @@ fn unchangeable() -> SourceError {
 /// The error when a page cannot be replaced because another one was found.
 pub fn other_page(found: Option<&LayoutPage>, held: &LayoutPage) -> SourceError {
     let shown = |page: &LayoutPage| {
-        let next = page.next.map_or(String::new(), |next| {
-            format!(", {} to {next}", if page.is_fenced { "fenced" } else { "planned" })
-        });
+        let next = match page.step {
+            ResizeStep::InForce => String::new(),
+            ResizeStep::Planned(next) => format!(", planned to {next}"),
+            ResizeStep::Fenced(next) => format!(", fenced to {next}"),
+        };
         format!("generation {} of {}{next}", page.generation, page.layout)
     };
     let found = found.map_or_else(|| "none".to_owned(), shown);

@@ -21,6 +21,7 @@ mod identity;
 mod layout_book;
 mod notes;
 mod recovery;
+mod resize_step;
 mod retention;
 mod rows;
 mod slot_commands;
@@ -31,6 +32,7 @@ pub use identity::{Identity, Known, LedgerInspection, Pass, RUNS_APART, ServerId
 pub use layout_book::{LayoutBook, LayoutChange, LayoutPage, LayoutRecord, Rebased, other_page};
 pub use notes::{LedgerNote, NoteSubject};
 pub use recovery::{Loss, Recovery};
+pub use resize_step::{RESIZE_TRANSITIONS, ResizeStep};
 pub use retention::{Fence, PeriodUnit, Periods, Retention};
 pub use rows::{
     Answer, Counter, Heartbeat, Moved, Opened, Opening, Over, PastEpoch, Presence, Raise, Raised, Reading,

@@ -7,7 +7,7 @@ use sequent_core::{
     ledger::{Counter, Opened, Opening, Over, Reading, Row},
 };
 
-use super::{Guarded, ceiling::report::Adds, first_value::Begins, grant::Grant};
+use super::{CounterState, Guarded, ceiling::report::Adds, first_value::Begins, grant::Grant};
 use crate::{guard::Ask, jump_limit};
 
 /// The most attempts of a first touch, if others open, restore or restart meanwhile. More than it waits for a claim.
@@ -69,8 +69,7 @@ impl Guarded {
                 row.as_ref().map_or(0, |row| self.given(row)),
             );
             if let Some(row) = row.filter(|row| self.names(row, &store, &ledger)) {
-                let refused = self.state().refused == Some(row.epoch);
-                if !refused {
+                if self.state().refused() != Some(row.epoch) {
                     // With the instances in force. They equal the row's own, unless a mutation switches that rule off.
                     return Ok(self.take_up(Row { store, ledger, ..row }));
                 }
@@ -118,7 +117,7 @@ impl Guarded {
             let was_ended = {
                 let mut state = self.state();
                 state.told = None;
-                state.refused.is_some()
+                state.refused().is_some()
             };
             let client = &self.shared.client;
             let read = if was_ended { client.read_anyway(asked).await } else { client.read(asked).await };
@@ -190,7 +189,7 @@ impl Guarded {
         let installed = self.shard.store().install(cell, epoch, row.base).await;
         if installed.as_ref().is_err_and(|error| error.kind() == ErrorKind::Regressed) {
             // Another server closed the cell after us. It cannot open over this epoch, which it has not read.
-            self.state().refused = Some(epoch);
+            self.state().enter(CounterState::Refused(epoch));
         }
         installed.map_err(|error| self.reborn(store, error))?;
         self.tell_opened(epoch, row.base, value, given);
@@ -201,7 +200,7 @@ impl Guarded {
     pub(super) fn compare_with_taken(&self, value: u64) {
         let (taken, refused) = {
             let state = self.state();
-            (state.taken, state.refused)
+            (state.taken, state.refused())
         };
         if value < taken {
             self.regressed(refused, format!("the counter was at {taken}, and was found at {value}"));
@@ -210,7 +209,7 @@ impl Guarded {
 
     fn opening(&self, epoch: Epoch, store: &InstanceId, value: u64, want: u64, permitted: u64) -> Opening {
         let mut state = self.state();
-        state.refused = None;
+        state.refused_no_more();
         let config = self.shared.config;
         let ahead = state.pace.wanted_room(config.outage, config.raise_within()).full;
         let cap = jump_limit::ahead_max(value, self.raw_max());
@@ -223,7 +222,7 @@ impl Guarded {
     }
 
     pub(super) fn drop_permit(&self) {
-        self.state().lay_down();
+        self.state().lay_down(CounterState::Closed);
     }
 
     /// Drops a store whose instance changed, so that it is inspected before it is used again.

@@ -27,7 +27,7 @@ impl Guarded {
         tokio::time::sleep(pause).await;
         let mut state = self.state();
         state.duel = Some((row.epoch, waited + 1));
-        state.refused = None;
+        state.refused_no_more();
         true
     }
 

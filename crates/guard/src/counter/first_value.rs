@@ -68,7 +68,7 @@ impl Guarded {
         if let Some(read) = state.read_ahead.as_mut() {
             read.is_absent = false;
         }
-        fresh && state.told.is_none() && state.refused.is_none()
+        fresh && state.told.is_none() && state.refused().is_none()
     }
 
     fn fresh_read_ahead(&self) -> Option<ReadAhead> {

@@ -2,7 +2,7 @@
 
 use sequent_core::{Rule, SourceError, ledger::Row};
 
-use super::Guarded;
+use super::{CounterState, Guarded};
 
 /// The grant of a counter.
 #[derive(Debug, Clone)]
@@ -13,14 +13,12 @@ pub(crate) struct Grant {
     pub(crate) ceiling: u64,
     /// The highest id that the store gave under it, whether or not it left.
     pub(super) drawn: u64,
-    /// Whether the last raise failed, so that its block was dropped.
-    pub(super) barred: bool,
 }
 
 impl Grant {
     pub(crate) fn of(row: Row) -> Self {
         let ceiling = row.ceiling;
-        Self { row, ceiling, drawn: 0, barred: false }
+        Self { row, ceiling, drawn: 0 }
     }
 }
 
@@ -40,7 +38,7 @@ impl Guarded {
     /// The grant, if its instances of store and ledger are still the present ones.
     pub(super) fn good_permit(&self) -> Option<Grant> {
         let (rules, client) = (self.shared.rules, &self.shared.client);
-        let grant = self.state().grant.clone()?;
+        let grant = self.state().grant().cloned()?;
         let same_store =
             self.shard.instance().as_ref() == Some(&grant.row.store) || !rules.keep(Rule::SameConnection);
         let same_ledger = client.speaks_as(&grant.row.ledger) || !rules.keep(Rule::SameLedger);
@@ -60,7 +58,7 @@ impl Guarded {
         if state.former.as_ref().is_some_and(|former| former.epoch == grant.row.epoch) {
             state.former = None;
         }
-        state.grant = Some(grant.clone());
+        state.enter(CounterState::Open(grant.clone()));
         grant
     }
 }

@@ -5,7 +5,7 @@ use sequent_core::{
     ledger::{Raise, Raised},
 };
 
-use super::{Guarded, checks::monotonicity::Backwards, grant::Grant, in_flight::InFlight};
+use super::{CounterState, Guarded, checks::monotonicity::Backwards, grant::Grant, in_flight::InFlight};
 use crate::{guard::Ask, jump_limit};
 
 /// Reason to drop a block: another epoch is in force.
@@ -60,7 +60,7 @@ impl Guarded {
 
     fn went_back(&self, grant: &Grant, block: Block, backwards: &Backwards) -> Verdict {
         self.regressed(Some(grant.row.epoch), format!("took {block}: {backwards}"));
-        self.give_up(grant.row.epoch, true);
+        self.give_up(grant.row.epoch, CounterState::Refused(grant.row.epoch));
         self.again(block, "taken from a counter that went backwards", ErrorKind::Regressed)
     }
 
@@ -68,7 +68,7 @@ impl Guarded {
     fn release(&self, taken_under: &Grant, flight: &mut InFlight<'_>, block: Block) -> Standing {
         let mut state = self.state();
         let rules = self.shared.rules;
-        let held = match state.grant.as_ref() {
+        let held = match state.grant() {
             // R12
             Some(held) if held.row.epoch == taken_under.row.epoch || !rules.keep(Rule::BlockKeepsEpoch) => {
                 held
@@ -77,7 +77,7 @@ impl Guarded {
             _ => return Standing::Stays(ErrorKind::Reborn, EPOCH_ENDED),
         };
         // Checked under the lock that the last report takes, so that the report includes everything that left.
-        if self.is_shut() {
+        if self.shared.is_closed() {
             return Standing::Stays(ErrorKind::NoWitness, SHUT);
         }
         // R13
@@ -120,7 +120,7 @@ impl Guarded {
             }
             Err(error) if error.kind() == ErrorKind::NoWitness => {
                 self.dropped(block, "above its ceiling while the ledger is away");
-                self.bar(held, true);
+                self.after_raise(held, CounterState::Barred);
                 Err(error)
             }
             Err(error) if error.kind() == ErrorKind::Reborn => {
@@ -128,7 +128,7 @@ impl Guarded {
             }
             Err(error) => {
                 self.dropped(block, "the ledger refused its ceiling");
-                self.bar(held, true);
+                self.after_raise(held, CounterState::Barred);
                 Err(error)
             }
         }

@@ -10,10 +10,11 @@ mod first_value;
 mod grant;
 mod in_flight;
 mod judge_block;
+mod state;
 
 use std::sync::{
     Arc, Mutex, Weak,
-    atomic::{AtomicBool, AtomicU64, Ordering},
+    atomic::{AtomicU64, Ordering},
 };
 
 use sequent_core::{
@@ -39,6 +40,8 @@ use first_value::ReadAhead;
 use grant::Grant;
 use in_flight::InFlight;
 use judge_block::Verdict;
+pub use state::COUNTER_TRANSITIONS;
+use state::CounterState;
 
 /// The most rounds of a take, after a lost epoch, a changed store instance, or a block of an ended epoch.
 const ROUNDS_MAX: usize = 12;
@@ -57,12 +60,12 @@ pub(crate) struct Guarded {
     state: Mutex<State>,
     /// Serializes first touches, so that one serves all callers.
     touch: tokio::sync::Mutex<()>,
-    closed: AtomicBool,
 }
 
 #[derive(Default)]
 pub(crate) struct State {
-    pub(crate) grant: Option<Grant>,
+    /// Changed by [`enter`](Self::enter) alone.
+    current: CounterState,
     /// The row read when the key was created, for one first touch soon after.
     preread: Option<PrefetchedRow>,
     /// Further data of that read, valid as long.
@@ -73,8 +76,7 @@ pub(crate) struct State {
     told: Option<Told>,
     /// The epoch whose regression this process reported last.
     setback: Option<Epoch>,
-    /// The epoch that the store last refused; `duel` counts the waits for its opener.
-    refused: Option<Epoch>,
+    /// The waits for the opener of this epoch, or for its claimer.
     duel: Option<(Epoch, u32)>,
     order: Monotonicity,
     pace: Rate,
@@ -128,7 +130,6 @@ impl Guarded {
             raw_max: AtomicU64::new(raw_max),
             state: Mutex::default(),
             touch: tokio::sync::Mutex::default(),
-            closed: AtomicBool::new(false),
         });
         guarded.list();
         guarded
@@ -172,19 +173,10 @@ impl Guarded {
         }
     }
 
-    /// Stops the counter: no take leaves any more.
-    pub(crate) fn shut(&self) {
-        self.closed.store(true, Ordering::Relaxed);
-    }
-
-    fn is_shut(&self) -> bool {
-        self.closed.load(Ordering::Relaxed)
-    }
-
     async fn take_block(&self, want: u64) -> Result<Block, SourceError> {
         let mut last = None;
         for _ in 0..ROUNDS_MAX {
-            if self.is_shut() {
+            if self.shared.is_closed() {
                 return Err(SourceError::new(ErrorKind::NoWitness, "the guard is closed"));
             }
             self.shared.client.not_outdone()?;
@@ -221,26 +213,23 @@ impl Guarded {
         match error.kind() {
             ErrorKind::Reborn => {
                 self.shard.forget(&grant.row.store);
-                self.give_up(grant.row.epoch, false);
+                self.give_up(grant.row.epoch, CounterState::Closed);
                 Ok(error)
             }
             ErrorKind::Regressed => {
                 self.tell_tampered(grant.row.epoch, &error);
-                self.give_up(grant.row.epoch, true);
+                self.give_up(grant.row.epoch, CounterState::Refused(grant.row.epoch));
                 Ok(acquire::overtaken(&error))
             }
             _ => Err(error),
         }
     }
 
-    /// Drops the grant of this epoch, if it is still held. `refused`: the store no longer knows the epoch.
-    fn give_up(&self, epoch: Epoch, refused: bool) {
+    /// Drops the grant of this epoch, if it is still held.
+    fn give_up(&self, epoch: Epoch, next: CounterState) {
         let mut state = self.state();
-        if state.grant.as_ref().is_some_and(|grant| grant.row.epoch == epoch) {
-            state.lay_down();
-            if refused {
-                state.refused = Some(epoch);
-            }
+        if state.held(epoch).is_some() {
+            state.lay_down(next);
         }
     }
 

@@ -1,6 +1,13 @@
 //! Batching of ledger requests: many requests of counters become few calls.
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use sequent_core::{
     Env, ErrorKind, InstanceId, Merge, Rule, Rules, SlotIndex, SourceError,
@@ -60,9 +67,15 @@ pub(crate) struct Shared {
     pub(crate) latest: Arc<Latest>,
     pub(crate) lists: Arc<DirtySets>,
     pub(super) asks: Merge<Ask, Result<Answered, SourceError>>,
+    pub(super) closed: AtomicBool,
 }
 
 impl Shared {
+    /// Whether the guard was closed: no block leaves any more.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Relaxed)
+    }
+
     /// Joins the next ledger call.
     pub(crate) async fn ask(&self, ask: Ask) -> Result<Answered, SourceError> {
         let closed = |error| SourceError::new(ErrorKind::NoWitness, "the guard is closed").because(error);

@@ -6,7 +6,7 @@
 
 use std::{
     collections::BTreeSet,
-    sync::{Arc, Weak, atomic::Ordering},
+    sync::{Arc, Weak},
     time::Duration,
 };
 
@@ -64,7 +64,7 @@ impl Guard {
     /// this process knows of, or may lose acknowledged writes without being allowed to.
     pub async fn count(&self, ask: DenseAsk) -> Result<DenseTaken, SourceError> {
         let shut = || SourceError::new(ErrorKind::NoWitness, "the guard is closed");
-        if self.closed.load(Ordering::Relaxed) {
+        if self.shared.is_closed() {
             return Err(shut());
         }
         self.shared.client.in_reach()?;

@@ -13,10 +13,7 @@ mod regression_watch;
 
 use std::{
     collections::BTreeMap,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::Ordering},
     time::Duration,
 };
 
@@ -66,7 +63,6 @@ pub struct Guard {
     driver: Mutex<Option<BoxFuture<'static, ()>>>,
     dense: dense::Dense,
     dense_driver: Mutex<Option<BoxFuture<'static, ()>>>,
-    closed: AtomicBool,
 }
 
 impl Guard {
@@ -107,7 +103,7 @@ impl Guard {
         raw_max: u64,
     ) -> Result<Vec<Option<Arc<dyn Source>>>, SourceError> {
         self.shared.client.trusted()?;
-        if self.closed.load(Ordering::Relaxed) {
+        if self.shared.is_closed() {
             return Err(SourceError::new(ErrorKind::NoWitness, "the guard is closed"));
         }
         let counter = |shard: &Arc<Shard>| Counter { slot: shard.slot(), key: key.clone() };
@@ -162,10 +158,6 @@ impl Guard {
         let guarded = Arc::clone(self.registry().entry(counter.clone()).or_insert_with(new));
         // It may be older than the definition of this call.
         guarded.reach_to(raw_max);
-        if self.closed.load(Ordering::Relaxed) {
-            // Closed in the meantime: the last report does not include this counter.
-            guarded.shut();
-        }
         guarded
     }
 
@@ -175,10 +167,9 @@ impl Guard {
 
     /// Sends the last heartbeat, so that every `seen` is exact. Nothing leaves afterwards.
     pub async fn close(&self) {
-        if self.closed.swap(true, Ordering::Relaxed) {
+        if self.shared.closed.swap(true, Ordering::Relaxed) {
             return;
         }
-        self.registry().values().for_each(|guarded| guarded.shut());
         for _ in 0..LAST_REPORTS_MAX {
             self.heartbeat(Duration::ZERO).await;
             self.shared.client.spread_marks().await;

@@ -120,7 +120,7 @@ impl Guard {
     /// Stops the guard. The server is not registered, so that its first call would look like that of one whose ledger went
     /// back. It makes none.
     fn shut(self: Arc<Self>) -> Arc<Self> {
-        self.closed.store(true, Ordering::Relaxed);
+        self.shared.closed.store(true, Ordering::Relaxed);
         self.driver.lock().unwrap_or_else(PoisonError::into_inner).take();
         self.dense_driver.lock().unwrap_or_else(PoisonError::into_inner).take();
         self
@@ -142,7 +142,8 @@ impl Guard {
         });
         let (dense, dense_driver) = Dense::new(Arc::clone(&client));
         let latest = Arc::new(Latest::of(layout.layout.slots()));
-        let shared = Arc::new(Shared { client, config, rules, env, latest, lists, asks });
+        let closed = AtomicBool::new(false);
+        let shared = Arc::new(Shared { client, config, rules, env, latest, lists, asks, closed });
         Arc::new(Self {
             shared,
             shards,
@@ -153,7 +154,6 @@ impl Guard {
             driver: Mutex::new(Some(Box::pin(driver))),
             dense,
             dense_driver: Mutex::new(Some(dense_driver)),
-            closed: AtomicBool::new(false),
         })
     }
 }

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use sequent_core::{
     Era, ErrorKind, Inspection, InstanceId, Key, Layout, LedgerId, Mark, SlotIndex, SourceError, Store,
-    ledger::{LayoutChange, LayoutPage},
+    ledger::{LayoutChange, LayoutPage, ResizeStep},
     mark_of,
 };
 
@@ -46,10 +46,10 @@ impl Sight {
     }
 
     /// The layout that passes must name now.
-    pub(super) fn era(&self) -> Option<Era> {
-        let LayoutPage { layout, next, generation, is_fenced, .. } = &self.page;
-        let layout = if *is_fenced { (*next)? } else { *layout };
-        Some(Era { generation: *generation, layout })
+    pub(super) fn era(&self) -> Era {
+        let LayoutPage { layout, generation, step, .. } = self.page;
+        let layout = if let ResizeStep::Fenced(next) = step { next } else { layout };
+        Era { generation, layout }
     }
 
     /// Whether the store for this slot of the next layout exists and is empty.
@@ -59,7 +59,7 @@ impl Sight {
 }
 
 fn change(page: &LayoutPage, next: Layout) -> Option<LayoutChange> {
-    if page.is_fenced { page.change() } else { page.planned(next).change() }
+    if page.step.is_fenced() { page.change() } else { page.planned(next).change() }
 }
 
 impl Resize {
@@ -68,7 +68,9 @@ impl Resize {
         let page = patiently(self.limit, "read of the layout", || self.ledger.page()).await?;
         let page =
             page.ok_or_else(|| refused("the ledger has no layout yet: it was never used".to_owned()))?;
-        if let Some(other) = page.next.filter(|next| page.is_fenced && *next != self.next) {
+        if let ResizeStep::Fenced(other) = page.step
+            && other != self.next
+        {
             let text = format!("a change to {other} is under way, and must be finished first");
             return Err(refused(text));
         }
@@ -123,7 +125,7 @@ impl Resize {
             return Ok(None);
         }
         let is_next = of_us && (stamp.layout, stamp.generation) == (next.layout, next.generation);
-        if is_next && page.is_fenced && Some(stamp.slot) == slot {
+        if is_next && page.step.is_fenced() && Some(stamp.slot) == slot {
             return Ok(None);
         }
         Err(refused(format!(
@@ -194,7 +196,7 @@ impl Resize {
         }
         let stores = || sight.stores.iter();
         Ok(Plan {
-            is_fenced: sight.page.is_fenced,
+            is_fenced: sight.page.step.is_fenced(),
             keys,
             new: stores()
                 .filter(|seen| seen.was.is_none() && !seen.is_of(&change))
@@ -218,7 +220,9 @@ impl Resize {
         };
         match used.into_iter().find(is_missing) {
             None => Ok(()),
-            Some(slot) if sight.is_empty(slot) => Err(refused(came_back_empty(slot, sight.page.is_fenced))),
+            Some(slot) if sight.is_empty(slot) => {
+                Err(refused(came_back_empty(slot, sight.page.step.is_fenced())))
+            }
             Some(slot) => Err(refused(format!(
                 "slot {slot}: its store has counters that must be closed, and it is none of the given stores: name the \
                  configuration that has it, or if no server can ever reach it again, `--gone {slot}`"
@@ -228,7 +232,7 @@ impl Resize {
 
     /// The slots that need no store although they have counters: see [`note_volatile`](Self::note_volatile).
     async fn volatile(&self, page: &LayoutPage) -> Result<BTreeSet<SlotIndex>, SourceError> {
-        let Some(change) = page.change().filter(|_| page.is_fenced) else { return Ok(BTreeSet::new()) };
+        let Some(change) = page.fenced_change() else { return Ok(BTreeSet::new()) };
         let known = patiently(self.limit, "read of the stores on record", || self.ledger.known()).await?;
         Ok(super::preflight::volatile(&known, &change))
     }

@@ -23,7 +23,7 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use sequent_core::{
     Env, ErrorKind, Key, Layout, MarkPlace, Rules, SlotIndex, SourceError, Stamp, Store,
-    ledger::{Counter, LayoutChange, LayoutPage, LayoutRecord, Ledger, Rebased, Row},
+    ledger::{Counter, LayoutChange, LayoutPage, LayoutRecord, Ledger, Rebased, ResizeStep, Row},
 };
 
 use crate::{old_layout_marks::note_end, timeouts::patiently};
@@ -148,7 +148,7 @@ impl Resize {
             tell(Progress::Current);
             return page.record();
         }
-        if page.is_fenced {
+        if page.step.is_fenced() {
             let inspected = patiently(self.limit, "inspect", || self.ledger.inspect()).await?;
             self.try_out(&sight, inspected.version).await?;
             note_end(&*self.ledger, &plan.change, inspected.version, self.limit).await?;
@@ -184,11 +184,8 @@ impl Resize {
     /// `Refused` if the change is fenced: it can only be finished.
     pub async fn cancel(ledger: &dyn Ledger, limit: Duration) -> Result<bool, SourceError> {
         let page = patiently(limit, "read of the layout", || ledger.page()).await?;
-        let Some(page) = page.filter(|page| page.next.is_some()) else { return Ok(false) };
-        if page.is_fenced {
-            return page.record().map(|_| false);
-        }
-        let without = LayoutPage { next: None, ..page.clone() };
+        let Some(page) = page else { return Ok(false) };
+        let Some(without) = page.withdrawn() else { return page.record().map(|_| false) };
         patiently(limit, "turn of the layout's page", || ledger.turn(&page, &without)).await?;
         Ok(true)
     }
@@ -197,7 +194,7 @@ impl Resize {
     /// servers of the new layout.
     fn is_in_force(&self, page: &LayoutPage, plan: &Plan) -> Result<bool, SourceError> {
         let stays = plan.moved.is_empty() && plan.leaving.is_empty() && self.gone.is_empty();
-        Ok(page.next.is_none() && stays && page.record()?.layout == self.next)
+        Ok(page.step == ResizeStep::InForce && stays && page.record()?.layout == self.next)
     }
 
     async fn turn(&self, held: &LayoutPage, new: LayoutPage) -> Result<(LayoutPage, u64), SourceError> {
@@ -248,7 +245,7 @@ impl Resize {
             self.limited(slot, "mark", seen.store.mark(&seen.found.instance, version)).await?;
         }
         if let Some(home) = &self.home {
-            home.bear(version, sight.era()).await?;
+            home.bear(version, Some(sight.era())).await?;
         }
         Ok(())
     }

@@ -22,7 +22,7 @@ impl Resize {
     /// Marks a ledger version on everything that the resize will write to. If this fails, the ring, or an interrupted resize,
     /// stays as it is.
     pub(super) async fn try_out(&self, sight: &Sight, version: u64) -> Result<(), SourceError> {
-        let state = if sight.page.is_fenced {
+        let state = if sight.page.step.is_fenced() {
             "still fenced, and not taken further"
         } else {
             "before the fence, nothing is different yet"

@@ -48,7 +48,7 @@ impl<'a> Rebasing<'a> {
         (of, begun): (usize, u64),
         limit: Duration,
     ) -> Self {
-        let slots = page.next.map_or(1, |next| usize::from(next.slots()));
+        let slots = page.step.next().map_or(1, |next| usize::from(next.slots()));
         let most = KEYS_MAX.min((ROWS_MAX / slots).max(1));
         Self { ledger, page, limit: limit.max(REBASE_LIMIT), most, begun, done: 0, of }
     }

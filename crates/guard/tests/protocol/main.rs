@@ -31,4 +31,5 @@ mod recover;
 mod refused;
 mod resize;
 mod stale;
+mod states;
 mod twins;

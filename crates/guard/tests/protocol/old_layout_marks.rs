@@ -175,7 +175,7 @@ async fn named_amid_a_resize(keys: usize, after: Duration) {
     let (_wires, ledger) = slow(&growth, Duration::from_millis(10));
     let resize = growth.resize_through(Arc::clone(&ledger));
     let (done, ()) = tokio::join!(resize.run(&|_| {}), async {
-        while !growth.before.ledger.page().await.unwrap().unwrap().is_fenced {
+        while !growth.before.ledger.page().await.unwrap().unwrap().step.is_fenced() {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         tokio::time::sleep(after).await;

@@ -173,7 +173,7 @@ async fn what_can_not_be_written_to_is_told_before_the_fence_and_takes_no_step_a
     // It can be read, and only a write shows it.
     let error = resize().run(&|_| {}).await.unwrap_err();
     assert!(error.to_string().contains("read-only"), "{error}");
-    assert!(!page().await.is_fenced);
+    assert!(!page().await.step.is_fenced());
     assert_eq!(growth.take_often(&old, 0, 30).await, 30, "nothing is different");
     home.0.store(false, Ordering::Relaxed);
     let cut = |step| {
@@ -182,7 +182,7 @@ async fn what_can_not_be_written_to_is_told_before_the_fence_and_takes_no_step_a
         }
     };
     resize().run(&cut).await.unwrap_err();
-    assert!(page().await.is_fenced);
+    assert!(page().await.step.is_fenced());
     let rows = || growth.before.ledger.snapshot().list(None, 100);
     let held = rows();
     for _ in 0..3 {
@@ -246,7 +246,7 @@ async fn a_volatile_store_that_was_empty_before_the_fence_is_stamped_first() {
     growth.before.stores[0].empty();
     let error = growth.resize().run(&|_| {}).await.unwrap_err().to_string();
     assert!(error.contains("start a server of the old layout, which stamps it again"), "{error}");
-    assert!(!growth.before.ledger.page().await.unwrap().unwrap().is_fenced);
+    assert!(!growth.before.ledger.page().await.unwrap().unwrap().step.is_fenced());
     let other = growth.before.open("other").await;
     growth.take_often(&other, 0, 20).await;
     growth.resize().run(&|_| {}).await.unwrap();

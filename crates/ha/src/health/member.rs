@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use sequent_core::{Action, ErrorKind, Scope, SourceError, Why, ledger::SlotCommand, ledger::SlotVerb};
 
-use self::events::{Cause, Transition};
+use self::events::{Cause, SLOT_TRANSITIONS, Transition};
 use super::{backoff::Backoff, window::Window};
 use crate::{config::RingConfig, status::SlotState};
 
@@ -210,7 +210,9 @@ impl Member {
         }
     }
 
+    /// Changes the state. Nothing else does.
     fn enter(&mut self, state: SlotState, now: Instant, cause: Option<Cause>, due: Option<Instant>) {
+        SLOT_TRANSITIONS.check(self.state.as_str(), state.as_str());
         self.state = state;
         self.probing = None;
         self.since = now;

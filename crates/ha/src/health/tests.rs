@@ -9,7 +9,7 @@ use sequent_core::{
 
 use super::member::{
     Member,
-    events::{Cause, ProbeReason, Transition},
+    events::{Cause, ProbeReason, SLOT_TRANSITIONS, Transition},
 };
 use crate::{config::RingConfig, status::SlotState};
 
@@ -80,6 +80,69 @@ impl Fixture {
     fn probe_failed(&mut self, token: u64, kind: ErrorKind) -> Option<Transition> {
         self.member.probe_failed(token, self.now, 1.0, &error(kind))
     }
+}
+
+/// The states of a configured slot.
+const STATES: [SlotState; 6] = [
+    SlotState::Live,
+    SlotState::Evicted,
+    SlotState::Probation,
+    SlotState::Quarantined,
+    SlotState::Draining,
+    SlotState::Drained,
+];
+
+impl Fixture {
+    /// A member in this state.
+    fn of(state: SlotState) -> Self {
+        let mut fixture = Self::new();
+        match state {
+            SlotState::Live | SlotState::Empty => {}
+            SlotState::Evicted => drop(fixture.fail(ErrorKind::Unavailable)),
+            SlotState::Probation => {
+                fixture.fail(ErrorKind::Unavailable);
+                fixture.after(500 * MS).tick();
+            }
+            SlotState::Quarantined => drop(fixture.fail(ErrorKind::Refused)),
+            SlotState::Draining => drop(fixture.apply(Some(&command(SlotVerb::Drain, 1, None)))),
+            SlotState::Drained => {
+                fixture.apply(Some(&command(SlotVerb::Drain, 1, None)));
+                fixture.go(SlotState::Drained);
+            }
+        }
+        assert_eq!(fixture.state(), state);
+        fixture
+    }
+
+    /// The event that leads to this state, from wherever it can be reached.
+    fn go(&mut self, to: SlotState) {
+        let by = |fixture: &mut Self, verb| drop(fixture.apply(Some(&command(verb, 2, None))));
+        match to {
+            SlotState::Live => {
+                if let Some(token) = self.member.begin_probe(ProbeReason::LastResort) {
+                    self.probe_passed(token);
+                }
+            }
+            SlotState::Evicted => by(self, SlotVerb::Evict),
+            SlotState::Probation => by(self, SlotVerb::Rescue),
+            SlotState::Quarantined => drop(self.fail(ErrorKind::Refused)),
+            SlotState::Draining => by(self, SlotVerb::Drain),
+            SlotState::Drained => drop(self.member.drained(self.now + S)),
+            SlotState::Empty => {}
+        }
+    }
+}
+
+#[test]
+#[cfg_attr(not(debug_assertions), ignore = "transitions are seen where debug assertions are on")]
+fn each_listed_transition_happens_and_no_other() {
+    for (from, to) in STATES.into_iter().flat_map(|from| STATES.map(|to| (from, to))) {
+        let mut fixture = Fixture::of(from);
+        fixture.go(to);
+        let is_listed = from == to || SLOT_TRANSITIONS.legal().contains(&(from.as_str(), to.as_str()));
+        assert_eq!(fixture.state() == to, is_listed, "from {from:?} to {to:?}");
+    }
+    assert_eq!(SLOT_TRANSITIONS.unseen(), []);
 }
 
 fn evicted(kind: ErrorKind, wait: Duration) -> Transition {

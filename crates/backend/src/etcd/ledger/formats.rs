@@ -2,7 +2,7 @@
 
 use sequent_core::{
     Epoch, ErrorKind, InstanceId, Layout, SlotIndex, SourceError,
-    ledger::{Definition, LayoutPage, Moved, PastEpoch, Row, SlotCommand, SlotVerb},
+    ledger::{Definition, LayoutPage, Moved, PastEpoch, ResizeStep, Row, SlotCommand, SlotVerb},
 };
 use serde::{Deserialize, Serialize};
 
@@ -153,10 +153,10 @@ pub(super) struct KeptLayout {
 
 impl KeptLayout {
     pub(super) fn of(page: &LayoutPage) -> Self {
-        let LayoutPage { cluster, layout, generation, next, is_fenced } = page;
+        let LayoutPage { cluster, layout, generation, step } = page;
         let bits = |layout: &Layout| (layout.shard_bits(), layout.memory_bits());
         let ((shard_bits, memory_bits), cluster) = (bits(layout), cluster.as_str().to_owned());
-        let (next, generation, is_fenced) = (next.as_ref().map(bits), *generation, *is_fenced);
+        let (next, generation, is_fenced) = (step.next().as_ref().map(bits), *generation, step.is_fenced());
         Self { cluster, shard_bits, memory_bits, generation, next, is_fenced }
     }
 
@@ -168,7 +168,8 @@ impl KeptLayout {
         let cluster =
             cluster.map_err(|error: sequent_core::NameError| unreadable("layout").because(error))?;
         let next = next.map(layout).transpose()?;
-        Ok(LayoutPage { cluster, layout: layout((shard_bits, memory_bits))?, generation, next, is_fenced })
+        let step = ResizeStep::from_stored(next, is_fenced).ok_or_else(|| unreadable("layout"))?;
+        Ok(LayoutPage { cluster, layout: layout((shard_bits, memory_bits))?, generation, step })
     }
 }
 

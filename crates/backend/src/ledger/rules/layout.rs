@@ -2,7 +2,7 @@
 
 use sequent_core::{
     Epoch, SourceError,
-    ledger::{Counter, LayoutChange, LayoutPage, LayoutRecord, Rebased, Row, other_page},
+    ledger::{Counter, LayoutChange, LayoutPage, LayoutRecord, Rebased, ResizeStep, Row, other_page},
 };
 
 use crate::ledger::Records;
@@ -32,7 +32,7 @@ pub(crate) fn replace(
     }
     // A plan must prove every privilege that the rest needs. Once the ring is fenced, a missing one would stop the
     // service.
-    records.changes.tries_deleting = new.next.is_some() && !new.is_fenced;
+    records.changes.tries_deleting = matches!(new.step, ResizeStep::Planned(_));
     records.changes.layout = Some(new.clone());
     records.raise_version();
     Ok(records.next_version())
@@ -40,7 +40,7 @@ pub(crate) fn replace(
 
 /// The change in progress, if the page is `held` and fenced.
 pub(crate) fn fenced_change(held: &LayoutPage) -> Result<LayoutChange, SourceError> {
-    held.change().filter(|_| held.is_fenced).ok_or_else(|| other_page(Some(held), held))
+    held.fenced_change().ok_or_else(|| other_page(Some(held), held))
 }
 
 /// The counters of a key, in the current layout and in the next one.

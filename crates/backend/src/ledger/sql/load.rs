@@ -5,7 +5,8 @@ use std::time::Duration;
 use sequent_core::{
     Epoch, ErrorKind, InstanceId, Key, Layout, SourceError,
     ledger::{
-        Counter, Definition, DenseRow, LayoutPage, Moved, NoteSubject, PastEpoch, Row, SlotCommand, SlotVerb,
+        Counter, Definition, DenseRow, LayoutPage, Moved, NoteSubject, PastEpoch, ResizeStep, Row,
+        SlotCommand, SlotVerb,
     },
 };
 
@@ -143,7 +144,9 @@ fn layout(mut row: SqlRow) -> Result<Option<LayoutPage>, SourceError> {
     let generation = row.count()?;
     let next = row.maybe_int()?.zip(row.maybe_int()?);
     let next = next.map(|(n, m)| bits(n, m)).transpose()?;
-    Ok(Some(LayoutPage { cluster, layout, generation, next, is_fenced: row.int()? != 0 }))
+    let step = ResizeStep::from_stored(next, row.int()? != 0);
+    let step = step.ok_or_else(|| unreadable("it is fenced, and has no next layout".into()))?;
+    Ok(Some(LayoutPage { cluster, layout, generation, step }))
 }
 
 /// Parses a counter with its row.

@@ -192,15 +192,15 @@ fn changes_meta(changes: &Changes) -> bool {
 }
 
 fn layout(page: &LayoutPage) -> Vec<Value> {
-    let LayoutPage { cluster, layout, generation, next, is_fenced } = page;
+    let LayoutPage { cluster, layout, generation, step } = page;
     let bits = |bits: u8| Value::Int(bits.into());
     vec![
         cluster.as_str().into(),
         bits(layout.shard_bits()),
         bits(layout.memory_bits()),
         (*generation).into(),
-        next.map(Layout::shard_bits).map_or(Value::Null, bits),
-        next.map(Layout::memory_bits).map_or(Value::Null, bits),
-        Value::Int((*is_fenced).into()),
+        step.next().map(Layout::shard_bits).map_or(Value::Null, bits),
+        step.next().map(Layout::memory_bits).map_or(Value::Null, bits),
+        Value::Int(step.is_fenced().into()),
     ]
 }

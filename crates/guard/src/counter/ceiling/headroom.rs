@@ -2,7 +2,7 @@
 
 use sequent_core::{Block, ErrorKind, Rule, SourceError, ledger::Raise};
 
-use crate::counter::{Guarded, grant::Grant};
+use crate::counter::{CounterState, Guarded, grant::Grant};
 use crate::{guard::Ask, jump_limit};
 
 impl Guarded {
@@ -36,26 +36,25 @@ impl Guarded {
         if is_near {
             state.position = state.position.max(block.last());
         }
-        if let Some(held) = state.grant.as_mut().filter(|held| held.row.epoch == grant.row.epoch) {
+        if let Some(held) = state.held_mut(grant.row.epoch) {
             held.drawn = held.drawn.max(block.last());
         }
     }
 
-    /// Notes whether the last raise for a block of this grant failed.
-    pub(in crate::counter) fn bar(&self, grant: &Grant, barred: bool) {
+    /// Notes how the last raise under this grant ended: `Barred` if it failed, `Open` if it was repeated with success.
+    pub(in crate::counter) fn after_raise(&self, grant: &Grant, next: fn(Grant) -> CounterState) {
         let mut state = self.state();
-        if let Some(held) = state.grant.as_mut().filter(|held| held.row.epoch == grant.row.epoch) {
-            held.barred = barred;
+        if let Some(held) = state.held(grant.row.epoch).cloned() {
+            state.enter(next(held));
         }
     }
 
     /// The number of ids left under the ceiling, as far as this process knows, and whether the last raise failed.
     fn left(&self, grant: &Grant) -> (u64, bool) {
         let state = self.state();
-        let same = |held: &&Grant| held.row.epoch == grant.row.epoch;
-        let held = state.grant.as_ref().filter(same).unwrap_or(grant);
+        let held = state.held(grant.row.epoch).unwrap_or(grant);
         let highest = held.drawn.max(held.row.base).max(state.order.floor());
-        (held.ceiling.saturating_sub(highest), held.barred)
+        (held.ceiling.saturating_sub(highest), matches!(state.current, CounterState::Barred(_)))
     }
 
     /// Repeats a failed raise before the take, so that another failure costs no number. It never asks for a leap. Whether the
@@ -67,7 +66,7 @@ impl Guarded {
             self.shared.ask(Ask::Raise(under, raise.clone())).await.and_then(crate::guard::Answered::raised);
         match answer {
             Ok(raised) => {
-                self.bar(grant, false);
+                self.after_raise(grant, CounterState::Open);
                 self.learn(&raise, &raised);
                 Ok(())
             }
@@ -79,7 +78,7 @@ impl Guarded {
 
     fn raise_ahead_of(&self, grant: &Grant, want: u64) -> Raise {
         let state = self.state();
-        let held = state.grant.as_ref().unwrap_or(grant);
+        let held = state.grant().unwrap_or(grant);
         let at = held.ceiling.max(state.seen);
         let leap_max = jump_limit::leap_max(at, self.raw_max(), state.pace.block());
         let ceiling = held.drawn.max(at).saturating_add(want).min(at.saturating_add(leap_max));

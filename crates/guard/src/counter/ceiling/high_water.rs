@@ -21,7 +21,7 @@ impl Guarded {
     /// The highest id that this process knows of: its grant's ceiling, or what it has seen.
     pub(crate) fn reach(&self) -> u64 {
         let state = self.state();
-        state.grant.as_ref().map_or(0, |grant| grant.ceiling).max(state.seen)
+        state.grant().map_or(0, |grant| grant.ceiling).max(state.seen)
     }
 
     /// As [`reach`](Self::reach), with the store's value, which a ledger that went back does not know. Without a grant one is

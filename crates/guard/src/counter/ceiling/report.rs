@@ -7,7 +7,7 @@ use sequent_core::{
     ledger::{Moved, Raise, Raised, Row},
 };
 
-use crate::counter::{Guarded, State, ceiling::rate::Room, grant::Grant};
+use crate::counter::{CounterState, Guarded, State, ceiling::rate::Room, grant::Grant};
 use crate::jump_limit;
 
 /// An ended epoch of this process, and the highest id that left in it, until that is reported.
@@ -60,13 +60,13 @@ impl State {
         }
     }
 
-    /// Drops the grant: nothing leaves under it any more.
-    pub(in crate::counter) fn lay_down(&mut self) {
-        if let Some(Grant { row, .. }) = self.grant.take()
-            && self.seen > self.reported
-        {
-            self.former = Some(FormerEpoch { epoch: row.epoch, seen: self.seen });
+    /// Drops the grant, if there is one: nothing leaves under it any more.
+    pub(in crate::counter) fn lay_down(&mut self, next: CounterState) {
+        let Some(epoch) = self.grant().map(|grant| grant.row.epoch) else { return };
+        if self.seen > self.reported {
+            self.former = Some(FormerEpoch { epoch, seen: self.seen });
         }
+        self.enter(next);
     }
 }
 
@@ -78,7 +78,7 @@ impl Guarded {
         if let Some(former) = &state.former {
             return Some(self.last_report(former));
         }
-        let grant = state.grant.as_ref().filter(|grant| client.speaks_as(&grant.row.ledger))?;
+        let grant = state.grant().filter(|grant| client.speaks_as(&grant.row.ledger))?;
         let ceiling = self.raised(&state, grant, outage);
         if ceiling == 0 && state.seen == state.reported {
             return None;
@@ -94,7 +94,7 @@ impl Guarded {
         let has_news = |grant: &Grant| {
             state.seen != state.reported || self.raised(state, grant, self.shared.config.outage) > 0
         };
-        state.former.is_some() || state.grant.as_ref().is_some_and(has_news)
+        state.former.is_some() || state.grant().is_some_and(has_news)
     }
 
     /// The ceiling that is due under this grant; 0 if none is due, or none can be had within the range.
@@ -140,7 +140,7 @@ impl Guarded {
         let now = self.shared.env.clock.now();
         let mut state = self.state();
         if let Raised::Ended { begun_at: Some(begun_at) } = answer {
-            let held = state.grant.as_ref().filter(|grant| grant.row.epoch == asked.epoch);
+            let held = state.held(asked.epoch);
             let former = state.former.as_ref().filter(|former| former.epoch == asked.epoch);
             // Not the id in the request: a block in hand has not left.
             let given = former.map(|former| former.seen).or(held.map(|_| state.seen)).unwrap_or(0);
@@ -154,24 +154,22 @@ impl Guarded {
         if let Some(former) = state.former.take_if(|former| former.epoch == asked.epoch) {
             state.reported = state.reported.max(former.seen);
         }
-        let is_asked =
-            |grant: &Grant| grant.row.epoch == asked.epoch && self.shared.client.speaks_as(&grant.row.ledger);
-        if !state.grant.as_ref().is_some_and(is_asked) {
+        let under = |grant: &Grant| self.shared.client.speaks_as(&grant.row.ledger);
+        if !state.held(asked.epoch).is_some_and(under) {
             return;
         }
         let Raised::Held { ceiling, seen } = answer else {
-            state.lay_down();
+            state.lay_down(CounterState::Closed);
             return;
         };
         if *seen > asked.seen && state.doubts(*seen) {
             // It is checked before anything is taken again.
-            state.lay_down();
+            state.lay_down(CounterState::Closed);
             return;
         }
-        if let Some(grant) = state.grant.as_mut() {
-            grant.ceiling = grant.ceiling.max(*ceiling);
-        }
-        let base = state.grant.as_ref().map_or(0, |grant| grant.row.base);
+        let Some(grant) = state.held_mut(asked.epoch) else { return };
+        grant.ceiling = grant.ceiling.max(*ceiling);
+        let base = grant.row.base;
         state.reported = state.reported.max(asked.seen);
         state.came_to(*seen, now);
         state.saw(*seen, base);
@@ -190,18 +188,18 @@ impl Guarded {
                 state.preread = None;
             }
         }
-        let Some(grant) = state.grant.as_ref().filter(|grant| grant.row.ledger == *under) else {
+        let Some(grant) = state.grant().filter(|grant| grant.row.ledger == *under) else {
             state.told = Some(Told { epoch: moved.epoch, seen: moved.seen });
             return false;
         };
         if grant.row.epoch != moved.epoch {
             // Ended by another server. If this server has just begun the next epoch, it joins it again.
-            state.lay_down();
+            state.lay_down(CounterState::Closed);
             return false;
         }
         let base = grant.row.base;
         if state.doubts(moved.seen) {
-            state.lay_down();
+            state.lay_down(CounterState::Closed);
             return false;
         }
         let is_news = moved.seen > state.seen;
@@ -214,7 +212,7 @@ impl Guarded {
 
     /// The ids that should be left under the ceiling: fewer near the end of the range.
     pub(crate) fn wanted_room(&self, state: &State, outage: Duration) -> Room {
-        let at = state.grant.as_ref().map_or(0, |grant| grant.ceiling);
+        let at = state.grant().map_or(0, |grant| grant.ceiling);
         let wanted = state.pace.wanted_room(outage, self.shared.config.raise_within());
         if wanted.full == 0 { wanted } else { wanted.at_most(jump_limit::ahead_max(at, self.raw_max())) }
     }

@@ -7,7 +7,7 @@ use sequent_core::{
 };
 
 use crate::counter::{
-    Guarded,
+    CounterState, Guarded,
     grant::Grant,
     judge_block::{EPOCH_ENDED, NOTHING_FOLLOWS, Verdict},
 };
@@ -51,7 +51,7 @@ impl Guarded {
             }
         };
         let Some(row) = row else {
-            self.give_up(grant.row.epoch, false);
+            self.give_up(grant.row.epoch, CounterState::Closed);
             return Ok(Some(self.again(block, EPOCH_ENDED, ErrorKind::Reborn)));
         };
         self.catch_up(&row);
@@ -64,7 +64,7 @@ impl Guarded {
     /// Drops the block, and the grant.
     fn drop_block_and_grant(&self, grant: &Grant, block: Block) {
         self.dropped(block, NOTHING_FOLLOWS);
-        self.give_up(grant.row.epoch, false);
+        self.give_up(grant.row.epoch, CounterState::Closed);
     }
 
     /// The present row, if it still has the grant's epoch and is plausible.

@@ -2,19 +2,19 @@
 
 use sequent_core::{Cell, Epoch, ErrorKind, Rule};
 
-use crate::counter::{Guarded, grant::Grant};
+use crate::counter::{CounterState, Guarded, grant::Grant};
 
 impl Guarded {
     /// Reads the counter, and gives up its epoch if the store has forgotten ids. If the store cannot be asked, the takes will
     /// detect it.
     pub(crate) async fn look_back(&self) {
-        if self.is_shut() {
+        if self.shared.is_closed() {
             return;
         }
         let is_over = match self.good_permit() {
             Some(grant) => self.is_over(&grant).await,
             // An epoch was to follow and could not begin.
-            None => self.state().refused.is_some(),
+            None => self.state().refused().is_some(),
         };
         // Not only at the next take: a new epoch keeps every server from the ids that the store would give again.
         if is_over && self.grant(1).await.is_err() {
@@ -43,7 +43,7 @@ impl Guarded {
             }
             Ok(_) => return false,
         }
-        self.give_up(grant.row.epoch, true);
+        self.give_up(grant.row.epoch, CounterState::Refused(grant.row.epoch));
         true
     }
 
@@ -52,7 +52,7 @@ impl Guarded {
     async fn fence(&self) {
         let (refused, floor) = {
             let state = self.state();
-            (state.refused, state.order.floor())
+            (state.refused(), state.order.floor())
         };
         let (Some(epoch), Some(under)) = (refused, self.shard.instance()) else { return };
         let cell = Cell { key: &self.cell, under: &under };

@@ -2,7 +2,34 @@
 
 use std::time::Duration;
 
-use sequent_core::{ErrorKind, SourceError, Why};
+use sequent_core::{ErrorKind, SourceError, Transitions, Why};
+
+/// The legal transitions of a slot's state.
+pub(crate) static SLOT_TRANSITIONS: Transitions = Transitions::new(
+    "slot",
+    &[
+        ("live", "evicted"),
+        ("live", "quarantined"),
+        ("live", "draining"),
+        // A probe passed, which was a last resort.
+        ("evicted", "live"),
+        ("evicted", "probation"),
+        ("evicted", "quarantined"),
+        ("evicted", "draining"),
+        ("probation", "live"),
+        ("probation", "evicted"),
+        ("probation", "quarantined"),
+        ("probation", "draining"),
+        ("quarantined", "probation"),
+        ("draining", "drained"),
+        ("draining", "evicted"),
+        ("draining", "probation"),
+        ("draining", "quarantined"),
+        ("drained", "evicted"),
+        ("drained", "probation"),
+        ("drained", "quarantined"),
+    ],
+);
 
 /// Why a member is out.
 #[derive(Debug, Clone, PartialEq, Eq)]
