@@ -203,6 +203,15 @@ pub enum Event {
         /// Whether the data directory holds the mark, or there is no data directory.
         home: bool,
     },
+    /// Counters were removed from ledger and stores: their periods are over, and the sequence keeps none so old.
+    Forgotten {
+        /// The sequence.
+        sequence: String,
+        /// How many counters.
+        counters: usize,
+        /// The last of these periods.
+        period: String,
+    },
     /// Blocks were dropped; their numbers are burnt.
     Dropped {
         /// The slot at fault, if any.

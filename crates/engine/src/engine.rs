@@ -27,7 +27,7 @@ use crate::{
     },
     open::{bootstrap::ClusterHandle, options::Options, tasks::Tasks},
     status::report::{BehindReport, EventReport, Status},
-    telemetry::{Gauges, Memory, Recent, Refills, Throttle, Waits, event_reports},
+    telemetry::{Gauges, Memory, Recent, Refills, Throttle, Waits},
 };
 
 /// A running cluster in one process. Cheap to clone; [`shutdown`](Self::shutdown) ends it for all clones.
@@ -127,10 +127,10 @@ impl Engine {
 
     /// Recent events in readable form, newest first.
     pub fn told(&self) -> Vec<EventReport> {
-        event_reports(&self.0.memory.all())
+        self.0.memory.reports()
     }
 
-    /// Recent events, oldest first: at most [`RECENT_MAX`](crate::telemetry::RECENT_MAX) events.
+    /// Recent events that a status shows, oldest first: at most [`RECENT_MAX`](crate::telemetry::RECENT_MAX) of them.
     pub fn recent(&self) -> Vec<Recent> {
         self.0.memory.all()
     }
@@ -181,7 +181,7 @@ impl Engine {
                 if !matches!(error.kind(), ErrorKind::Exhausted) {
                     let reason = reason_of(error.kind());
                     let failed = EngineError::of_source(name, error);
-                    if let Some(left_out) = self.0.failures.line(reason, self.0.env.clock.now()) {
+                    if let Some(left_out) = self.0.failures.line(reason.as_str(), self.0.env.clock.now()) {
                         tracing::warn!(%name, %reason, left_out, detail = failed.detail(), "request failed");
                     }
                     return failed;

@@ -32,7 +32,7 @@ fn config(server: &MariaDb, folder: &std::path::Path) -> Config {
 
 /// What the engine tells of slot 0's settings, the newest first: severities and sentences.
 async fn told(engine: &Engine) -> Vec<(&'static str, String)> {
-    let changes = engine.status().await.events.into_iter().filter(|event| event.kind == "settings changed");
+    let changes = engine.status().await.events.into_iter().filter(|event| event.name == "durability_changed");
     changes.map(|event| (event.severity, event.text)).collect()
 }
 
@@ -49,7 +49,7 @@ async fn a_mariadb_that_is_set_to_lose_commits_while_it_runs_is_told() {
     engine.next(&NextRequest::new("order").unwrap().count(100)).await.unwrap();
     assert_eq!(told(&engine).await, []);
     server.sql("SET GLOBAL innodb_flush_log_at_trx_commit = 0").await;
-    let fell = ("error", "its store was durable, and is lossy now".to_owned());
+    let fell = ("error", "store's settings were changed: it was durable, and is lossy now".to_owned());
     let mut tries = 0;
     while told(&engine).await != [fell.clone()] {
         tries += 1;

@@ -56,16 +56,16 @@ impl Server {
     }
 
     /// When it told last that this happened to a slot, in seconds since 1970 and as it says itself.
-    pub(crate) fn told(&self, slot: u64, kinds: &[&str]) -> Option<(String, f64)> {
+    pub(crate) fn told(&self, slot: u64, names: &[&str]) -> Option<(String, f64)> {
         let status = http::ask(self.address("admin"), "GET", "/v1/status").ok()?;
         let status: serde_json::Value = serde_json::from_str(&status).unwrap();
         // The newest first.
         let mut events = status["events"].as_array().unwrap().iter();
         let is_it = |event: &&serde_json::Value| {
-            event["slot"] == slot && kinds.iter().any(|kind| event["kind"] == *kind)
+            event["slot"] == slot && names.iter().any(|name| event["name"] == *name)
         };
         let event = events.find(is_it)?;
-        Some((event["kind"].as_str().unwrap().to_owned(), event["at_ms"].as_f64().unwrap() / 1e3))
+        Some((event["name"].as_str().unwrap().to_owned(), event["at_ms"].as_f64().unwrap() / 1e3))
     }
 
     /// So many numbers by HTTP.

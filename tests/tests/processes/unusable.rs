@@ -47,7 +47,7 @@ fn survives<B>(
     let broken = break_it();
     let evicted =
         bench.until("the bench says that the slot is evicted", |bench| told(&bench.err(), "slot evicted"));
-    assert!(evicted.contains("kind=") && evicted.contains("detail="), "{evicted}");
+    assert!(evicted.contains("kind=") && evicted.contains("slot evicted: "), "{evicted}");
     taker.until("the taker evicts the slot", |taker| taker.err().contains("event: Evicted").then_some(()));
     let cause = eventually("`sequent shards` shows the cause", || cause_shown(place, extra));
     assert!(causes.iter().any(|word| cause.contains(word)), "{cause:?} names none of {causes:?}");

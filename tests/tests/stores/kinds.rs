@@ -91,13 +91,16 @@ async fn founded_by_one(config: &Config) {
 async fn emptied_under(engine: &Engine) {
     let mut status = engine.status().await;
     for _ in 0..LOOKS_MAX {
-        if status.trouble.is_some() && status.events.iter().any(|event| event.kind == "ledger refuses") {
+        if status.trouble.is_some()
+            && status.events.iter().any(|event| event.name == "ledger_lost" && event.kind == Some("refused"))
+        {
             break;
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
         status = engine.status().await;
     }
-    let logged = status.events.iter().find(|event| event.kind == "ledger refuses");
+    let logged =
+        status.events.iter().find(|event| event.name == "ledger_lost" && event.kind == Some("refused"));
     for said in [status.trouble, logged.map(|event| event.text.clone())] {
         let said = said.expect("it is told");
         assert!(said.contains("the ledger was emptied, or its tables were dropped"), "{said}");

@@ -38,6 +38,12 @@ name = \"order\"
 name = \"invoice\"
 ";
 
+/// Whether a server's log says that a counter is put aside.
+fn is_told(server: &Server, slot: usize, key: &str) -> bool {
+    let words = ["counter quarantined", &format!("slot={slot} "), &format!("key=\"{key}\"")];
+    server.log().lines().any(|line| words.iter().all(|word| line.contains(word)))
+}
+
 /// Two servers over two MariaDB shards and a file, and a ledger on MariaDB; each sequence under load.
 struct Site {
     // First: the servers go before their stores.
@@ -96,9 +102,7 @@ impl Site {
     /// Waits until a server that met the counter has put it aside, and says so.
     async fn quarantined(&self, slot: usize, key: &str) {
         until("the counter is put aside", async || self.is_quarantined(slot).await).await;
-        let told = format!("counter quarantined slot={slot} key=\"{key}\"");
-        until("the log says so", async || self.servers.iter().any(|server| server.log().contains(&told)))
-            .await;
+        until("the log says so", async || self.servers.iter().any(|server| is_told(server, slot, key))).await;
     }
 
     /// A hand writes into a row. A call of the ledger that had read the row, and writes it back after, undoes that: who needs it to
@@ -172,8 +176,7 @@ async fn a_cell_and_its_row_set_far_beyond_are_followed_by_nobody(site: &Site, l
     // One that knows nothing of it.
     let mut fresh = [Server::start(&site.config)];
     let load = Load::of("invoice", &fresh, &loads[1].bits);
-    let told = "counter quarantined slot=1 key=\"invoice\"";
-    until("the fresh server puts it aside", async || fresh[0].log().contains(told)).await;
+    until("the fresh server puts it aside", async || is_told(&fresh[0], 1, "invoice")).await;
     load.more(4_000).await;
     load.nobody_failed(0, "the others went on");
     load.end().await;

@@ -5,10 +5,10 @@ use serde_json::Value;
 
 use crate::{load::until, server::Server};
 
-/// An event: its word in the status, its line in the log, its series.
+/// An event: its name in the status, its line in the log, its series.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tale {
-    word: &'static str,
+    name: &'static str,
     line: &'static str,
     metric: &'static str,
     labels: &'static str,
@@ -16,10 +16,10 @@ pub(crate) struct Tale {
     by_all: bool,
 }
 
-/// A store speaks as another instance.
+/// A store has another instance id.
 pub(crate) const REBORN: Tale = Tale {
-    word: "store reborn",
-    line: "store speaks as another instance",
+    name: "store_instance_changed",
+    line: "store has another instance id",
     metric: "sequent_instance_changes_total",
     labels: "of=\"store\",",
     by_all: true,
@@ -27,7 +27,7 @@ pub(crate) const REBORN: Tale = Tale {
 
 /// A known store came back without its stamp.
 pub(crate) const STAMPED: Tale = Tale {
-    word: "stamped again",
+    name: "store_stamped_again",
     line: "known store came back empty",
     metric: "sequent_stores_stamped_again_total",
     labels: "",
@@ -36,7 +36,7 @@ pub(crate) const STAMPED: Tale = Tale {
 
 /// A counter is lower than what was taken of it.
 pub(crate) const WENT_BACK: Tale = Tale {
-    word: "went back",
+    name: "counter_went_back",
     line: "counter went back",
     metric: "sequent_regressions_total",
     labels: "",
@@ -84,7 +84,7 @@ impl Tale {
         let status: Value = serde_json::from_str(&server.ask("/v1/status").await).unwrap();
         let events = status["events"].as_array().unwrap_or_else(|| panic!("no events in {status}"));
         events.iter().any(|event| {
-            event["kind"] == self.word
+            event["name"] == self.name
                 && event["slot"].as_u64() == u64::try_from(slot).ok()
                 && event["at_ms"].as_u64() >= Some(at_ms)
         })
@@ -104,7 +104,7 @@ impl Before {
 
     async fn is_told_by(&self, enough: usize, servers: &[Server], after: &str) {
         let Self { tale, slot, at_ms, .. } = *self;
-        until(&format!("slot {slot} is told of as {:?}, after {after}", tale.word), async || {
+        until(&format!("slot {slot} is told of as {:?}, after {after}", tale.name), async || {
             let mut tellers = 0;
             for (server, before) in servers.iter().zip(&self.counts) {
                 let counted = tale.counted(server, slot).await;

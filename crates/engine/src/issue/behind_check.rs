@@ -46,12 +46,9 @@ impl Engine {
 
     /// Records that a caller has a number which this cluster can't have issued, and returns the error.
     pub(crate) fn accuse(&self, key: &Key, above: u64, permitted: u64) -> EngineError {
-        crate::telemetry::cluster_behind();
         let at_ms = self.0.env.clock.wall_ms();
         self.0.behind_reports.add(BehindReport { key: key.to_string(), above, permitted, at_ms });
-        if self.0.failures.line(Reason::ClusterBehind, self.0.env.clock.now()).is_some() {
-            self.0.env.events.emit(Event::ClusterBehind { key: key.clone(), above, permitted });
-        }
+        self.0.env.events.emit(Event::ClusterBehind { key: key.clone(), above, permitted });
         let name = key.sequence();
         let text = format!(
             "the caller was given {above}, and this cluster can have given {permitted} of {name} at most: it is older than \

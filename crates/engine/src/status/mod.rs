@@ -33,7 +33,6 @@ use crate::{
         report::{Cause, DenseBehindReport, KeyReport, ShardReport, SlotCommandReport, Status},
         slot_summary::class_of,
     },
-    telemetry::event_reports,
 };
 
 /// Upper limit of the dense counters behind that one status lists, and of those that its trouble names besides the
@@ -95,7 +94,7 @@ pub(crate) async fn status(engine: &Inner) -> Status {
         dense_behind: guard_status.dense_behind.iter().take(BEHIND_SHOWN_MAX).map(dense_behind).collect(),
         shards,
         keys: keys.into_iter().chain(dense).take(KEYS_SHOWN_MAX).collect(),
-        events: event_reports(&engine.memory.all()),
+        events: engine.memory.reports(),
     }
 }
 

@@ -12,7 +12,7 @@ use sequent_guard::{CounterStatus, GuardStatus, LedgerFault};
 use sequent_ha::SlotState;
 
 use super::{
-    metric,
+    events::begin,
     names::{
         AT_RISK, CEILINGS, CLASSES, DURABILITY, EXHAUSTION_LEAST, HEADROOM_LEAST, KEYS, LAYOUT, LEDGER_AGE,
         OUTAGE, OUTAGE_LEFT, QUARANTINED, RESERVE, RESERVE_SECONDS, RESTING, SLOT_LAG, WAITING,
@@ -72,7 +72,7 @@ impl Engine {
     /// Called once, before serving begins.
     pub async fn begin_metrics(&self) {
         let (inner, status) = (&*self.0, self.0.guard.status());
-        metric::begin(status.stores.iter().map(|(slot, ..)| *slot), answers(&status));
+        begin(status.stores.iter().map(|(slot, ..)| *slot), answers(&status));
         inner.gauges.listed().tell();
         self.measure().await;
     }

@@ -276,10 +276,6 @@ pub(crate) const OTHER: &str = "other";
 /// The kind of an eviction by an operator, which is no fault of the store.
 pub(crate) const WORD: &str = "word";
 
-/// The kinds of `sequent_guard_violations_total`.
-pub(crate) const VIOLATION_KINDS: [&str; 7] =
-    ["counter_back", "store_back", "ledger_back", "dense_back", "cluster_back", "quarantine", "given_above"];
-
 /// The durability classes, for one gauge each.
 pub(crate) const CLASSES: [&str; 3] = ["durable", "lossy", "volatile"];
 

@@ -6,14 +6,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::error::reason::Reason;
-
-/// Least time between two lines of one reason.
+/// Least time between two lines of one name.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// When each reason had its last line, and how many were left out since.
+/// When each name, of an event or of an error's reason, had its last line, and how many were left out since.
 #[derive(Debug, Default)]
-pub(crate) struct Throttle(Mutex<BTreeMap<Reason, Line>>);
+pub(crate) struct Throttle(Mutex<BTreeMap<&'static str, Line>>);
 
 #[derive(Debug)]
 struct Line {
@@ -23,10 +21,10 @@ struct Line {
 
 impl Throttle {
     /// How many lines were left out before the one that may be written now; `None` if it is left out too.
-    pub(crate) fn line(&self, reason: Reason, now: Instant) -> Option<u64> {
+    pub(crate) fn line(&self, name: &'static str, now: Instant) -> Option<u64> {
         let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(line) = lines.get_mut(&reason) else {
-            lines.insert(reason, Line { at: now, left_out: 0 });
+        let Some(line) = lines.get_mut(name) else {
+            lines.insert(name, Line { at: now, left_out: 0 });
             return Some(0);
         };
         if now.saturating_duration_since(line.at) < EVERY {
@@ -45,14 +43,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_reason_has_a_line_a_second_that_counts_those_left_out() {
+    fn each_name_has_a_line_a_second_that_counts_those_left_out() {
         let (seldom, begun) = (Throttle::default(), SystemClock.now());
         let at = |ms| begun + Duration::from_millis(ms);
-        assert_eq!(seldom.line(Reason::LedgerUnavailable, at(0)), Some(0));
-        assert_eq!(seldom.line(Reason::LedgerUnavailable, at(1)), None);
-        assert_eq!(seldom.line(Reason::NoShardAvailable, at(2)), Some(0));
-        assert_eq!(seldom.line(Reason::LedgerUnavailable, at(999)), None);
-        assert_eq!(seldom.line(Reason::LedgerUnavailable, at(1000)), Some(2));
-        assert_eq!(seldom.line(Reason::LedgerUnavailable, at(2500)), Some(0));
+        assert_eq!(seldom.line("LEDGER_UNAVAILABLE", at(0)), Some(0));
+        assert_eq!(seldom.line("LEDGER_UNAVAILABLE", at(1)), None);
+        assert_eq!(seldom.line("NO_SHARD_AVAILABLE", at(2)), Some(0));
+        assert_eq!(seldom.line("LEDGER_UNAVAILABLE", at(999)), None);
+        assert_eq!(seldom.line("LEDGER_UNAVAILABLE", at(1000)), Some(2));
+        assert_eq!(seldom.line("LEDGER_UNAVAILABLE", at(2500)), Some(0));
     }
 }

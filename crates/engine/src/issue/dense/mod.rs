@@ -122,7 +122,7 @@ impl Engine {
     fn dense_failed(&self, name: &SequenceName, error: SourceError) -> EngineError {
         let reason = reason_of(error.kind());
         let failed = EngineError::of_source(name, error);
-        if let Some(left_out) = self.0.failures.line(reason, self.0.env.clock.now()) {
+        if let Some(left_out) = self.0.failures.line(reason.as_str(), self.0.env.clock.now()) {
             tracing::warn!(%name, %reason, left_out, detail = failed.detail(), "request failed");
         }
         failed

@@ -13,7 +13,7 @@ use std::{
 };
 
 use sequent_core::{
-    Key, SequenceName, SlotIndex, SourceError,
+    Event, Key, SequenceName, SlotIndex, SourceError,
     ledger::{Counter, Fence},
 };
 use sequent_format::{Format, Timestamp};
@@ -23,7 +23,6 @@ use crate::{
     engine::{Engine, Inner},
     error::{EngineError, reason::Reason},
     ledger_timeout::within,
-    telemetry::forgotten,
     texts::Texts,
 };
 
@@ -180,8 +179,8 @@ impl Engine {
             gone += inner.guard.retire(&fence, counters).await?;
         }
         if gone > 0 {
-            forgotten(gone);
-            tracing::info!(%name, counters = gone, period = over, "counters of periods that are over are forgotten");
+            let (sequence, counters) = (name.to_string(), gone);
+            inner.env.events.emit(Event::Forgotten { sequence, counters, period: over });
         }
         Ok(gone)
     }

@@ -79,15 +79,15 @@ pub struct KeyReport {
 pub struct EventReport {
     /// When it happened, in milliseconds since 1970.
     pub at_ms: u64,
-    /// What happened, in a word or two: `evicted`, `rescued`, `ledger lost`.
-    pub kind: &'static str,
+    /// The event's stable name: `evicted`, `rescued`, `ledger_lost`. The page of events lists all.
+    pub name: &'static str,
     /// `info`: no action needed; `warning`: the cluster handles it; `error`: an operator should look.
     pub severity: &'static str,
     /// The slot, if the event concerns one.
     pub slot: Option<SlotIndex>,
     /// The class of the cause, if there is one.
-    pub cause: Option<&'static str>,
-    /// What was found.
+    pub kind: Option<&'static str>,
+    /// The sentence, as in the log.
     pub text: String,
 }
 

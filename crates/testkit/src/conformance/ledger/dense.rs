@@ -192,7 +192,7 @@ pub async fn dense_counters_move_the_version(fixture: &dyn LedgerFixture) -> Che
     Ok(())
 }
 
-/// What was answered outlives a restart, and a copy put back speaks as another instance.
+/// What was answered outlives a restart, and a copy put back has another instance id.
 pub async fn dense_counters_outlive_a_restart(fixture: &dyn LedgerFixture) -> Checked {
     let mut desk = Desk::of(fixture, 1).await?;
     desk.count(&[ask("a", 7)]).await?;

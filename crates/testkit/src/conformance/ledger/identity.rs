@@ -102,7 +102,7 @@ pub async fn what_was_written_outlives_a_restart(fixture: &dyn LedgerFixture) ->
     Ok(())
 }
 
-/// A copy put back speaks as another instance, with the copy's version and rows, and old handles are refused.
+/// A copy put back has another instance id, with the copy's version and rows, and old handles are refused.
 pub async fn a_restored_ledger_speaks_as_another(fixture: &dyn LedgerFixture) -> Checked {
     let (mut old, order) = (Desk::of(fixture, 1).await?, counter(0, "order"));
     let row = old.open_one(opening(&order, 1, 0)).await?;

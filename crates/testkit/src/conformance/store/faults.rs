@@ -62,7 +62,7 @@ pub async fn what_was_acknowledged_outlives_a_restart(fixture: &dyn StoreFixture
     Ok(())
 }
 
-/// A copy put back speaks as another instance, holds the old values, and is out of reach for those who knew the other.
+/// A copy put back has another instance id, holds the old values, and is out of reach for those who knew the other.
 pub async fn a_restored_copy_speaks_as_another(fixture: &dyn StoreFixture) -> Checked {
     let (old, order) = (Hand::of(fixture).await?, key("order"));
     old.begin(&order, epoch(1), 0).await?;

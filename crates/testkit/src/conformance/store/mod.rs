@@ -67,7 +67,7 @@ pub trait StoreFixture: Send + Sync {
         Box::pin(std::future::ready(false))
     }
 
-    /// Puts the copy back: the engine then speaks as another instance. Handles opened before are still held.
+    /// Puts the copy back: the engine then has another instance id. Handles opened before are still held.
     fn restore(&self) -> BoxFuture<'_, bool> {
         Box::pin(std::future::ready(false))
     }
