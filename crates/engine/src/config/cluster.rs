@@ -18,7 +18,7 @@ use super::{
     sections::obf_key,
 };
 use crate::{
-    catalog::definition::Placement,
+    definition::{Placement, capacity::AtRisk},
     stores::{self, Shard},
 };
 
@@ -141,6 +141,17 @@ impl Config {
         });
         parts.sort_by_key(|part| part.slot);
         parts
+    }
+}
+
+impl AtRisk {
+    /// The limits of a configuration.
+    pub fn of(config: &Config) -> Self {
+        Self {
+            held_max: config.reservoir.at_risk_max,
+            lease_max: config.limits.lease_max_count,
+            servers: config.reservoir.servers,
+        }
     }
 }
 

@@ -20,9 +20,10 @@ use sequent_guard::{Guard, GuardConfig, Opening};
 use sequent_ha::Ring;
 
 use crate::{
-    catalog::{self, Catalog, definition::capacity::AtRisk},
+    catalog::{self, Catalog},
     config::{Config, Place},
     data::{self, Found, Quarantine},
+    definition::capacity::AtRisk,
     engine::{Engine, Inner},
     error::OpenError,
     issue::{

@@ -4,8 +4,8 @@ use sequent_core::{Block, SequenceName};
 use sequent_format::limits::TEXT_CHARS_MAX;
 
 use crate::{
-    catalog::definition::{Body, BodyFault, Effective, Placement},
     config::TableReader,
+    definition::{Body, BodyFault, Effective, Placement},
     texts::{Texts, ZONE_DEFAULT},
 };
 
