@@ -114,7 +114,7 @@ impl Doctor<'_> {
 
     async fn examine(&self, (mut looked, orphans): Whose, files: &mut Files) -> Result<Checkup, OpenError> {
         let env = &self.options.env;
-        let limit = self.config.ring.health.attempt_timeout;
+        let limit = self.config.ring.attempt_timeout;
         let change = resize_in_progress::of(&*self.ledger, looked.found.as_ref().ok(), limit).await;
         if let (Some(_), Ok(found)) = (&change, &mut looked.found) {
             resize_in_progress::without_fact(found);

@@ -14,7 +14,7 @@ impl Doctor<'_> {
         examined: &mut Examined<'_>,
         (held, seen): (Option<&LedgerExamination>, &[(SlotIndex, collect::Looked<Examination>)]),
     ) -> u64 {
-        let limit = self.config.ring.health.attempt_timeout;
+        let limit = self.config.ring.attempt_timeout;
         let home = VersionFile::new(&self.config.data, limit, Arc::clone(&self.options.env.entropy));
         let left = match within(limit, "read the mark", home.bear(0, None)).await {
             Ok(mark) => {
@@ -47,7 +47,7 @@ impl Doctor<'_> {
         let is_embedded =
             is_file(&self.config.ledger.place) && shards.iter().all(|shard| is_file(&shard.part.place));
         let Some(held) = held.filter(|_| is_embedded) else { return false };
-        let limit = self.config.ring.health.attempt_timeout;
+        let limit = self.config.ring.attempt_timeout;
         let Ok(known) = within(limit, "read the instances on record", self.ledger.known()).await else {
             return false;
         };

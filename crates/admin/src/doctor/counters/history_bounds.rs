@@ -74,7 +74,7 @@ impl Doctor<'_> {
     }
 
     async fn read_all(&self, asked: Vec<Counter>, generation: u64, ended: &mut BTreeMap<Counter, u64>) {
-        let limit = self.config.ring.health.attempt_timeout;
+        let limit = self.config.ring.attempt_timeout;
         for some in asked.chunks(HISTORIES_AT_ONCE) {
             let reads =
                 some.iter().map(|counter| read(Arc::clone(&self.ledger), counter.clone(), generation, limit));

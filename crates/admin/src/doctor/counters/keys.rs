@@ -44,7 +44,7 @@ impl Doctor<'_> {
             let room = DOUBTED_MAX - doubted.len();
             doubted.extend(jumps::doubted(counters.iter().zip(&found.cells), rows, reaches, room));
         }
-        let (limit, inspection) = (self.config.ring.health.attempt_timeout, &held.inspection);
+        let (limit, inspection) = (self.config.ring.attempt_timeout, &held.inspection);
         for counter in doubted {
             let Some(row) = rows.get(&counter) else { continue };
             let beside = |other: &Counter| other.key == counter.key && other.slot != counter.slot;
@@ -63,7 +63,7 @@ impl Doctor<'_> {
     pub(crate) async fn reaches(&self, held: &LedgerExamination) -> Reaches {
         let reaches = Reaches::of(&held.rows);
         let Some(record) = &held.layout else { return reaches };
-        let limit = self.config.ring.health.attempt_timeout;
+        let limit = self.config.ring.attempt_timeout;
         let floor = floor(&*self.ledger, record.generation, limit).await;
         reaches.above(floor).following(self.followed(record.layout).await)
     }
@@ -71,7 +71,7 @@ impl Doctor<'_> {
     /// How far epochs follow other slots, by sequence. A sequence whose definition can't be read follows as
     /// far as the widest does.
     async fn followed(&self, layout: Layout) -> BTreeMap<String, u64> {
-        let limit = self.config.ring.health.attempt_timeout;
+        let limit = self.config.ring.attempt_timeout;
         let read = within(limit, "read definitions", self.ledger.definitions()).await;
         let now = i64::try_from(self.options.env.clock.wall_ms()).ok();
         let now = now.and_then(|now| Timestamp::from_millisecond(now).ok()).unwrap_or_default();
@@ -85,14 +85,14 @@ impl Doctor<'_> {
 
     /// The end of the periods that are over; `None` if the ledger can't be read.
     pub(crate) async fn fences(&self) -> Option<BTreeMap<Periods, u64>> {
-        let limit = self.config.ring.health.attempt_timeout;
+        let limit = self.config.ring.attempt_timeout;
         within(limit, "read fences", self.ledger.notes()).await.ok().map(fences_among)
     }
 
     /// The keys that rows or definitions name. A cell of such a key without a row is what a lost row leaves.
     /// Periods that are over are excluded: their rows are forgotten, and nothing begins there again.
     pub(crate) async fn named(&self, reaches: &Reaches, fences: &BTreeMap<Periods, u64>) -> BTreeSet<Key> {
-        let limit = self.config.ring.health.attempt_timeout;
+        let limit = self.config.ring.attempt_timeout;
         let mut named: BTreeSet<Key> = reaches.keys().filter(|key| !is_over(key, fences)).cloned().collect();
         // If definitions can't be read, fewer cells are examined. Nothing else changes.
         if let Ok((_, defined)) = within(limit, "read definitions", self.ledger.definitions()).await {

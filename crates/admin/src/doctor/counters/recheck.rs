@@ -33,7 +33,7 @@ impl Doctor<'_> {
             again.into_iter().partition(Verdict::is_far_above);
         verdicts.extend(passed);
         // A server that was without the ledger raises at its next heartbeat.
-        let patience = OBEYED_WITHIN + self.config.ring.health.attempt_timeout;
+        let patience = OBEYED_WITHIN + self.config.ring.attempt_timeout;
         let stay = self.look_again((shards, generation), above.clone(), elsewhere, patience).await;
         verdicts.extend(stay.into_iter().map(|verdict| verdict.staying(&above)));
         verdicts

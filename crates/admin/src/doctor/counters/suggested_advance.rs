@@ -32,7 +32,7 @@ impl Doctor<'_> {
 
     /// The arithmetic of each sequence as it is in effect. Empty if definitions can't be read.
     async fn spans(&self) -> BTreeMap<String, Span> {
-        let limit = self.config.ring.health.attempt_timeout;
+        let limit = self.config.ring.attempt_timeout;
         let read = within(limit, "read definitions", self.ledger.definitions()).await;
         let now = i64::try_from(self.options.env.clock.wall_ms()).ok();
         let now = now.and_then(|now| Timestamp::from_millisecond(now).ok()).unwrap_or_default();

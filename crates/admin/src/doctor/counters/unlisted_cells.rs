@@ -51,7 +51,7 @@ impl Doctor<'_> {
         let rows = held.rows.iter().map(|(counter, row)| (counter.clone(), row.ceiling)).collect();
         let permitted = Arc::new(Permitted::held(rows, (generation, floor), fences));
         let stores = shards.iter().map(|shard| (shard.part.slot, Arc::clone(&shard.store)));
-        let limit = self.config.ring.health.attempt_timeout * FIRST_CALL_FACTOR;
+        let limit = self.config.ring.attempt_timeout * FIRST_CALL_FACTOR;
         let extent = extent_of(stores, Some(&permitted), Pages { most: PAGES_MAX, limit }).await;
         Strays { floor, ..Strays::of(&extent, generation, |key| known.contains(key)) }
     }
