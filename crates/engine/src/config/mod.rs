@@ -13,7 +13,7 @@
 //! ```
 //!
 //! A setting is one entry in its section, in `sections/`: name, type, default, bound, and the comment that is its text
-//! on the reference page, which [`reference`] writes.
+//! on the reference page, which [`reference()`] writes.
 
 mod fault;
 mod load;

@@ -1,7 +1,7 @@
 //! Reading of a configuration: sections of settings, from the file, the environment and flags, with all faults at
 //! once.
 //!
-//! Reading order: [`section!`](section) declares a section, [`setting`] has the types of its settings, [`Reader`]
+//! Reading order: [`section!`] declares a section, [`setting`] has the types of its settings, [`Reader`]
 //! collects what they find.
 
 mod document;

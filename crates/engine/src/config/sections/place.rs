@@ -94,9 +94,5 @@ fn file(role: Role) -> Setting<Option<PathBuf>> {
 
 /// The kinds in this build, for messages.
 fn here(role: Role) -> String {
-    let here = Kind::words(role, true);
-    match here.split_last() {
-        Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
-        _ => here.concat(),
-    }
+    Kind::words(role, true).join(", ")
 }
