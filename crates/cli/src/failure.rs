@@ -36,12 +36,15 @@ pub(crate) struct Failure {
 }
 
 /// A field that was wrong.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 #[allow(clippy::struct_field_names, reason = "the names are those of the JSON at every api")]
 struct Field {
     field: String,
     value: String,
     bound: String,
+    /// The place of a fault in the configuration: a line of the file, a flag, or a variable.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    at: String,
 }
 
 impl Failure {
@@ -59,7 +62,7 @@ impl Failure {
     pub(crate) fn argument(field: &str, value: impl Display, bound: impl Into<String>) -> Self {
         let (value, bound) = (shown(&value.to_string()), bound.into());
         let message = format!("{field} is {value:?}: {bound}");
-        let errors = vec![Field { field: field.to_owned(), value, bound }];
+        let errors = vec![Field { field: field.to_owned(), value, bound, ..Field::default() }];
         Self { errors, ..Self::reason(Reason::InvalidArgument, message) }
     }
 
@@ -67,7 +70,8 @@ impl Failure {
     pub(crate) fn missing(field: &str, bound: impl Into<String>) -> Self {
         let bound = bound.into();
         let message = format!("{field} is missing: {bound}");
-        let errors = vec![Field { field: field.to_owned(), value: "missing".to_owned(), bound }];
+        let errors =
+            vec![Field { field: field.to_owned(), value: "missing".to_owned(), bound, ..Field::default() }];
         Self { errors, ..Self::reason(Reason::InvalidArgument, message) }
     }
 
@@ -162,6 +166,7 @@ impl From<EngineError> for Failure {
             field: fault.field.to_string(),
             value: fault.value.clone(),
             bound: fault.bound.clone(),
+            ..Field::default()
         };
         // An operator at the command line may see addresses. Data APIs show the first half only.
         let message = match error.detail() {
@@ -184,6 +189,7 @@ impl From<sequent_client::Error> for Failure {
                 field: found.field.clone(),
                 value: value.trim_matches('"').to_owned(),
                 bound: bound.to_owned(),
+                ..Field::default()
             }
         };
         let errors = error.fields().iter().map(field).collect();
@@ -210,6 +216,7 @@ impl From<Faults> for Failure {
             field: fault.key.clone(),
             value: fault.value.clone(),
             bound: fault.bound.clone(),
+            at: fault.at.clone(),
         };
         let errors = faults.0.iter().map(field).collect();
         Self { errors, ..Self::new(REFUSED, 3, faults.to_string()) }

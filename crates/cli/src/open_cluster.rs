@@ -1,6 +1,10 @@
 //! The cluster of a command, and how it is opened.
 
-use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    path::PathBuf,
+    sync::{Arc, Once},
+};
 
 use sequent_admin::{Admin, NamedLoss};
 use sequent_core::{NameError, SequenceName, SlotIndex, ledger::Loss};
@@ -19,6 +23,10 @@ const EMBEDDED: &str = "SEQUENT_EMBEDDED";
 
 /// The variable with the servers that commands ask if they can.
 const SERVER: &str = "SEQUENT_SERVER";
+
+/// Variables that commands read themselves, none of them a key of the configuration.
+const RESERVED: &[&str] =
+    &["SEQUENT_CONFIG", "SEQUENT_DATA", EMBEDDED, "SEQUENT_LOG", "SEQUENT_LOG_FORMAT", SERVER];
 
 /// The global flags, before anything is read or opened.
 pub(crate) struct Cluster {
@@ -75,7 +83,7 @@ impl Cluster {
     /// The configuration, read from `file` or from the place that the flags name. Touches nothing.
     pub(crate) fn config_of(&self, file: Option<&PathBuf>) -> Result<Config, Failure> {
         let data = self.globals.data.clone().unwrap_or_else(|| DATA_DEFAULT.into());
-        let mut sources = Sources::embedded(data).with_environment();
+        let mut sources = Sources::embedded(data).with_environment(RESERVED);
         if let Some(file) = file {
             sources = sources.file(file);
         }
@@ -85,7 +93,9 @@ impl Cluster {
             };
             sources = sources.flag(key, value);
         }
-        Ok(Config::load(&sources)?)
+        let config = Config::load(&sources)?;
+        warn_of_unread(&config);
+        Ok(config)
     }
 
     /// The configuration that the flags name. Touches nothing.
@@ -128,6 +138,16 @@ impl Cluster {
     pub(crate) async fn admin_after_loss(&self, loss: &NamedLoss) -> Result<Admin, Failure> {
         Ok(Admin::open_after_loss(&self.config()?, &options()?, loss).await?)
     }
+}
+
+/// Warns of variables that nothing reads, once a process.
+fn warn_of_unread(config: &Config) {
+    static WARNED: Once = Once::new();
+    WARNED.call_once(|| {
+        for variable in config.unread() {
+            logging::say(&format!("sequent: {variable}"));
+        }
+    });
 }
 
 /// Fails with exit code 1 if a server ended and could not close its files cleanly.

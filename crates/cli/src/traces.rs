@@ -1,6 +1,6 @@
 //! Destination of a server's spans besides its log lines: none, except in builds with the feature `otel`.
 
-use sequent_engine::config::TracesPart;
+use sequent_engine::config::TracesSection;
 use tracing::Subscriber;
 use tracing_subscriber::{layer::SubscriberExt, registry::LookupSpan, util::SubscriberInitExt};
 
@@ -13,7 +13,7 @@ pub(crate) struct Traces(#[cfg(feature = "otel")] Option<sequent_server::Traces>
 impl Traces {
     /// The configured destination; refused if this build has none.
     #[cfg(feature = "otel")]
-    pub(crate) fn of(part: &TracesPart) -> Result<Self, Failure> {
+    pub(crate) fn of(part: &TracesSection) -> Result<Self, Failure> {
         let to = |endpoint: &String| sequent_server::Traces::to(endpoint, part.one_in);
         let traces = part.endpoint.as_ref().map(to).transpose();
         traces.map(Self).map_err(|error| Failure::failed(format!("no traces: {error}")))
@@ -21,7 +21,7 @@ impl Traces {
 
     /// The configured destination; refused if this build has none.
     #[cfg(not(feature = "otel"))]
-    pub(crate) fn of(part: &TracesPart) -> Result<Self, Failure> {
+    pub(crate) fn of(part: &TracesSection) -> Result<Self, Failure> {
         match &part.endpoint {
             None => Ok(Self()),
             Some(endpoint) => {

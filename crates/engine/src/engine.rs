@@ -15,7 +15,7 @@ use sequent_ha::Ring;
 
 use crate::{
     catalog::Catalog,
-    config::{Config, LimitsPart},
+    config::{Config, LimitsSection},
     error::{EngineError, OpenError, reason::Reason, reason_of},
     issue::{
         active_key::{ActiveKey, Keyed},
@@ -36,7 +36,7 @@ pub struct Engine(pub(crate) Arc<Inner>);
 
 /// The state that all clones of an engine share.
 pub(crate) struct Inner {
-    pub(crate) limits: LimitsPart,
+    pub(crate) limits: LimitsSection,
     /// How long numbers shall last without the ledger.
     pub(crate) outage: std::time::Duration,
     pub(crate) env: Env,

@@ -23,6 +23,7 @@
 mod catalog;
 pub mod config;
 pub mod data;
+mod definition;
 mod engine;
 mod error;
 mod issue;
@@ -34,8 +35,8 @@ mod telemetry;
 mod texts;
 
 pub use catalog::define::DefineReport;
-pub use catalog::definition::capacity::{AtRisk, Capacity};
-pub use catalog::definition::{
+pub use definition::capacity::{AtRisk, Capacity};
+pub use definition::{
     Body, BodyFault, EARLIER_MAX, EFFECTIVE_AHEAD_MIN, Effective, Placement, SPREAD_CAPACITY_MIN,
 };
 pub use engine::Engine;

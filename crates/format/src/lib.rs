@@ -64,6 +64,6 @@ pub use jiff::Timestamp;
 pub use registry::{Arguments, Function, Registry};
 pub use render::{Preview, RenderContext};
 pub use settings::{Placement, Settings, Unique};
-pub use syntax::did_you_mean;
+pub use syntax::{did_you_mean, most_similar};
 pub use template::Template;
 pub use values::Values;

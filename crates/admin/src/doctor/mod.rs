@@ -111,7 +111,7 @@ struct LedgerRead {
 impl Doctor<'_> {
     /// Time limit of one call.
     fn limit(&self) -> Duration {
-        self.config.ring.health.attempt_timeout
+        self.config.ring.attempt_timeout
     }
 
     /// Examines the ledger. If it has no layout, examines stores and data directory, and then the ledger

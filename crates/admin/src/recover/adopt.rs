@@ -106,9 +106,9 @@ async fn take_up(
     if is_gone {
         // Checked before an empty ledger file is made.
         check_seen(config, &record, &looks, without)?;
-        check_extent(&looks, loss, (record.generation, config.ring.health.attempt_timeout)).await?;
+        check_extent(&looks, loss, (record.generation, config.ring.attempt_timeout)).await?;
     }
-    let limit = config.ring.health.attempt_timeout;
+    let limit = config.ring.attempt_timeout;
     let ledger = stores::ledger(&config.ledger.place, true, &options.env, files)?;
     let unusable = |error: SourceError| OpenError::of_source(&error);
     let id =
@@ -251,7 +251,7 @@ pub(crate) async fn look(
     layout: Layout,
     files: &mut Files,
 ) -> Result<Vec<Look>, OpenError> {
-    let limit = config.ring.health.attempt_timeout;
+    let limit = config.ring.attempt_timeout;
     let mut parts = config.shards_of(layout);
     // A missing file has no stamp.
     parts.retain(|part| !matches!(&part.place, Place::Sqlite(path) if !path.exists()));

@@ -87,7 +87,7 @@ async fn seen(config: &Config, options: &Options, files: &mut Files) -> Result<O
     if !is_there || config.ledger.place == Place::Memory {
         return Ok(None);
     }
-    let limit = config.ring.health.attempt_timeout * FIRST_CALL_FACTOR;
+    let limit = config.ring.attempt_timeout * FIRST_CALL_FACTOR;
     let unusable = |error: SourceError| OpenError::of_source(&error);
     let ledger = stores::ledger(&config.ledger.place, false, &options.env, files)?;
     // If the layout can't be read, the next one to open the ledger reports the cause.
@@ -124,7 +124,7 @@ fn newest(page: &LayoutPage, stamped: Option<Era>, marked: Option<Era>) -> Optio
 }
 
 fn home(config: &Config, options: &Options) -> VersionFile {
-    VersionFile::new(&config.data, config.ring.health.attempt_timeout, Arc::clone(&options.env.entropy))
+    VersionFile::new(&config.data, config.ring.attempt_timeout, Arc::clone(&options.env.entropy))
 }
 
 impl Sight {
@@ -147,7 +147,7 @@ impl Sight {
         (loss, is_confirmed): (Loss, bool),
         without: &BTreeSet<SlotIndex>,
     ) -> Result<String, OpenError> {
-        let limit = config.ring.health.attempt_timeout;
+        let limit = config.ring.attempt_timeout;
         let shards = self.shards(usize::from(SlotIndex::MAX));
         let read = sequent_guard::read_marks(&shards, limit).await;
         MarksReport::of(config, read, &self.looks, self.page.layout.slots()).check(loss, without)?;

@@ -59,7 +59,7 @@ impl Resizing {
         }
         let mut files = Files::default();
         let ledger = stores::ledger(&config.ledger.place, false, &options.env, &mut files)?;
-        let limit = config.ring.health.attempt_timeout * FIRST_CALL_FACTOR;
+        let limit = config.ring.attempt_timeout * FIRST_CALL_FACTOR;
         let page = within(limit, "read the layout", patiently(|| ledger.page())).await;
         let page = page.map_err(|error| OpenError::of_source(&error))?;
         let page = page.ok_or_else(|| {
@@ -112,7 +112,7 @@ impl Resizing {
 
     /// Withdraws a plan that was not begun; returns whether there was one.
     pub async fn cancel(&self) -> Result<bool, OpenError> {
-        let limit = self.config.ring.health.attempt_timeout;
+        let limit = self.config.ring.attempt_timeout;
         Resize::cancel(&*self.ledger, limit).await.map_err(|error| OpenError::of_source(&error))
     }
 
@@ -137,7 +137,7 @@ impl Resizing {
     }
 
     async fn guarded(&self, create: bool, files: &mut Files) -> Result<Resize, OpenError> {
-        let limit = self.config.ring.health.attempt_timeout;
+        let limit = self.config.ring.attempt_timeout;
         let mut placed = Vec::with_capacity(self.parts.len());
         for (slot, part) in &self.parts {
             let opened = stores::shards(vec![part.clone()], &self.page.cluster, create, &self.env, files)?;

@@ -67,7 +67,7 @@ pub struct ResizeReport {
 impl Resizing {
     pub(super) async fn report(&self, resize: &Resize) -> Result<ResizeReport, OpenError> {
         let plan = resize.plan().await.map_err(|error| OpenError::of_source(&error))?;
-        let limit = self.config.ring.health.attempt_timeout;
+        let limit = self.config.ring.attempt_timeout;
         let read = within(limit, "read the definitions", patiently(|| self.ledger.definitions())).await;
         let (_, definitions) = read.map_err(|error| OpenError::of_source(&error))?;
         let body = |name: &str| definitions.iter().find(|held| held.name.as_str() == name);

@@ -17,7 +17,7 @@ Examples:
   sequent config check sequent.toml
   sequent config check --config sequent.toml --json
 
-Every fault is reported at once, each with key, value and bound. Exit code 3 if there is one. Reads the \
+Every fault is reported at once, each with line, key, value and bound. Exit code 3 if there is one. Reads the \
 file and the environment, and touches nothing: what only the data can tell (another layout, a shard of another \
 cluster) is refused when the cluster is opened.";
 

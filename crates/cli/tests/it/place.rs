@@ -57,9 +57,12 @@ impl Place {
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_sequent"));
         command.args(args).current_dir(self.dir.path()).stdin(Stdio::null());
-        for variable in ["SEQUENT_DATA", "SEQUENT_CONFIG", "SEQUENT_EMBEDDED", "SEQUENT_LOG", "SUDO_USER"] {
-            command.env_remove(variable);
+        for (name, _) in
+            std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("SEQUENT_"))
+        {
+            command.env_remove(name);
         }
+        command.env_remove("SUDO_USER");
         command
     }
 

@@ -33,7 +33,7 @@ fn a_file_that_is_not_there_is_named() {
     place.run(&["config", "check", "no.toml"]).refused(3, &["no.toml"]);
     place.run(&["next", "order", "--config", "no.toml"]).refused(3, &["no.toml"]);
     place.write("broken.toml", "cluster = ");
-    place.run(&["config", "check", "broken.toml"]).refused(3, &["broken.toml", "line 1"]);
+    place.run(&["config", "check", "broken.toml"]).refused(3, &["broken.toml:1:"]);
 }
 
 #[test]
@@ -52,6 +52,15 @@ fn config_show_says_where_each_value_came_from() {
     assert!(shown.contains("ring.slow_limit = 7  # environment SEQUENT_RING_SLOW_LIMIT\n"), "{shown}");
     assert!(shown.contains("ring.shard_bits = 3  # flag\n"), "{shown}");
     assert!(!place.path("elsewhere").exists());
+}
+
+#[test]
+fn a_variable_that_nothing_reads_is_warned_of() {
+    let place = Place::new();
+    let mut command = place.command(&["config", "show"]);
+    let ran = Ran::from(command.env("SEQUENT_GUARD_AHEAD_S", "5").env("SEQUENT_DATA", "d").output().unwrap());
+    assert_eq!((ran.code, ran.err.lines().count()), (Some(0), 1), "{}", ran.err);
+    assert!(ran.err.starts_with("sequent: environment SEQUENT_GUARD_AHEAD_S is unknown: "), "{}", ran.err);
 }
 
 #[test]

@@ -8,11 +8,9 @@ use sequent_format::Timestamp;
 use serde::Serialize;
 
 use crate::{
-    catalog::{
-        Entry,
-        definition::{Body, EFFECTIVE_AHEAD_MIN, Effective, Placement, capacity::Capacity},
-    },
+    catalog::Entry,
     config::SequencePart,
+    definition::{Body, EFFECTIVE_AHEAD_MIN, Effective, Placement, capacity::Capacity},
     engine::Engine,
     error::OpenError,
 };

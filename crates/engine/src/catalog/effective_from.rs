@@ -6,8 +6,8 @@ use sequent_format::Timestamp;
 
 use super::{Catalog, Entry};
 use crate::{
-    catalog::definition::{Body, BodyFault, EARLIER_MAX, EFFECTIVE_AHEAD_MIN, Effective},
     config::SequencePart,
+    definition::{Body, BodyFault, EARLIER_MAX, EFFECTIVE_AHEAD_MIN, Effective},
 };
 
 impl Catalog {

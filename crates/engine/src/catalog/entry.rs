@@ -9,7 +9,7 @@ use sequent_core::{SequenceName, ledger::Definition};
 use sequent_format::Timestamp;
 
 use crate::{
-    catalog::definition::Body,
+    definition::Body,
     error::{EngineError, reason::Reason},
 };
 

@@ -8,8 +8,8 @@ use sequent_format::{Format, Timestamp};
 
 use super::Catalog;
 use crate::{
-    catalog::definition::{Body, BodyFault, EFFECTIVE_AHEAD_MIN, Effective},
     config::SequencePart,
+    definition::{Body, BodyFault, EFFECTIVE_AHEAD_MIN, Effective},
     issue::retention::last_over,
     ledger_timeout::within,
 };

@@ -10,8 +10,8 @@ use sequent_core::{
 
 use super::Catalog;
 use crate::{
-    catalog::definition::{Body, BodyFault, Placement},
     config::SequencePart,
+    definition::{Body, BodyFault, Placement},
     error::OpenError,
     ledger_timeout::{patiently, within},
     stores,

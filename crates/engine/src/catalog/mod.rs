@@ -3,7 +3,6 @@
 
 mod deferred_import;
 pub(crate) mod define;
-pub(crate) mod definition;
 mod effective_from;
 mod entry;
 mod expired;
@@ -28,8 +27,8 @@ use sequent_core::{
 };
 
 use crate::{
-    catalog::definition::{Body, capacity::AtRisk},
     config::SequencePart,
+    definition::{Body, capacity::AtRisk},
     error::{EngineError, OpenError, reason::Reason},
     ledger_timeout::{not_found, of_ledger, patiently, within},
     stores::{self, Shard},

@@ -1,6 +1,8 @@
-//! Faults of a configuration: all at once, each with key, value and bound.
+//! Faults of a configuration: all at once, each with its place, key, value and bound.
 
 use std::fmt;
+
+use sequent_format::most_similar;
 
 /// One fault.
 ///
@@ -11,6 +13,9 @@ use std::fmt;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
+    /// The place of the value, or of the table that lacks it: `sequent.toml:4:1`, `flag`, `environment SEQUENT_…`.
+    /// Empty if the value is not set anywhere, or if the key names the place.
+    pub at: String,
     /// The key's path, as `ring.shard_bits` or `shard[2].slot`.
     pub key: String,
     /// The value as written; `missing` or `unknown` if the key itself is the fault. Never a secret.
@@ -20,10 +25,17 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// A fault of `key`.
+    /// A fault of `key`, nowhere yet.
     pub fn new(key: impl Into<String>, value: impl fmt::Display, bound: impl Into<String>) -> Self {
-        Self { key: without_login(key.into()), value: without_login(value.to_string()), bound: bound.into() }
+        let (key, value) = (without_login(key.into()), without_login(value.to_string()));
+        Self { at: String::new(), key, value, bound: bound.into() }
     }
+}
+
+/// The fault of a key that is not known under its table, which has `known`.
+pub(super) fn unknown(path: String, key: &str, known: &[&str]) -> Fault {
+    let suggestion = most_similar(key, known).map(|key| format!("did you mean {key}? "));
+    Fault::new(path, "unknown", format!("{}{} are known", suggestion.unwrap_or_default(), known.join(", ")))
 }
 
 /// Removes the password of a URL in a text where no URL is expected. If its end is not clear, more is hidden.
@@ -38,11 +50,14 @@ fn without_login(text: String) -> String {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.at.is_empty() {
+            write!(f, "{}: ", self.at)?;
+        }
         write!(f, "{} is {}: {}", self.key, self.value, self.bound)
     }
 }
 
-/// All faults of a configuration, in the order of reading; never empty.
+/// All faults of a configuration: those of the file first, by line. Never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Faults(pub Vec<Fault>);
 

@@ -12,7 +12,7 @@ use std::{
 use sequent_backend::net::ServerOptions;
 use sequent_core::SlotIndex;
 
-use super::{Fault, LedgerPart, Place, RingPart, ShardPart, collector::Collector};
+use super::{Fault, LedgerSection, Place, RingSection, ShardPart, reading::Reader};
 
 /// Puts a relative path under the data directory.
 pub(super) fn put_under(data: &Path, place: &mut Place) {
@@ -30,29 +30,29 @@ pub(super) fn put_under(data: &Path, place: &mut Place) {
 
 /// Records every fault that concerns more than one key. Shards come with their positions in the file's list.
 pub(super) fn check(
-    checker: &mut Collector<'_>,
-    ring: &RingPart,
+    reader: &mut Reader<'_>,
+    ring: &RingSection,
     shards: &[(usize, ShardPart)],
-    ledger: &LedgerPart,
+    ledger: &LedgerSection,
 ) {
-    check_volatile(checker, ring, shards, ledger);
+    check_volatile(reader, ring, shards, ledger);
     let mut slots: BTreeMap<SlotIndex, usize> = BTreeMap::new();
     let mut used: BTreeMap<Identity, String> = BTreeMap::new();
     if let Some((identity, key, _)) = identity_of(&ledger.place) {
         used.insert(identity, format!("ledger.{key}"));
     }
     for (at, part) in shards {
-        check_slot(checker, ring, *at, part.slot);
+        check_slot(reader, ring, *at, part.slot);
         if let Some(first) = slots.insert(part.slot, *at) {
             let bound = format!("shard[{first}] has the same slot: each slot has one store");
-            checker.fault(Fault::new(format!("shard[{at}].slot"), part.slot, bound));
+            reader.fault(Fault::new(format!("shard[{at}].slot"), part.slot, bound));
         }
         let Some((identity, key, what)) = identity_of(&part.place) else { continue };
         let key = format!("shard[{at}].{key}");
         if let Some(first) = used.insert(identity, key.clone()) {
             let bound =
                 format!("{first} is the same {what}: two counters in one {what} would repeat numbers");
-            checker.fault(Fault::new(key, &part.place, bound));
+            reader.fault(Fault::new(key, &part.place, bound));
         }
     }
 }
@@ -66,20 +66,20 @@ fn identity_of(place: &Place) -> Option<(Identity, &'static str, &'static str)> 
     }
 }
 
-fn check_slot(checker: &mut Collector<'_>, ring: &RingPart, at: usize, slot: SlotIndex) {
+fn check_slot(reader: &mut Reader<'_>, ring: &RingSection, at: usize, slot: SlotIndex) {
     let Some(bits) = ring.shard_bits else { return };
     let slots: SlotIndex = 1 << bits;
     if slot >= slots {
         let bound = format!("0 to {} are allowed with shard_bits = {bits}", slots - 1);
-        checker.fault(Fault::new(format!("shard[{at}].slot"), slot, bound));
+        reader.fault(Fault::new(format!("shard[{at}].slot"), slot, bound));
     }
 }
 
 fn check_volatile(
-    checker: &mut Collector<'_>,
-    ring: &RingPart,
+    reader: &mut Reader<'_>,
+    ring: &RingSection,
     shards: &[(usize, ShardPart)],
-    ledger: &LedgerPart,
+    ledger: &LedgerSection,
 ) {
     let bound = "ring.allow_volatile = true is demanded for what is lost with its process";
     let volatile = shards.iter().filter(|(_, part)| part.place == Place::Memory);
@@ -89,7 +89,7 @@ fn check_volatile(
     }
     if !ring.allow_volatile {
         for key in keys {
-            checker.fault(Fault::new(key, "\"memory\"", bound));
+            reader.fault(Fault::new(key, "\"memory\"", bound));
         }
     }
 }

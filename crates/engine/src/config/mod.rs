@@ -1,41 +1,43 @@
 //! Configuration from one TOML file. A flag overrides the environment, which overrides the file, which overrides the
 //! default.
 //!
-//! Every fault is reported at once, as [`Fault`]: key, value, bound. Nothing is changed while a configuration is read.
+//! Every fault is reported at once, as [`Fault`]: place, key, value, bound. Nothing is changed while a configuration is
+//! read.
 //!
 //! ```
 //! use sequent_engine::config::{Config, Sources};
 //! let sources = Sources::embedded("sequent-data").flag("ring.shard_bits", "11").flag("limits.max_count", "0");
 //! let faults = Config::load(&sources).unwrap_err();
 //! assert_eq!(faults.0.len(), 2);
-//! assert_eq!(faults.0[0].to_string(), "ring.shard_bits is 11: 0 to 10 are allowed");
+//! assert_eq!(faults.0[0].to_string(), "flag: ring.shard_bits is 11: 0 to 10 are allowed");
 //! ```
+//!
+//! A setting is one entry in its section, in `sections/`: name, type, default, bound, and the comment that is its text
+//! on the reference page, which [`reference()`] writes.
 
-mod cluster;
-mod collector;
 mod fault;
+mod load;
 mod location;
 mod locations;
 mod origins;
-mod secret;
+mod reading;
+mod reference;
 mod sections;
 mod service_links;
 mod sources;
-mod table_reader;
 
-use table_reader::TableReader;
-
-pub use cluster::Config;
 pub use fault::{Fault, Faults};
+pub use load::Config;
 pub use location::Place;
 pub use origins::{Origin, Shown};
-pub use sections::ledger::LedgerPart;
-pub use sections::limits::LimitsPart;
-pub use sections::listen::ListenPart;
-pub use sections::reservoir::{ReservoirPart, SERVERS_MAX};
-pub use sections::ring::RingPart;
+pub use reference::reference;
+pub use sections::ledger::LedgerSection;
+pub use sections::limits::LimitsSection;
+pub use sections::listen::ListenSection;
+pub use sections::reservoir::{ReservoirSection, SERVERS_MAX};
+pub use sections::ring::RingSection;
 pub use sections::sequence::SequencePart;
 pub use sections::server::{ServerPlace, Tls};
 pub use sections::shard::ShardPart;
-pub use sections::traces::TracesPart;
+pub use sections::traces::TracesSection;
 pub use sources::Sources;

@@ -20,6 +20,8 @@ pub struct Sources {
     pub flags: BTreeMap<String, String>,
     /// The environment. Only names that begin with `SEQUENT_`, and those that the file names as `${NAME}`, are read.
     pub environment: BTreeMap<String, String>,
+    /// Names that begin with `SEQUENT_`, name no key, and are read by the program itself.
+    pub reserved: &'static [&'static str],
 }
 
 impl Sources {
@@ -30,12 +32,14 @@ impl Sources {
             file: None,
             flags: BTreeMap::new(),
             environment: BTreeMap::new(),
+            reserved: &[],
         }
     }
 
-    /// The same, with this process's environment (names and values that are UTF-8).
+    /// The same, with this process's environment (names and values that are UTF-8). The program itself reads `reserved`.
     #[must_use]
-    pub fn with_environment(mut self) -> Self {
+    pub fn with_environment(mut self, reserved: &'static [&'static str]) -> Self {
+        self.reserved = reserved;
         let readable = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         };

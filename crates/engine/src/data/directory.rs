@@ -39,7 +39,7 @@ pub async fn look(config: &Config) -> Result<Found, OpenError> {
         Place::Server(_) => return Ok(Found::Elsewhere),
         Place::Memory => return Ok(Found::Nothing),
     };
-    let (config, limit) = (config.clone(), config.ring.health.attempt_timeout);
+    let (config, limit) = (config.clone(), config.ring.attempt_timeout);
     let path = ledger.clone();
     disk::asked(ledger, limit, move |asking| judge(&config, &path, asking)).await
 }
@@ -94,7 +94,7 @@ fn of_another_place(config: &Config, ledger: &Path, asking: &Asking) -> String {
 
 /// Creates the data directory.
 pub async fn prepare(config: &Config) -> Result<(), OpenError> {
-    let (data, limit) = (config.data.clone(), config.ring.health.attempt_timeout);
+    let (data, limit) = (config.data.clone(), config.ring.attempt_timeout);
     let make = move |asking: &Asking| {
         fs::create_dir_all(asking.about(&data)).map_err(|error| unusable(&data, &error))
     };

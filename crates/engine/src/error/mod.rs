@@ -233,7 +233,7 @@ pub(crate) fn reason_of(kind: ErrorKind) -> Reason {
 /// A cluster that was not opened.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum OpenError {
-    /// The configuration has faults: all of them, each with key, value and bound. Nothing was changed.
+    /// The configuration has faults: all of them, each with place, key, value and bound. Nothing was changed.
     #[error("{0}")]
     Config(#[from] Faults),
     /// The cluster does not fit: the text names what was found and what was expected.

@@ -10,10 +10,8 @@ use sequent_core::{Key, SequenceName, Source};
 use sequent_format::Timestamp;
 
 use crate::{
-    catalog::{
-        Entry,
-        definition::{Body, Placement},
-    },
+    catalog::Entry,
+    definition::{Body, Placement, capacity},
     engine::{IDLE_AFTER, Inner},
     error::EngineError,
     issue::{
@@ -40,9 +38,6 @@ pub(crate) struct ActiveKey {
     /// Created when a caller first reports the highest number that it was given.
     reach: OnceLock<Box<Reach>>,
 }
-
-/// A lease holds at most what is left of a key divided by this.
-const LEASE_PARTS: u64 = 1000;
 
 /// Idle time before a key is dropped whose period ends soon. The key must remain, so that the next period's key is
 /// created ahead.
@@ -149,7 +144,7 @@ impl ActiveKey {
 
     /// Upper limit of the numbers in one lease, whatever is configured.
     pub(crate) fn lease_max(&self) -> u64 {
-        lease_max_of(self.spanned.left())
+        capacity::lease_max_of(self.spanned.left())
     }
 
     /// The numbers left of the key's range, and the size of the range.
@@ -162,12 +157,6 @@ impl ActiveKey {
     pub(crate) fn is_idle(&self, after: Duration) -> bool {
         self.reservoir.trim() >= after
     }
-}
-
-/// Upper limit of one lease with so many numbers left: a thousandth, at least one. So a lost lease skips little of a
-/// bounded sequence.
-pub(crate) fn lease_max_of(left: u64) -> u64 {
-    (left / LEASE_PARTS).max(1)
 }
 
 /// An active key's reservoir. While this value is held, the key is not dropped as idle. The reservoir is closed when

@@ -124,7 +124,7 @@ mod tests {
         made(&engine, &same, async || {}).await;
         assert!(engine.0.keys.get("same").is_some());
         made(&engine, &name, async || {
-            let definition = crate::catalog::definition::Body::default().defining(&name, 2);
+            let definition = crate::definition::Body::default().defining(&name, 2);
             engine.0.cluster.ledger.define(&definition, Some(1)).await.unwrap();
             engine.0.catalog.follow(None).await.unwrap();
         })

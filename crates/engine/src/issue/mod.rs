@@ -25,11 +25,9 @@ use sequent_buffer::TakeError;
 use sequent_core::{Blocks, Event, Key, SequenceName};
 
 use crate::{
-    catalog::{
-        Entry,
-        definition::{Body, capacity::AtRisk},
-    },
+    catalog::Entry,
     config::Config,
+    definition::{Body, capacity::AtRisk},
     engine::Engine,
     error::{EngineError, OpenError},
     issue::{

@@ -46,8 +46,8 @@ async fn a_key_of_a_version_before_serves_nobody_once_another_is_known() {
     assert_eq!(engine.next(&ask).await.unwrap().version, 1);
     // The new definition is known, but the key that was made from version 1 is still active.
     let texts = Some(crate::texts::Texts::new("A@{seq,w=6}"));
-    let next = crate::catalog::definition::Body::check(Some("spread"), 1, 1, None, None, texts).unwrap();
-    let next = next.after(1, &crate::catalog::definition::Body::default()).defining(&ask.name, 2);
+    let next = crate::definition::Body::check(Some("spread"), 1, 1, None, None, texts).unwrap();
+    let next = next.after(1, &crate::definition::Body::default()).defining(&ask.name, 2);
     engine.0.cluster.ledger.define(&next, Some(1)).await.unwrap();
     engine.0.catalog.follow(None).await.unwrap();
     let issued = engine.next(&ask.at("2026-04-01")).await.unwrap();

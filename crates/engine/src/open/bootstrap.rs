@@ -134,7 +134,7 @@ impl ClusterHandle {
         let mut files = opened.files.clone();
         let shards =
             stores::shards(config.shards_of(record.layout), &record.cluster, create, &env, &mut files)?;
-        let (limit, longest_ask) = (config.ring.health.attempt_timeout, config.ring.health.longest_request());
+        let (limit, longest_ask) = (config.ring.attempt_timeout, config.ring.health().longest_request());
         let home = (config.ledger.place != Place::Memory)
             .then(|| Arc::new(VersionFile::new(&config.data, limit, Arc::clone(&env.entropy))));
         let quarantine = home.as_ref().map(|_| Quarantine::new(&config.data));
@@ -209,7 +209,7 @@ impl Opened {
     /// The checked layout, and the ledger's identity. The layout is checked first: an inspection writes to test write
     /// access, and a refused layout must leave everything unchanged.
     async fn read(&self, config: &Config) -> Result<(LedgerInspection, Option<LayoutRecord>), Unopened> {
-        let limit = config.ring.health.attempt_timeout * FIRST_CALL_FACTOR;
+        let limit = config.ring.attempt_timeout * FIRST_CALL_FACTOR;
         let unusable = |error: SourceError| Unopened::of_source(&error);
         let held =
             within(limit, "read the layout", patiently(|| self.ledger.layout())).await.map_err(unusable)?;

@@ -5,7 +5,7 @@ use sequent_core::{Durability, DurabilityClass};
 use tokio::task::JoinSet;
 
 use crate::{
-    catalog::definition::Placement, config::Config, error::OpenError, ledger_timeout::within,
+    config::Config, definition::Placement, error::OpenError, ledger_timeout::within,
     open::bootstrap::ClusterHandle,
 };
 

@@ -168,7 +168,7 @@ pub fn widest(config: &Config) -> Result<Layout, OpenError> {
 async fn stamps(config: &Config, options: &Options, files: &mut Files) -> Result<Vec<Stamp>, OpenError> {
     let mut parts = config.shards_of(widest(config)?);
     parts.retain(|part| !matches!(&part.place, Place::Sqlite(path) if !path.exists()));
-    let limit = config.ring.health.attempt_timeout;
+    let limit = config.ring.attempt_timeout;
     let mut looks = JoinSet::new();
     for Shard { store, .. } in stores::shards(parts, &config.cluster, false, &options.env, files)? {
         looks.spawn(async move {
@@ -189,13 +189,13 @@ async fn stamps(config: &Config, options: &Options, files: &mut Files) -> Result
 /// The id of the configured ledger, if it can be read.
 async fn at_hand(config: &Config, options: &Options, files: &mut Files) -> Option<LedgerId> {
     let ledger = stores::ledger(&config.ledger.place, false, &options.env, files).ok()?;
-    let limit = config.ring.health.attempt_timeout * FIRST_CALL_FACTOR;
+    let limit = config.ring.attempt_timeout * FIRST_CALL_FACTOR;
     Some(within(limit, "open the ledger", ledger.inspect()).await.ok()?.id)
 }
 
 /// The version in the data directory's version file, even if that was copied. 0 if there is none, or it can't be read.
 pub async fn marked(config: &Config, options: &Options) -> u64 {
-    let limit = config.ring.health.attempt_timeout;
+    let limit = config.ring.attempt_timeout;
     let home = VersionFile::new(&config.data, limit, Arc::clone(&options.env.entropy));
     home.mark().await.map_or(0, |mark| mark.version)
 }

@@ -20,9 +20,10 @@ use sequent_guard::{Guard, GuardConfig, Opening};
 use sequent_ha::Ring;
 
 use crate::{
-    catalog::{self, Catalog, definition::capacity::AtRisk},
+    catalog::{self, Catalog},
     config::{Config, Place},
     data::{self, Found, Quarantine},
+    definition::capacity::AtRisk,
     engine::{Engine, Inner},
     error::OpenError,
     issue::{
@@ -58,7 +59,7 @@ pub(crate) async fn open(config: Config, options: Options) -> Result<Engine, Ope
     data::prepare(&config).await?;
     let turn = match (found, &config.ledger.place) {
         (Found::Nothing, Place::Sqlite(_)) => {
-            let patience = config.ring.health.attempt_timeout * FIRST_CALL_FACTOR;
+            let patience = config.ring.attempt_timeout * FIRST_CALL_FACTOR;
             data::turn_to_make(&config.data, patience, &options.env).await
         }
         _ => None,
@@ -115,7 +116,7 @@ async fn assemble(
     let env = ground.env.clone();
     check_home(&ground).await?;
     let layout = ground.record.layout;
-    let ring = Ring::new(layout, metered(&ground, layout.slots()), config.ring.health, env.clone());
+    let ring = Ring::new(layout, metered(&ground, layout.slots()), config.ring.health(), env.clone());
     let opened = Guard::open(opening(config, &ground, &ring)).await;
     let (guard, excluded) = opened.map_err(|error| OpenError::of_source(&error))?;
     admit(&ring, &excluded)?;

@@ -24,7 +24,7 @@ pub use idle_counters::APART_MAX;
 pub use probe::OBEYED_WITHIN;
 
 use crate::{
-    catalog::definition::Placement,
+    definition::Placement,
     engine::Inner,
     error::reason::Reason,
     issue::active_key::ActiveKey,

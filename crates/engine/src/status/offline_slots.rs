@@ -31,7 +31,7 @@ impl ClusterHandle {
         let mut looks = JoinSet::new();
         for shard in shards {
             let whose = Whose::Cluster(config.cluster.clone());
-            looks.spawn(look(shard, whose, config.ring.health.attempt_timeout));
+            looks.spawn(look(shard, whose, config.ring.attempt_timeout));
         }
         let mut reports = looks.join_all().await;
         files.leave().await;

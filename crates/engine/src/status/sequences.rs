@@ -7,7 +7,7 @@ use sequent_core::{
 use sequent_format::Timestamp;
 
 use crate::{
-    catalog::definition::Body,
+    definition::Body,
     error::EngineError,
     issue::dense::dense_number,
     ledger_timeout::{not_found, of_ledger, within},

@@ -6,7 +6,7 @@ use sequent_core::SequenceName;
 use sequent_format::{AnalysisError, Format, Reset, Settings, Template, Unique};
 use serde::{Deserialize, Serialize};
 
-use crate::catalog::definition::BodyFault;
+use crate::definition::BodyFault;
 
 mod excerpt;
 pub(crate) mod obf_keys;

@@ -5,7 +5,7 @@ use sequent_format::{Decoded, Format, PreviewError, Values, tzdb_version};
 use serde::{Serialize, Serializer};
 
 use crate::{
-    catalog::definition::{Body, capacity::Capacity},
+    definition::{Body, capacity::Capacity},
     engine::Engine,
     error::EngineError,
     issue::request::{of_issue, of_value},

@@ -6,7 +6,7 @@ use sequent_format::{DecodeErrorKind, Decoded, Format, ObfuscationKey, Template}
 
 use super::{Former, Texts};
 use crate::{
-    catalog::definition::BodyFault,
+    definition::BodyFault,
     error::{EngineError, reason::Reason},
 };
 
@@ -143,7 +143,7 @@ mod tests {
     use sequent_format::ObfuscationKey;
 
     use super::*;
-    use crate::catalog::definition::Body;
+    use crate::definition::Body;
 
     const HIDDEN: &str = "W@{seq,w=6,obf=ff1:reading-test}";
 

@@ -14,7 +14,7 @@ mod resolve;
 mod seq;
 mod suggest;
 
-pub use suggest::did_you_mean;
+pub use suggest::{did_you_mean, most_similar};
 
 use std::str::FromStr;
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use arc_swap::ArcSwap;
-use sequent_engine::config::{Config, LimitsPart};
+use sequent_engine::config::{Config, LimitsSection};
 
 use crate::limits::ADMIN_CONNECTIONS_MAX;
 
@@ -18,7 +18,7 @@ const RELOADED: [&str; 4] = ["limits.", "sequence[", "auto_create", "reservoir.s
 /// Limits in force, read without a lock. Cheap to clone; all clones share them.
 #[derive(Debug, Clone)]
 pub struct RuntimeLimits {
-    limits: Arc<ArcSwap<LimitsPart>>,
+    limits: Arc<ArcSwap<LimitsSection>>,
     /// Connections per listener that the file descriptors allow, whatever is configured.
     fit: u64,
 }
@@ -38,7 +38,7 @@ pub struct ConfigChange {
 
 impl RuntimeLimits {
     /// The limits at the start of a server.
-    pub fn new(limits: &LimitsPart) -> Self {
+    pub fn new(limits: &LimitsSection) -> Self {
         Self { limits: Arc::new(ArcSwap::from_pointee(limits.clone())), fit: u64::MAX }
     }
 

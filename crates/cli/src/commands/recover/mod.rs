@@ -197,7 +197,7 @@ struct NotDone<'a> {
 /// How far a ceiling is ahead of what is given, at most, as a time: twice the sum of an outage and the
 /// duration of a raise.
 fn ceilings_ahead(config: &Config) -> Duration {
-    (config.ledger.outage + RAISED_WITHIN + config.ring.health.attempt_timeout) * 2
+    (config.ledger.outage + RAISED_WITHIN + config.ring.attempt_timeout) * 2
 }
 
 /// The report after recovering a ledger from amid a resize. Until the resize is finished, the cluster can't

@@ -1,6 +1,6 @@
 //! Limit of file descriptors: how many connections a server can open.
 
-use sequent_engine::{Engine, config::LimitsPart};
+use sequent_engine::{Engine, config::LimitsSection};
 use sequent_server::{FdBudget, RuntimeLimits};
 
 /// The descriptors of this process, and the stores that need some.
@@ -19,7 +19,7 @@ impl FdLimit {
     }
 
     /// The limits that a server starts with, its connections within these descriptors.
-    pub(super) fn runtime_limits(self, limits: &LimitsPart) -> RuntimeLimits {
+    pub(super) fn runtime_limits(self, limits: &LimitsSection) -> RuntimeLimits {
         let runtime = RuntimeLimits::new(limits).within(self.descriptors.connections(self.stores));
         say(&runtime, limits, self.descriptors);
         runtime
@@ -27,7 +27,7 @@ impl FdLimit {
 }
 
 /// Warns once if fewer connections are allowed than configured.
-fn say(runtime: &RuntimeLimits, limits: &LimitsPart, descriptors: FdBudget) {
+fn say(runtime: &RuntimeLimits, limits: &LimitsSection, descriptors: FdBudget) {
     let ((most, of_one), configured) = (runtime.connections_max(), limits.connections_max);
     if most < configured {
         let files = descriptors.limit();

@@ -2,55 +2,41 @@
 
 use std::time::Duration;
 
-use crate::config::TableReader;
+use crate::config::reading::{
+    section,
+    setting::{millis, seconds, switch, whole},
+};
 
-/// `[limits]`.
-#[derive(Debug, Clone)]
-pub struct LimitsPart {
-    /// How long a request may wait if the caller names no deadline.
-    pub deadline: Duration,
-    /// Upper limit of the numbers in one request.
-    pub max_count: u64,
-    /// Upper limit of the numbers in one lease. A lease also holds at most a thousandth of what is left of a key.
-    pub lease_max_count: u64,
-    /// How long the numbers of a lease may be issued.
-    pub lease_max_age: Duration,
-    /// Upper limit of the open connections of one API; further ones are closed as soon as they are accepted.
-    pub connections_max: u64,
-    /// The same from one address (of IPv6: one /64). Behind a load balancer, from which all connections come, the two
-    /// should be equal.
-    pub connections_per_address_max: u64,
-    /// Whether callers of the HTTP API may define sequences. There are no tokens yet: every client that can connect
-    /// may do so.
-    pub define: bool,
-    /// How long a stopping server still accepts requests, so that load balancers notice.
-    pub drain_delay: Duration,
-    /// How long a stopping server waits for requests in progress.
-    pub drain_timeout: Duration,
-}
+section! {
+    /// Limits of requests, leases and connections, and the end of a server. A running server applies changes of them:
+    /// [reload](../operating/install.md#reload).
+    pub struct LimitsSection(section) {
+        /// How long a caller waits who names no deadline.
+        deadline: Duration = millis("deadline_ms", 1500, 1..=600_000),
 
-impl LimitsPart {
-    pub(crate) fn read(mut section: TableReader<'_, '_>) -> Self {
-        let deadline = section.duration("deadline_ms", 1..=600_000, 1500);
-        let max_count = section.integer("max_count", 1..=1_000_000, 10_000);
-        let lease_max_count = section.integer("lease_max_count", 1..=10_000_000, 100_000);
-        let lease_max_age = section.duration("lease_max_age_ms", 100..=600_000, 10_000);
-        let connections_max = section.integer("connections_max", 1..=1_000_000, 10_000);
-        let connections_per_address_max = section.integer("connections_per_address_max", 1..=1_000_000, 5000);
-        let define = section.switch("define", false);
-        let drain_delay = section.duration("drain_delay_s", 0..=3600, 5);
-        let drain_timeout = section.duration("drain_timeout_s", 0..=3600, 20);
-        section.finish();
-        Self {
-            deadline,
-            max_count,
-            lease_max_count,
-            lease_max_age,
-            connections_max,
-            connections_per_address_max,
-            define,
-            drain_delay,
-            drain_timeout,
-        }
+        /// The most numbers of one request.
+        max_count: u64 = whole("max_count", 1..=1_000_000).or(10_000),
+
+        /// The most numbers of one lease. A lease also has at most a thousandth of what is left of a key.
+        lease_max_count: u64 = whole("lease_max_count", 1..=10_000_000).or(100_000),
+
+        /// How long the numbers of a lease may be handed out.
+        lease_max_age: Duration = millis("lease_max_age_ms", 10_000, 100..=600_000),
+
+        /// Open connections of one port. Further ones are closed as soon as they are accepted.
+        connections_max: u64 = whole("connections_max", 1..=1_000_000).or(10_000),
+
+        /// The same from one address (of IPv6: one /64). Behind a load balancer, from which all connections come, the
+        /// two should be equal.
+        connections_per_address_max: u64 = whole("connections_per_address_max", 1..=1_000_000).or(5000),
+
+        /// Callers of the API may define sequences. There are no tokens yet: every client that can connect may do so.
+        define: bool = switch("define"),
+
+        /// After SIGTERM: how long the server is unready and still serves, so that load balancers notice.
+        drain_delay: Duration = seconds("drain_delay_s", 5, 0..=3600),
+
+        /// Then requests in work have so long. Callers who stay may take half of it to use up what is ready.
+        drain_timeout: Duration = seconds("drain_timeout_s", 20, 0..=3600),
     }
 }

@@ -2,40 +2,21 @@
 
 use std::net::SocketAddr;
 
-use crate::config::TableReader;
+use crate::config::reading::{section, setting::address};
 
-/// `[listen]`: loopback unless configured.
-#[derive(Debug, Clone)]
-pub struct ListenPart {
-    /// gRPC.
-    pub grpc: SocketAddr,
-    /// HTTP/JSON.
-    pub http: SocketAddr,
-    /// RESP.
-    pub resp: SocketAddr,
-    /// Health, metrics, status.
-    pub admin: SocketAddr,
-}
+section! {
+    /// The addresses of the server's APIs: loopback unless configured. Port 0 takes a free one.
+    pub struct ListenSection(section) {
+        /// gRPC.
+        grpc: SocketAddr = address("grpc", 7420),
 
-impl ListenPart {
-    pub(crate) fn read(mut section: TableReader<'_, '_>) -> Self {
-        let grpc = address(&mut section, "grpc", 7420);
-        let http = address(&mut section, "http", 7421);
-        let resp = address(&mut section, "resp", 7422);
-        let admin = address(&mut section, "admin", 7423);
-        section.finish();
-        Self { grpc, http, resp, admin }
+        /// HTTP/JSON.
+        http: SocketAddr = address("http", 7421),
+
+        /// RESP, the protocol of Redis. It is not served yet.
+        resp: SocketAddr = address("resp", 7422),
+
+        /// Health, metrics, status and console.
+        admin: SocketAddr = address("admin", 7423),
     }
-}
-
-fn address(section: &mut TableReader<'_, '_>, key: &'static str, port: u16) -> SocketAddr {
-    let default = SocketAddr::from(([127, 0, 0, 1], port));
-    let Some(text) = section.text(key) else {
-        section.default_shown(key, format!("\"{default}\""));
-        return default;
-    };
-    text.parse().unwrap_or_else(|_| {
-        section.fault(key, format!("{text:?}"), "an address and port, as \"127.0.0.1:7420\", is expected");
-        default
-    })
 }

@@ -1,10 +1,12 @@
-//! The tables of a configuration, a file each.
+//! The tables of a configuration, a file each. Each setting is one entry, whose comment is its text on the reference
+//! page.
 
-mod kind;
+pub(crate) mod cluster;
 pub(crate) mod ledger;
 pub(crate) mod limits;
 pub(crate) mod listen;
 pub(crate) mod obf_key;
+pub(crate) mod place;
 pub(crate) mod reservoir;
 pub(crate) mod ring;
 pub(crate) mod sequence;

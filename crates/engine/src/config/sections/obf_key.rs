@@ -10,7 +10,10 @@ use sequent_core::SequenceName;
 use sequent_format::ObfuscationKey;
 
 use crate::{
-    config::{TableReader, collector::Collector},
+    config::{
+        Fault,
+        reading::{Reader, Section, section, setting::text},
+    },
     texts::obf_keys,
 };
 
@@ -23,45 +26,50 @@ const FILE_BYTES_MAX: u64 = 256;
 /// The expected content of a file.
 const DIGITS: &str = "32, 48 or 64 hexadecimal digits are expected in it";
 
-/// Reads every key, and keeps it for the process. Faults contain the path of a file, and nothing of its content.
-pub(crate) fn read(checker: &mut Collector<'_>, data: &Path) {
-    let tables = checker.list("obf_key").unwrap_or_default();
-    if tables.len() > KEYS_MAX {
-        let fault =
-            crate::config::Fault::new("obf_key", tables.len(), format!("at most {KEYS_MAX} are allowed"));
-        return checker.fault(fault);
-    }
-    for (at, table) in tables.into_iter().enumerate() {
-        one(checker.item("obf_key", at, table), data);
+section! {
+    /// A key of [`obf`](../concepts/templates.md#hiding-how-many-there-are), one table each; at most 64.
+    pub(crate) struct ObfKeySection(section) {
+        /// The name behind `obf=ff1:` in templates.
+        name: Option<String> = text("name")
+            .expecting("1 to 128 of A-Z a-z 0-9 _ . : - are allowed")
+            .then(|name| if name.parse::<SequenceName>().is_ok() { Ok(name) } else { Err(None) })
+            .required(),
+
+        /// The file with the key: 32, 48 or 64 hexadecimal digits. Relative to the data directory.
+        file: Option<String> = text("file").expecting("the path of a file with the key is expected").required(),
     }
 }
 
-fn one(mut section: TableReader<'_, '_>, data: &Path) {
-    let name = section.demanded("name", "the name behind obf=ff1: is expected");
-    let file = section.demanded("file", "the path of a file with the key is expected");
-    let named = name.filter(|name| {
-        let fits = name.parse::<SequenceName>().is_ok();
-        if !fits {
-            section.fault("name", format!("{name:?}"), "1 to 128 of A-Z a-z 0-9 _ . : - are allowed");
-        }
-        fits
-    });
-    if let Some(file) = file {
-        match key(&data.join(&file)) {
-            Err(bound) => section.fault("file", format!("{file:?}"), bound),
-            Ok(key) if named.as_ref().is_some_and(|name| !obf_keys::hold(name, &key)) => {
-                let bound = "this process holds another key of that name: give the new one another name";
-                section.fault("file", format!("{file:?}"), bound);
-            }
-            Ok(_) => {}
-        }
+/// Reads every key, and keeps it for the process. Faults contain the path of a file, and nothing of its content.
+pub(crate) fn hold_all(reader: &mut Reader<'_>, data: &Path) {
+    let tables = reader.list("obf_key").unwrap_or_default();
+    if tables.len() > KEYS_MAX {
+        return reader.fault(Fault::new("obf_key", tables.len(), format!("at most {KEYS_MAX} are allowed")));
     }
-    section.finish();
+    for (at, table) in tables.into_iter().enumerate() {
+        let mut section = reader.item("obf_key", at, table);
+        let ObfKeySection { name, file } = ObfKeySection::read(&mut section);
+        if let Some(file) = file {
+            hold(&mut section, name.as_deref(), (file.as_str(), &data.join(&file)));
+        }
+        section.finish();
+    }
+}
+
+fn hold(section: &mut Section<'_, '_>, name: Option<&str>, (file, path): (&str, &PathBuf)) {
+    match key(path) {
+        Err(bound) => section.fault("file", format!("{file:?}"), bound),
+        Ok(key) if name.is_some_and(|name| !obf_keys::hold(name, &key)) => {
+            let bound = "this process holds another key of that name: give the new one another name";
+            section.fault("file", format!("{file:?}"), bound);
+        }
+        Ok(_) => {}
+    }
 }
 
 /// The key in a file, or the fault.
 fn key(file: &PathBuf) -> Result<ObfuscationKey, String> {
-    let text = text(file).map_err(|error| format!("it can't be read: {error}"))?;
+    let text = text_of(file).map_err(|error| format!("it can't be read: {error}"))?;
     let digits = text.trim().as_bytes();
     let pair = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
     let are_digits = digits.iter().all(u8::is_ascii_hexdigit) && digits.len() % 2 == 0;
@@ -70,7 +78,7 @@ fn key(file: &PathBuf) -> Result<ObfuscationKey, String> {
     ObfuscationKey::new(&bytes).map_err(|_| DIGITS.to_owned())
 }
 
-fn text(file: &PathBuf) -> io::Result<String> {
+fn text_of(file: &PathBuf) -> io::Result<String> {
     let mut text = String::new();
     File::open(file)?.take(FILE_BYTES_MAX).read_to_string(&mut text)?;
     Ok(text)

@@ -1,16 +1,84 @@
 //! `[[sequence]]`: definitions in the file.
 
+use std::collections::BTreeMap;
+
 use sequent_core::{Block, SequenceName};
 use sequent_format::limits::TEXT_CHARS_MAX;
 
 use crate::{
-    catalog::definition::{Body, BodyFault, Effective, Placement},
-    config::TableReader,
+    config::{
+        Fault,
+        reading::{
+            Reader, Section, section,
+            setting::{parsed, text, whole},
+        },
+    },
+    definition::{Body, BodyFault, Effective, Placement},
+    stores::{self, Shard},
     texts::{Texts, ZONE_DEFAULT},
 };
 
 /// Upper limit of the window for a caller's `at`: about three centuries.
 const WINDOW_S_MAX: u64 = 10_000_000_000;
+
+/// The error text for a key of texts without a template.
+const NO_TEMPLATE: &str = "it belongs to a template, and there is none";
+
+section! {
+    /// The definition of a sequence, one table each. A running server applies changes:
+    /// [reload](../operating/install.md#reload).
+    pub(crate) struct SequenceSection(section) {
+        /// The name.
+        name: Option<SequenceName> = parsed("name")
+            .expecting("1 to 128 of A-Z a-z 0-9 _ . : - are allowed")
+            .allowed("1 to 128 of `A-Z a-z 0-9 _ . : -`")
+            .required(),
+
+        /// A higher version replaces a lower one; the same version never changes.
+        version: u32 = whole("version", 1..=u32::MAX).or(1),
+
+        /// [Placement](../concepts/placement.md). By default `dense` if a key has fewer than 1,000,000 numbers, else
+        /// `spread`.
+        placement: Option<String> = text("placement").allowed("`spread`, `dense`").optional(),
+
+        /// The first number.
+        start: u64 = whole("start", 1..=Block::NUMBER_MAX).or(1),
+
+        /// The distance of two numbers.
+        step: u64 = whole("step", 1..=Block::NUMBER_MAX).or(1),
+
+        /// The last number; by default the last that fits.
+        end: Option<u64> = whole("end", 1..=Block::NUMBER_MAX).optional(),
+
+        /// The number type that every number fits into.
+        fits: String = text("fits").allowed("`js`, `int32`, `uint32`, `int64`").or("js".to_owned()),
+
+        /// [When a version takes effect](../concepts/templates.md#when-a-version-takes-effect): by default `now`.
+        effective: Option<String> = text("effective").allowed("`now`, `next-period`, an instant").optional(),
+
+        /// The [template](../concepts/templates.md) of texts. The keys that follow belong to one.
+        template: Option<String> = text("template").optional(),
+
+        /// The time zone of dates and periods: by default `UTC`.
+        zone: Option<String> = text("zone").allowed("an IANA name").optional().only_if(template.is_some(), NO_TEMPLATE),
+
+        /// The longest text, in characters: by default 128.
+        maxlen: Option<usize> = whole("maxlen", 1..=TEXT_CHARS_MAX).optional().only_if(template.is_some(), NO_TEMPLATE),
+
+        /// The characters of texts, as between the brackets of a regular expression; by default all visible ones.
+        charset: Option<String> = text("charset").optional().only_if(template.is_some(), NO_TEMPLATE),
+
+        /// Among which texts of this sequence a text is unique: by default `global`.
+        unique: Option<String> = text("unique").allowed("`global`, `period`, `partition`").optional().only_if(template.is_some(), NO_TEMPLATE),
+
+        /// How far from now a caller's `at` may be; by default any instant.
+        window_s: Option<u64> = whole("window_s", 0..=WINDOW_S_MAX).optional().only_if(template.is_some(), NO_TEMPLATE),
+
+        /// How many [old periods](../concepts/periods.md#old-periods) may be asked for, from 1; by default all. The
+        /// counters of older ones are removed.
+        retain_periods: Option<u32> = whole("retain_periods", 0..=u32::MAX).optional().only_if(template.is_some(), NO_TEMPLATE),
+    }
+}
 
 /// A definition as the file has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,70 +94,70 @@ pub struct SequencePart {
 }
 
 impl SequencePart {
-    pub(crate) fn read(mut section: TableReader<'_, '_>) -> Option<Self> {
-        let name = section.demanded("name", "1 to 128 of A-Z a-z 0-9 _ . : - are allowed");
-        let name = name.and_then(|text| match text.parse::<SequenceName>() {
-            Ok(name) => Some(name),
-            Err(error) => {
-                section.fault("name", format!("{text:?}"), error.to_string());
-                None
+    /// The sequences of a file. Every store must be able to hold each of them.
+    pub(crate) fn all(reader: &mut Reader<'_>, shards: &[Shard]) -> Vec<Self> {
+        let mut parts = Vec::new();
+        let mut names: BTreeMap<SequenceName, usize> = BTreeMap::new();
+        for (at, table) in reader.list("sequence").unwrap_or_default().into_iter().enumerate() {
+            let mut section = reader.item("sequence", at, table);
+            let part = Self::checked(&mut section);
+            section.finish();
+            let Some(part) = part else { continue };
+            let mut fault = |bound| {
+                let name = format!("{:?}", part.name.as_str());
+                reader.fault(Fault::new(format!("sequence[{at}].name"), name, bound));
+            };
+            if let Err(bound) = part.fits_in(shards) {
+                fault(bound);
             }
-        });
-        let version = section.integer("version", 1..=u64::from(u32::MAX), 1);
-        let placement = section.text("placement");
-        let start = section.integer("start", 1..=Block::NUMBER_MAX, 1);
-        let step = section.integer("step", 1..=Block::NUMBER_MAX, 1);
-        let end = section.integer_opt("end", 1..=Block::NUMBER_MAX);
-        let fits = section.text("fits");
-        if fits.is_none() {
-            section.default_shown("fits", "\"js\"".to_owned());
+            if let Some(first) = names.insert(part.name.clone(), at) {
+                fault(format!("sequence[{first}] has the same name: each name once"));
+            }
+            parts.push(part);
         }
-        let effective = section.text("effective");
-        let texts = texts(&mut section);
-        let body = texts
-            .and_then(|texts| Body::check(placement.as_deref(), start, step, end, fits.as_deref(), texts));
-        let mut sound = |read: Result<_, BodyFault>| {
-            read.map_err(|fault| section.fault(fault.field, fault.value, fault.bound)).ok()
-        };
-        let read = body.and_then(|body| {
-            let effective = effective.map(|text| Effective::read(&text, &body)).transpose()?;
-            Ok((body, effective))
-        });
-        let (body, effective) = sound(read).unzip();
-        if placement.is_none() {
-            let by_default = body.as_ref().map_or(Placement::Spread, Body::placement);
-            section.default_shown("placement", format!("{:?}", by_default.as_str()));
+        parts
+    }
+
+    fn checked(section: &mut Section<'_, '_>) -> Option<Self> {
+        let keys = SequenceSection::read(section);
+        let body = keys.body(section);
+        let placement = body.as_ref().map_or(Placement::Spread, Body::placement);
+        section.show_default("placement", format!("{:?}", placement.as_str()));
+        if keys.template.is_some() {
+            section.show_default("zone", format!("{ZONE_DEFAULT:?}"));
         }
-        section.finish();
-        let effective = effective.flatten();
-        Some(Self { name: name?, version: u32::try_from(version).ok()?, body: body?, effective })
+        let body = body?;
+        let effective = keys.effective.map(|text| Effective::read(&text, &body)).transpose();
+        let effective =
+            effective.map_err(|fault| section.fault(fault.field, fault.value, fault.bound)).ok()?;
+        Some(Self { name: keys.name?, version: keys.version, body, effective })
+    }
+
+    /// Refuses a sequence whose shortest key a slot's store can't hold.
+    fn fits_in(&self, shards: &[Shard]) -> Result<(), String> {
+        let key = self.body.example_key(&self.name).map_err(|error| error.to_string())?;
+        if self.body.placement() == Placement::Spread { stores::hold(shards, &key) } else { Ok(()) }
     }
 }
 
-/// The texts' settings, if the table has a template. A key that needs a template is refused without one.
-fn texts(section: &mut TableReader<'_, '_>) -> Result<Option<Texts>, BodyFault> {
-    let template = section.text("template");
-    let (zone, charset, unique) = (section.text("zone"), section.text("charset"), section.text("unique"));
-    let maxlen = section.integer_opt("maxlen", 1..=TEXT_CHARS_MAX as u64);
-    let window_s = section.integer_opt("window_s", 0..=WINDOW_S_MAX);
-    // The check of the template gives the exact range of this value.
-    let retain_periods = section.integer_opt("retain_periods", 0..=u64::from(u32::MAX));
-    let Some(template) = template else {
-        let there = [("zone", zone.is_some()), ("charset", charset.is_some()), ("unique", unique.is_some())];
-        let there = there.into_iter().chain([("maxlen", maxlen.is_some()), ("window_s", window_s.is_some())]);
-        let there = there.chain([("retain_periods", retain_periods.is_some())]);
-        for (key, _) in there.filter(|(_, there)| *there) {
-            section.fault(key, "there", "it belongs to a template, and there is none");
-        }
-        return Ok(None);
-    };
-    let texts = Texts::new(template).maxlen(maxlen.and_then(|length| usize::try_from(length).ok()));
-    let retain_periods = retain_periods.and_then(|periods| u32::try_from(periods).ok());
-    let texts = texts.charset(charset).window_s(window_s).retain_periods(retain_periods);
-    let texts = texts.unique(unique.as_deref())?;
-    if let Some(zone) = zone {
-        return Ok(Some(texts.zone(zone)));
+impl SequenceSection {
+    fn body(&self, section: &mut Section<'_, '_>) -> Option<Body> {
+        let Self { start, step, end, .. } = *self;
+        let checked = self.texts().and_then(|texts| {
+            Body::check(self.placement.as_deref(), start, step, end, Some(&self.fits), texts)
+        });
+        checked.map_err(|fault| section.fault(fault.field, fault.value, fault.bound)).ok()
     }
-    section.default_shown("zone", format!("{ZONE_DEFAULT:?}"));
-    Ok(Some(texts))
+
+    /// The texts' settings, if there is a template.
+    fn texts(&self) -> Result<Option<Texts>, BodyFault> {
+        let Some(template) = &self.template else { return Ok(None) };
+        let texts = Texts::new(template).maxlen(self.maxlen).charset(self.charset.clone());
+        let texts = texts.window_s(self.window_s).retain_periods(self.retain_periods);
+        let texts = texts.unique(self.unique.as_deref())?;
+        Ok(Some(match &self.zone {
+            Some(zone) => texts.zone(zone),
+            None => texts,
+        }))
+    }
 }

@@ -7,8 +7,100 @@ use sequent_backend::{
     net::{Driver, SchemaName, ServerOptions, ServerUrl},
 };
 
-use crate::config::TableReader;
+use crate::config::reading::{
+    Section, section,
+    setting::{Setting, Values, choice, millis, parsed, seconds, text, whole},
+};
 pub use sequent_backend::net::Tls;
+
+/// Default of the connection timeout, in milliseconds. It is below an attempt's limit, so that an unreachable server
+/// is reported as such.
+const CONNECT_TIMEOUT_MS: u64 = 800;
+
+section! {
+    /// The keys of a store or ledger on a server, in `[[shard]]` and `[ledger]`:
+    /// [an example](../operating/stores.md#one-store).
+    pub(crate) struct ServerSection(section, driver: &'static Driver, attempt_timeout: Duration) {
+        /// The URL of the database. A password in it is printed nowhere.
+        url: Option<ServerUrl> = url(driver).required(),
+
+        /// The schema of the tables: by default `sequent_store`, of a ledger `sequent_ledger`.
+        schema: Option<SchemaName> = parsed("schema").optional().only_if(driver.has_schema, NOT_OF_KIND),
+
+        /// A file whose first line is the password, relative to the data directory. It is read at each connecting.
+        password_file: Option<PathBuf> = file("password_file").optional().only_if(
+            !url.as_ref().is_some_and(ServerUrl::has_password),
+            "the url holds a password too: one of the two is allowed",
+        ),
+
+        /// Whether connections are encrypted, and the server's certificate verified.
+        tls: Tls = choice("tls", driver.tls).only_if(!driver.tls_checking.is_empty(), NOT_OF_KIND),
+
+        /// The authority's certificates, as PEM; by default those that the system trusts.
+        tls_ca_file: Option<PathBuf> = file("tls_ca_file").optional()
+            .only_if(verifies(driver, url.as_ref(), tls), verifying(driver)),
+
+        /// The client's certificate, as PEM; named together with its key.
+        tls_cert_file: Option<PathBuf> = client_file("tls_cert_file", driver, url.as_ref()),
+
+        /// The key of the client's certificate.
+        tls_key_file: Option<PathBuf> = client_file("tls_key_file", driver, url.as_ref()),
+
+        /// Open connections at most.
+        connections_max: u64 = whole("connections_max", driver.connections_max.clone()).or(driver.connections_default),
+
+        /// Time limit of connecting and login together. At most `ring.attempt_timeout_ms`.
+        connect_timeout: Duration =
+            millis("connect_timeout_ms", CONNECT_TIMEOUT_MS.min(ms(attempt_timeout)), 10..=60_000),
+
+        /// A connection that was silent for so long is probed.
+        keep_alive: Duration = seconds("keep_alive_s", driver.keep_alive_default_s.unwrap_or_default(), 1..=3600)
+            .only_if(driver.keep_alive_default_s.is_some(), NOT_OF_KIND),
+    }
+}
+
+/// The error text for a key that the kind of store has no use for.
+const NOT_OF_KIND: &str = "this kind of store has no such key";
+
+fn is_https(url: &ServerUrl) -> bool {
+    url.hosts().iter().any(|host| host.scheme == "https")
+}
+
+/// Whether connections look at certificates, as far as the URL is known.
+fn verifies(driver: &Driver, url: Option<&ServerUrl>, tls: Tls) -> bool {
+    if driver.speaks_https { url.is_none_or(is_https) } else { driver.tls_checking.contains(&tls) }
+}
+
+/// The settings with which connections look at certificates.
+fn verifying(driver: &Driver) -> String {
+    if driver.speaks_https {
+        return "https:// in the url looks at it, and http:// does not".to_owned();
+    }
+    let checking = driver.tls.iter().filter(|(_, word)| driver.tls_checking.contains(word));
+    let words: Vec<String> = checking.map(|(word, _)| format!("{word:?}")).collect();
+    if words.is_empty() {
+        return NOT_OF_KIND.to_owned();
+    }
+    format!("tls = {} looks at it, and no other word does", words.join(" or "))
+}
+
+fn client_file(key: &'static str, driver: &Driver, url: Option<&ServerUrl>) -> Setting<Option<PathBuf>> {
+    let reason = if driver.speaks_https { verifying(driver) } else { NOT_OF_KIND.to_owned() };
+    file(key).optional().only_if(driver.speaks_https && verifies(driver, url, Tls::Off), reason)
+}
+
+fn url(driver: &'static Driver) -> Values<ServerUrl> {
+    let parse = move |text: String| ServerUrl::parse(driver, &text).map_err(|error| Some(error.cause()));
+    text("url").secret().expecting(format!("{} is expected", driver.example)).then(parse)
+}
+
+fn file(key: &'static str) -> Values<PathBuf> {
+    text(key).then(|path| Ok(path.into()))
+}
+
+fn ms(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
 
 /// A database of a server, and how to connect. Printed without secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,10 +117,6 @@ impl fmt::Display for ServerPlace {
     }
 }
 
-/// Default of the connection timeout, in milliseconds. It is below an attempt's limit, so that an unreachable server
-/// is reported as such.
-const CONNECT_TIMEOUT_MS: u64 = 800;
-
 impl ServerPlace {
     /// The identity of the tables: equal for two URLs of one database.
     pub(crate) fn identity(&self) -> String {
@@ -42,125 +130,41 @@ impl ServerPlace {
         format!("{database} schema {schema}")
     }
 
-    /// The location that a table describes; `None` after a fault. No attempt lasts longer than `attempt`.
+    /// The location that a table describes; `None` after a fault. No attempt lasts longer than `attempt_timeout`.
     pub(crate) fn read(
-        section: &mut TableReader<'_, '_>,
+        section: &mut Section<'_, '_>,
         kind: &'static Kind,
         driver: &'static Driver,
-        attempt: Duration,
+        attempt_timeout: Duration,
     ) -> Option<Self> {
-        let url = section.url("url", &format!("{} is expected", driver.example));
-        let schema = if driver.has_schema { section.text("schema") } else { None };
-        let password_file = section.text("password_file").map(PathBuf::from);
-        let (mut tls, mut tls_ca_file) = tls(section, driver);
-        let [mut tls_cert_file, mut tls_key_file] = [None, None];
-        if driver.speaks_https {
-            let is_secure = url.as_ref().is_some_and(|(text, _)| text.contains("https://"));
-            tls = if is_secure { Tls::Verify } else { Tls::Off };
-            [tls_ca_file, tls_cert_file, tls_key_file] = certificates(section, is_secure || url.is_none());
+        let faults = section.faults();
+        let keys = ServerSection::read(section, driver, attempt_timeout);
+        if keys.connect_timeout > attempt_timeout {
+            let bound =
+                format!("at most ring.attempt_timeout_ms, {} ms, is allowed", attempt_timeout.as_millis());
+            section.fault("connect_timeout_ms", keys.connect_timeout.as_millis(), bound);
         }
-        let connections_max =
-            section.integer("connections_max", driver.connections_max.clone(), driver.connections_default);
-        let connect_timeout = connect_timeout(section, attempt);
-        let keep_alive = driver.keep_alive_default_s;
-        let keep_alive = keep_alive.map(|default| section.duration("keep_alive_s", 1..=3600, default));
-        let url = read_url(section, driver, url?, password_file.is_some());
-        let has_schema = schema.is_some();
-        let schema = schema.and_then(|name| read_schema(section, &name));
-        if has_schema && schema.is_none() {
-            return None;
+        let missing = match (&keys.tls_cert_file, &keys.tls_key_file) {
+            (Some(_), None) => Some("tls_key_file"),
+            (None, Some(_)) => Some("tls_cert_file"),
+            _ => None,
+        };
+        if let Some(key) = missing {
+            section.fault(key, "missing", "a certificate and its key are named together");
         }
+        let url = keys.url.filter(|_| section.faults() == faults)?;
         let options = ServerOptions {
-            schema,
-            password_file,
-            tls,
-            tls_ca_file,
-            tls_cert_file,
-            tls_key_file,
-            connections_max: usize::try_from(connections_max).unwrap_or(usize::MAX),
-            connect_timeout,
-            keep_alive: keep_alive.unwrap_or_default(),
-            ..ServerOptions::new(url?)
+            schema: keys.schema,
+            password_file: keys.password_file,
+            tls: if is_https(&url) { Tls::Verify } else { keys.tls },
+            tls_ca_file: keys.tls_ca_file,
+            tls_cert_file: keys.tls_cert_file,
+            tls_key_file: keys.tls_key_file,
+            connections_max: usize::try_from(keys.connections_max).unwrap_or(usize::MAX),
+            connect_timeout: keys.connect_timeout,
+            keep_alive: keys.keep_alive,
+            ..ServerOptions::new(url)
         };
         Some(Self { kind, options })
-    }
-}
-
-/// The TLS mode and the CA file; no such key is read if the driver has no TLS.
-fn tls(section: &mut TableReader<'_, '_>, driver: &Driver) -> (Tls, Option<PathBuf>) {
-    if driver.tls_checking.is_empty() {
-        return (Tls::Off, None);
-    }
-    let tls = section.choice("tls", driver.tls, 0);
-    let tls_ca_file = section.text("tls_ca_file").map(PathBuf::from);
-    if tls_ca_file.is_some() && !driver.tls_checking.contains(&tls) {
-        let checking = driver.tls.iter().filter(|(_, word)| driver.tls_checking.contains(word));
-        let names: Vec<String> = checking.map(|(word, _)| format!("{word:?}")).collect();
-        let bound = format!("tls = {} looks at it, and no other word does", names.join(" or "));
-        section.fault("tls_ca_file", "there", bound);
-    }
-    (tls, tls_ca_file)
-}
-
-/// The TLS files of etcd's `https`: the trusted CA, and the client's certificate and key.
-fn certificates(section: &mut TableReader<'_, '_>, is_secure: bool) -> [Option<PathBuf>; 3] {
-    const KEYS: [&str; 3] = ["tls_ca_file", "tls_cert_file", "tls_key_file"];
-    let files = KEYS.map(|key| section.text(key).map(PathBuf::from));
-    for (key, _) in KEYS.iter().zip(&files).filter(|(_, file)| file.is_some() && !is_secure) {
-        section.fault(key, "there", "https:// in the url looks at it, and http:// does not");
-    }
-    let missing = match (&files[1], &files[2]) {
-        (Some(_), None) => Some(KEYS[2]),
-        (None, Some(_)) => Some(KEYS[1]),
-        _ => None,
-    };
-    if let Some(key) = missing {
-        section.fault(key, "missing", "a certificate and its key are named together");
-    }
-    files
-}
-
-fn connect_timeout(section: &mut TableReader<'_, '_>, attempt: Duration) -> Duration {
-    let attempt_ms = u64::try_from(attempt.as_millis()).unwrap_or(u64::MAX);
-    let limit = section.duration("connect_timeout_ms", 10..=60_000, CONNECT_TIMEOUT_MS.min(attempt_ms));
-    if limit > attempt {
-        let bound = format!("at most ring.attempt_timeout_ms, {attempt_ms} ms, is allowed");
-        section.fault("connect_timeout_ms", limit.as_millis(), bound);
-    }
-    limit
-}
-
-/// Reads the URL. A fault never contains a secret of it.
-fn read_url(
-    section: &mut TableReader<'_, '_>,
-    driver: &'static Driver,
-    (text, shown): (String, String),
-    has_file: bool,
-) -> Option<ServerUrl> {
-    match ServerUrl::parse(driver, &text) {
-        Ok(url) => {
-            if url.has_password() && has_file {
-                section.fault(
-                    "password_file",
-                    "there",
-                    "the url holds a password too: one of the two is allowed",
-                );
-            }
-            Some(url)
-        }
-        Err(error) => {
-            section.fault("url", shown, error.cause());
-            None
-        }
-    }
-}
-
-fn read_schema(section: &mut TableReader<'_, '_>, name: &str) -> Option<SchemaName> {
-    match name.parse::<SchemaName>() {
-        Ok(schema) => Some(schema),
-        Err(error) => {
-            section.fault("schema", format!("{name:?}"), error.to_string());
-            None
-        }
     }
 }

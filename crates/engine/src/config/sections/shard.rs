@@ -5,8 +5,25 @@ use std::time::Duration;
 use sequent_backend::kinds::{Kind, Role};
 use sequent_core::{SHARD_BITS_MAX, SlotIndex};
 
-use super::kind;
-use crate::config::{Place, TableReader};
+use super::place::PlaceSection;
+use crate::config::{
+    Fault, Place,
+    reading::{Reader, section, setting::whole},
+};
+
+/// The last slot of the widest ring.
+const SLOT_MAX: SlotIndex = (1 << SHARD_BITS_MAX) - 1;
+
+section! {
+    /// The store of a slot, one table each. Without any: an SQLite file for each slot in the data directory. A store on
+    /// a server has [the keys of a server](#servers) too.
+    pub(crate) struct ShardSection(section) {
+        /// The slot in the ring, below 2^`shard_bits`.
+        slot: Option<SlotIndex> = whole("slot", 0..=SLOT_MAX)
+            .expecting(format!("0 to {SLOT_MAX} are allowed, below 2^shard_bits"))
+            .required(),
+    }
+}
 
 /// A store in a slot.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,23 +34,30 @@ pub struct ShardPart {
     pub place: Place,
 }
 
-impl ShardPart {
-    /// The part, and whether it is on a server; `None` after a fault.
-    pub(crate) fn read(mut section: TableReader<'_, '_>, attempt: Duration) -> (Option<Self>, bool) {
-        let slots = (1_u64 << SHARD_BITS_MAX) - 1;
-        let has_slot = section.has("slot");
-        let slot = section.integer_opt("slot", 0..=slots).and_then(|slot| SlotIndex::try_from(slot).ok());
-        if !has_slot {
-            section.fault("slot", "missing", format!("0 to {slots} are allowed, below 2^shard_bits"));
+/// The shards of a file.
+pub(crate) struct Shards {
+    /// Each with its position in the file's list; `None` if the file has no list.
+    pub(crate) parts: Option<Vec<(usize, ShardPart)>>,
+    /// Whether any is on a server.
+    pub(crate) networked: bool,
+}
+
+impl Shards {
+    pub(crate) fn checked(reader: &mut Reader<'_>, attempt_timeout: Duration) -> Self {
+        let Some(tables) = reader.list("shard") else { return Self { parts: None, networked: false } };
+        if tables.is_empty() {
+            let bound = "at least one [[shard]], or none of them for the embedded default";
+            reader.fault(Fault::new("shard", "empty", bound));
         }
-        let bound = format!("{} are built into this version", kind::built_in(Role::Store));
-        let word = section.demanded("store", &bound);
-        let kind = word.and_then(|word| kind::known(&mut section, &word, Role::Store));
-        let place = kind::place(&mut section, kind, attempt, |section| {
-            section
-                .demanded("path", "the path of the shard's file is expected, relative to the data directory")
-        });
-        section.finish();
-        (slot.zip(place).map(|(slot, place)| Self { slot, place }), kind.is_some_and(Kind::is_networked))
+        let (mut parts, mut networked) = (Vec::new(), false);
+        for (at, table) in tables.into_iter().enumerate() {
+            let mut section = reader.item("shard", at, table);
+            let slot = ShardSection::read(&mut section).slot;
+            let (store, place) = PlaceSection::place(&mut section, Role::Store, attempt_timeout);
+            section.finish();
+            networked |= store.is_some_and(Kind::is_networked);
+            parts.extend(slot.zip(place).map(|(slot, place)| (at, ShardPart { slot, place })));
+        }
+        Self { parts: Some(parts), networked }
     }
 }

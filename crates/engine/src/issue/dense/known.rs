@@ -113,7 +113,7 @@ impl Counter {
         KeyReport {
             key: key.to_string(),
             shown: crate::status::key_display::shown(key),
-            placement: crate::catalog::definition::Placement::Dense.as_str(),
+            placement: crate::definition::Placement::Dense.as_str(),
             ready: 0,
             given: self.given,
             rate: self.refill_policy.rates().0,

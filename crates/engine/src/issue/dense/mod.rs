@@ -14,7 +14,8 @@ use sequent_core::{
 };
 
 use crate::{
-    catalog::{Entry, definition::Placement},
+    catalog::Entry,
+    definition::Placement,
     engine::Engine,
     error::{EngineError, reason::Reason, reason_of},
     issue::{

@@ -193,8 +193,8 @@ async fn defined(engine: &Engine, zone: &str, effective: Option<&str>) -> Result
     let texts = crate::texts::Texts::new("@{date,yyyyMMddHH}@{seq,w=5,reset=hour}")
         .zone(zone)
         .retain_periods(Some(1));
-    let body = crate::catalog::definition::Body::check(None, 1, 1, None, None, Some(texts)).unwrap();
-    let effective = effective.map(|text| crate::catalog::definition::Effective::read(text, &body).unwrap());
+    let body = crate::definition::Body::check(None, 1, 1, None, None, Some(texts)).unwrap();
+    let effective = effective.map(|text| crate::definition::Effective::read(text, &body).unwrap());
     let defined = engine.define_from(&"order".parse().unwrap(), (None, effective), body).await;
     defined.map(drop).map_err(|error| error.to_string())
 }

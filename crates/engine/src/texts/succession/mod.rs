@@ -7,7 +7,7 @@ use sequent_core::SequenceName;
 use sequent_format::{Format, Reset};
 
 use super::{Former, Texts};
-use crate::catalog::definition::{Body, BodyFault};
+use crate::definition::{Body, BodyFault};
 
 /// Upper limit of the earlier templates of one definition, over all its versions.
 pub const FORMER_TEMPLATES_MAX: usize = 32;
@@ -184,7 +184,7 @@ fn apart(format: &Format, former: &Texts) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{catalog::definition::Body, texts::Texts};
+    use crate::{definition::Body, texts::Texts};
 
     fn body(template: &str) -> Body {
         Body::check(Some("spread"), 1, 1, None, None, Some(Texts::new(template))).unwrap()

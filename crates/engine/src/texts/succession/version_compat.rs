@@ -8,7 +8,7 @@ use sequent_core::Entropy;
 use sequent_format::{Timestamp, Values};
 use sequent_testkit::SeededEntropy;
 
-use crate::{catalog::definition::Body, texts::Texts};
+use crate::{definition::Body, texts::Texts};
 
 /// The default number of chains.
 const CHAINS: u64 = 300;

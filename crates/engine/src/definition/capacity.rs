@@ -5,11 +5,10 @@ use sequent_core::Layout;
 use sequent_guard::ceiling_ahead_max;
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 
-use crate::{
-    catalog::definition::{Body, SPREAD_CAPACITY_MIN},
-    config::Config,
-    issue::active_key::lease_max_of,
-};
+use super::{Body, SPREAD_CAPACITY_MIN};
+
+/// A lease holds at most what is left of a key divided by this.
+const LEASE_PARTS: u64 = 1000;
 
 /// The numbers of one key that the servers of a cluster may hold.
 ///
@@ -24,17 +23,6 @@ pub struct AtRisk {
     pub lease_max: u64,
     /// The number of such servers: `reservoir.servers`.
     pub servers: u64,
-}
-
-impl AtRisk {
-    /// The limits of a configuration.
-    pub fn of(config: &Config) -> Self {
-        Self {
-            held_max: config.reservoir.at_risk_max,
-            lease_max: config.limits.lease_max_count,
-            servers: config.reservoir.servers,
-        }
-    }
 }
 
 /// The sum that decides whether a bounded sequence may be spread. It counts the numbers skipped if all servers crash
@@ -116,6 +104,12 @@ impl Capacity {
             format!("placement  {} unless the definition names one", self.placement()),
         ]
     }
+}
+
+/// Upper limit of one lease with so many numbers left: a thousandth, at least one. So a lost lease skips little of a
+/// bounded sequence.
+pub(crate) fn lease_max_of(left: u64) -> u64 {
+    (left / LEASE_PARTS).max(1)
 }
 
 /// One form for every API. Numbers are strings, since JSON parsers round numbers above 2^53.

@@ -3,8 +3,8 @@
 use sequent_core::{Fits, Layout, Span, SpanError};
 use sequent_format::{CounterSpec, Format};
 
-use super::{Body, BodyFault, Placement, SPREAD_CAPACITY_MIN};
-use crate::{catalog::definition::capacity::AtRisk, texts::Texts};
+use super::{Body, BodyFault, Placement, SPREAD_CAPACITY_MIN, capacity::AtRisk};
+use crate::texts::Texts;
 
 impl Body {
     /// A content, checked as far as possible without a layout; `None` means the default. A template is verified here.

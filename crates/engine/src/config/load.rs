@@ -1,0 +1,155 @@
+//! The whole configuration, checked.
+
+use std::path::PathBuf;
+
+use globset::GlobSet;
+use sequent_core::{Layout, LayoutError, NameError, SequenceName};
+
+use super::{
+    Fault, Faults, LedgerSection, LimitsSection, ListenSection, Place, ReservoirSection, RingSection,
+    SequencePart, ShardPart, Shown, Sources, TracesSection,
+    locations::{self, put_under},
+    reading::{Document, Reader, Section},
+    sections::{cluster::ClusterSection, obf_key, shard::Shards},
+};
+use crate::{definition::capacity::AtRisk, stores};
+
+/// n (`ring.shard_bits`) of a new cluster by default.
+const SHARD_BITS_DEFAULT: u8 = 2;
+
+/// m (`ring.memory_bits`) of a new cluster by default.
+const MEMORY_BITS_DEFAULT: u8 = 0;
+
+/// A configuration without faults.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The cluster's name.
+    pub cluster: SequenceName,
+    /// Names that a first use may define.
+    pub auto_create: GlobSet,
+    /// The data directory.
+    pub data: PathBuf,
+    /// Whether there was no configuration file.
+    pub embedded: bool,
+    /// `[ring]`.
+    pub ring: RingSection,
+    /// `[[shard]]`; `None`: an SQLite file for each slot in the data directory.
+    pub shards: Option<Vec<ShardPart>>,
+    /// `[ledger]`.
+    pub ledger: LedgerSection,
+    /// `[reservoir]`.
+    pub reservoir: ReservoirSection,
+    /// `[limits]`.
+    pub limits: LimitsSection,
+    /// `[[sequence]]`.
+    pub sequences: Vec<SequencePart>,
+    /// `[listen]`.
+    pub listen: ListenSection,
+    /// `[traces]`.
+    pub traces: TracesSection,
+    shown: Vec<Shown>,
+    unread: Vec<Fault>,
+}
+
+impl Config {
+    /// Reads and checks everything. Only the configuration file and the files that it names for keys are read; nothing
+    /// is written.
+    pub fn load(sources: &Sources) -> Result<Self, Faults> {
+        let document = sources.file.as_deref().map(Document::read).transpose()?;
+        Self::read(sources, Reader::new(sources, document.unwrap_or_default()))
+    }
+
+    fn read(sources: &Sources, mut reader: Reader<'_>) -> Result<Self, Faults> {
+        let embedded = sources.file.is_none();
+        let mut section = reader.top(&["cluster", "auto_create"]);
+        let top = ClusterSection::read(&mut section, embedded);
+        let cluster = top.cluster.parse::<SequenceName>().map_err(|error: NameError| error.to_string());
+        if let Err(bound) = &cluster {
+            section.fault("cluster", format!("{:?}", top.cluster), bound);
+        }
+        section.finish();
+        let auto_create = top.patterns(&mut reader);
+        let ring = RingSection::checked(&mut reader, embedded);
+        let Shards { parts: mut shards, networked } = Shards::checked(&mut reader, ring.attempt_timeout);
+        let mut ledger = LedgerSection::checked(&mut reader, ring.attempt_timeout);
+        let reservoir = whole(&mut reader, "reservoir", ReservoirSection::read);
+        let limits = whole(&mut reader, "limits", LimitsSection::read);
+        let parts = shards.iter().flatten().map(|(_, part)| part.clone()).collect();
+        // Keys are read before the templates that name them.
+        obf_key::hold_all(&mut reader, &sources.data);
+        let sequences = SequencePart::all(&mut reader, &stores::unused(parts));
+        let listen = whole(&mut reader, "listen", ListenSection::read);
+        let traces = whole(&mut reader, "traces", TracesSection::read);
+        for (_, part) in shards.iter_mut().flatten() {
+            put_under(&sources.data, &mut part.place);
+        }
+        put_under(&sources.data, &mut ledger.place);
+        locations::check(&mut reader, &ring, shards.as_deref().unwrap_or_default(), &ledger);
+        if networked && !matches!(ledger.place, Place::Server(_)) && !ledger.single_server {
+            let bound = "true is demanded where a shard is reached over a network and the ledger is one machine's alone";
+            reader.fault(Fault::new("ledger.single_server", "false", bound));
+        }
+        let (shown, unread) = reader.finish()?;
+        Ok(Self {
+            cluster: cluster.map_err(|bound| Faults(vec![Fault::new("cluster", top.cluster, bound)]))?,
+            auto_create,
+            data: sources.data.clone(),
+            embedded,
+            ring,
+            shards: shards.map(|parts| parts.into_iter().map(|(_, part)| part).collect()),
+            ledger,
+            reservoir,
+            limits,
+            sequences,
+            listen,
+            traces,
+            shown,
+            unread,
+        })
+    }
+
+    /// Each value in force with its origin.
+    pub fn shown(&self) -> &[Shown] {
+        &self.shown
+    }
+
+    /// Variables that begin with `SEQUENT_` and that nothing reads: probably misspelled, or of another version.
+    pub fn unread(&self) -> &[Fault] {
+        &self.unread
+    }
+
+    /// The layout of a new cluster.
+    pub fn first_layout(&self) -> Result<Layout, LayoutError> {
+        let n = self.ring.shard_bits.unwrap_or(SHARD_BITS_DEFAULT);
+        Layout::new(n, self.ring.memory_bits.unwrap_or(MEMORY_BITS_DEFAULT))
+    }
+
+    /// The store of each slot that has one, ascending.
+    pub fn shards_of(&self, layout: Layout) -> Vec<ShardPart> {
+        let mut parts = self.shards.clone().unwrap_or_else(|| {
+            let file = |slot| Place::Sqlite(self.data.join(format!("shard-{slot}.db")));
+            (0..layout.slots()).map(|slot| ShardPart { slot, place: file(slot) }).collect()
+        });
+        parts.sort_by_key(|part| part.slot);
+        parts
+    }
+}
+
+impl AtRisk {
+    /// The limits of a configuration.
+    pub fn of(config: &Config) -> Self {
+        Self {
+            held_max: config.reservoir.at_risk_max,
+            lease_max: config.limits.lease_max_count,
+            servers: config.reservoir.servers,
+        }
+    }
+}
+
+/// A section whose settings are independent of each other.
+fn whole<T>(reader: &mut Reader<'_>, name: &'static str, read: impl FnOnce(&mut Section<'_, '_>) -> T) -> T {
+    let mut section = reader.section(name);
+    let values = read(&mut section);
+    section.finish();
+    values
+}
