@@ -13,8 +13,9 @@ use serde_json::Value;
 use tokio::sync::Mutex;
 
 use crate::{
+    error::ApiError,
     limits::STATUS_MAX_AGE,
-    service::{NumberService, api_error::ApiError},
+    service::NumberService,
     shutdown::{
         drain::DrainState,
         phase::{Phase, PhaseWatch},

@@ -12,9 +12,7 @@ use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
 use tonic::{Status, body::Body};
 
-use crate::{
-    grpc::message_framing::MessageFraming, limits::body_reader::BodyReader, service::api_error::ApiError,
-};
+use crate::{error::ApiError, grpc::message_framing::MessageFraming, limits::body_reader::BodyReader};
 
 /// Request body of a health or reflection call, bounded in time and memory. A stream may be longer than the memory it
 /// is granted, since each message is consumed once it is complete.

@@ -8,10 +8,10 @@ use sequent_proto::v1::{self, parse_request, preview_request};
 use tonic::{Request, Response, Status, metadata::MetadataMap};
 
 use crate::{
+    error::ApiError,
     grpc::{sequences::values, timeout},
     service::{
         NumberService,
-        api_error::ApiError,
         definitions::{self, DefinitionInput, NumberInput, PreviewInput, Target},
     },
     telemetry::request_metrics::RequestMetrics,

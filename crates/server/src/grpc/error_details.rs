@@ -6,7 +6,7 @@ use http_body::Frame;
 use sequent_engine::Reason;
 use tonic::{Code, Status, body::Body};
 
-use crate::{service::api_error::ApiError, telemetry::request_metrics::RequestMetrics};
+use crate::{error::ApiError, telemetry::request_metrics::RequestMetrics};
 
 /// Header with the details of a status.
 const DETAILS: &str = "grpc-status-details-bin";

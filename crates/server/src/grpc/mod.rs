@@ -29,6 +29,7 @@ use tonic_reflection::server::{Builder as Reflection, Error as ReflectionError};
 use tracing::Instrument;
 
 use crate::{
+    error::ApiError,
     grpc::{
         body::{RequestBody, ResponseBody},
         definitions::Definitions,
@@ -39,7 +40,7 @@ use crate::{
         stream_close::ClosableBody,
     },
     limits::{BODY_MAX, body_reader::BodyReader, pending_quota::ConnectionShare},
-    service::{NumberService, api_error::ApiError, definitions::METHOD, request_id::RequestId},
+    service::{NumberService, definitions::METHOD, request_id::RequestId},
     shutdown::phase::PhaseWatch,
     telemetry::request_metrics::RequestMetrics,
 };

@@ -8,8 +8,9 @@ use sequent_proto::v1;
 use tonic::{Request, Response, Status};
 
 use crate::{
+    error::ApiError,
     grpc::timeout,
-    service::{NumberRequest, NumberService, api_error::ApiError},
+    service::{NumberRequest, NumberService},
     telemetry::request_metrics::RequestMetrics,
 };
 

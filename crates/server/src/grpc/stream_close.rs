@@ -14,9 +14,9 @@ use sequent_engine::Reason;
 use tonic::{Status, body::Body};
 
 use crate::{
+    error::ApiError,
     grpc::error_details,
     limits::pending_quota::PendingPermit,
-    service::api_error::ApiError,
     shutdown::phase::{Phase, PhaseWatch},
 };
 

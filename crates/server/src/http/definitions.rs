@@ -10,6 +10,7 @@ use sequent_engine::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    error::ApiError,
     http::{
         json_object::{ParsedValue, StrictObject},
         params, responses,
@@ -17,7 +18,6 @@ use crate::{
     },
     service::{
         NumberService,
-        api_error::ApiError,
         definitions::{self, DefinitionInput, NumberInput, PreviewInput, Target},
     },
 };

@@ -16,9 +16,10 @@ use hyper::body::Incoming;
 use tracing::Instrument;
 
 use crate::{
+    error::ApiError,
     http::{fast_path::ResponseFuture, params::NextParams, routes::Route},
     limits::{BODY_MAX, body_reader::BodyReader, pending_quota::ConnectionShare},
-    service::{NumberService, api_error::ApiError, definitions::METHOD, request_id::RequestId},
+    service::{NumberService, definitions::METHOD, request_id::RequestId},
     telemetry::request_metrics::RequestMetrics,
 };
 

@@ -4,11 +4,12 @@ use sequent_engine::{INSTANT_EXPECTED, Values};
 use serde_json::Value;
 
 use crate::{
+    error::ApiError,
     http::{
         json_object::{ObjectFields, ParsedValue},
         routes::decoded,
     },
-    service::{NumberRequest, api_error::ApiError},
+    service::NumberRequest,
 };
 
 /// Error text for an unknown field of the body.

@@ -16,11 +16,11 @@ use sequent_engine::Reason;
 use tokio::time::{Sleep, sleep};
 
 use crate::{
+    error::ApiError,
     limits::{
         BODY_TIMEOUT,
         pending_quota::{ConnectionShare, PendingPermit},
     },
-    service::api_error::ApiError,
 };
 
 /// Request body whose first chunk may have been read already. A body that is complete at its first poll costs nothing
