@@ -1,5 +1,6 @@
 //! An error as an HTTP response with a problem document (RFC 9457).
 
+use axum::{body::Body, response::IntoResponse};
 use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
 use http_body_util::Full;
@@ -67,5 +68,11 @@ impl ApiError {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(RETRY_AFTER.as_secs()));
         }
         response
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response<Body> {
+        Self::into_response(self).map(Body::new)
     }
 }
