@@ -1,9 +1,9 @@
 //! An error as an HTTP response with a problem document (RFC 9457).
 
-use axum::{body::Body, response::IntoResponse};
-use bytes::Bytes;
-use http::{HeaderValue, Response, StatusCode, header};
-use http_body_util::Full;
+use axum::{
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
 use sequent_engine::SlotCause;
 use serde::Serialize;
 
@@ -33,9 +33,9 @@ struct Slot {
     cause: &'static str,
 }
 
-impl ApiError {
-    /// HTTP response with the status of the table and a problem document.
-    pub(crate) fn into_response(self) -> Response<Full<Bytes>> {
+impl IntoResponse for ApiError {
+    /// The status is the transport's, or that of the table of reasons.
+    fn into_response(self) -> Response {
         let table = StatusCode::from_u16(self.reason.http()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let status = self.status.unwrap_or(table);
         let slot = |slot: &SlotCause| Slot {
@@ -55,11 +55,9 @@ impl ApiError {
             slots_more,
         };
         let body = serde_json::to_vec(&problem).unwrap_or_default();
-        let mut response = Response::new(Full::new(Bytes::from(body)));
-        *response.status_mut() = status;
+        let fixed = [(header::CONTENT_TYPE, "application/problem+json"), (header::CACHE_CONTROL, "no-store")];
+        let mut response = (status, fixed, body).into_response();
         let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         // The rest of the body is unread: the next request of the connection would begin within it.
         if matches!(status, StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT) {
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
@@ -68,11 +66,5 @@ impl ApiError {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(RETRY_AFTER.as_secs()));
         }
         response
-    }
-}
-
-impl IntoResponse for ApiError {
-    fn into_response(self) -> Response<Body> {
-        Self::into_response(self).map(Body::new)
     }
 }

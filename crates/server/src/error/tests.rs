@@ -1,6 +1,6 @@
 //! Tests of the errors, as a gRPC status and as a problem document.
 
-use http::header;
+use axum::{http::header, response::IntoResponse as _};
 use http_body_util::BodyExt as _;
 use sequent_core::{ErrorKind, SlotFailure, SourceError, Why};
 use sequent_engine::{EngineError, Reason};
