@@ -9,9 +9,6 @@ use serde_json::Value;
 
 use crate::admin::state::Admin;
 
-/// Status fields with numbers or raw ids. They are sent as strings, as in every other response.
-const TEXT_FIELDS: [&str; 5] = ["ready", "given", "left", "above", "permitted"];
-
 /// JSON, or the reason why there is none.
 type JsonOrText = Result<([(HeaderName, &'static str); 1], String), (StatusCode, &'static str)>;
 
@@ -29,7 +26,6 @@ pub(super) async fn show(State(admin): State<Admin>) -> JsonOrText {
     value["behind"] = serde_json::to_value(behind).unwrap_or_default();
     value["behind_more"] = more.into();
     value["events"] = serde_json::to_value(admin.service.engine().told()).unwrap_or_default();
-    numbers_as_text(&mut value);
     value["phase"] = format!("{:?}", admin.phases.now()).to_lowercase().into();
     Ok(([(header::CONTENT_TYPE, "application/json")], value.to_string()))
 }
@@ -51,21 +47,6 @@ fn overlay_current_state(shard: &mut Value, slot: SlotGlance) {
     shard["retry_in_ms"] = slot.retry_in_ms.into();
     if let Some((kind, detail)) = slot.cause {
         shard["cause"] = serde_json::json!({ "kind": kind, "detail": detail });
-    }
-}
-
-fn numbers_as_text(value: &mut Value) {
-    match value {
-        Value::Array(items) => items.iter_mut().for_each(numbers_as_text),
-        Value::Object(fields) => {
-            for (field, value) in fields {
-                if value.is_u64() && TEXT_FIELDS.contains(&field.as_str()) {
-                    *value = Value::String(value.to_string());
-                }
-                numbers_as_text(value);
-            }
-        }
-        _ => {}
     }
 }
 

@@ -6,10 +6,7 @@ use axum::extract::{RawQuery, State};
 use bytes::Bytes;
 use http::Response;
 use http_body_util::Full;
-use sequent_engine::{
-    Capacity, Values,
-    report::{SequenceSummary, WaitingReport},
-};
+use sequent_engine::{Values, report::SequenceSummary};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -27,36 +24,12 @@ use crate::{
 /// Response in JSON, or an error.
 type JsonResult = Result<Response<Full<Bytes>>, ApiError>;
 
-/// A sequence in a response.
+/// A sequence with its definition.
 #[derive(Serialize)]
-struct SequenceJson<'a> {
-    sequence: &'a str,
-    version: u32,
-    placement: &'a str,
-    start: String,
-    step: String,
-    end: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    template: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    fault: Option<&'a str>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    waiting: &'a [WaitingReport],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    definition: Option<&'a str>,
-}
-
-/// Response to a definition.
-#[derive(Serialize)]
-struct DefineJson<'a> {
-    sequence: &'a str,
-    version: u32,
-    already: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    effective: Option<&'a str>,
+struct ShowJson<'a> {
+    #[serde(flatten)]
+    summary: &'a SequenceSummary,
     definition: &'a str,
-    capacity: Capacity,
-    warnings: &'a [String],
 }
 
 /// Body of `POST /v1/preview`.
@@ -84,8 +57,7 @@ pub(super) async fn list(State(api): State<Arc<Api>>, RawQuery(query): RawQuery)
     let call = async {
         let after = after(&query.unwrap_or_default())?;
         let (sequences, more) = definitions::list(&api.service, &after).await?;
-        let listed: Vec<SequenceJson<'_>> = sequences.iter().map(|summary| shown(summary, None)).collect();
-        Ok(object(&serde_json::json!({ "sequences": listed, "more": more })))
+        Ok(object(&serde_json::json!({ "sequences": sequences, "more": more })))
     };
     api.counted(call).await
 }
@@ -94,7 +66,7 @@ pub(super) async fn list(State(api): State<Arc<Api>>, RawQuery(query): RawQuery)
 pub(super) async fn show(State(api): State<Arc<Api>>, Name(name): Name) -> JsonResult {
     let call = async {
         let report = definitions::show(&api.service, ("name", &name)).await?;
-        Ok(object(&shown(&report.summary, Some(&report.definition))))
+        Ok(object(&ShowJson { summary: &report.summary, definition: &report.definition }))
     };
     api.counted(call).await
 }
@@ -105,15 +77,7 @@ pub(super) async fn define(State(api): State<Arc<Api>>, Name(name): Name, body: 
         let body = body.read().await?;
         let input = || json::read(&body, "a JSON object with a definition is expected");
         let defined = definitions::define(&api.service, ("name", &name), input).await?;
-        Ok(object(&DefineJson {
-            sequence: &defined.sequence,
-            version: defined.version,
-            already: defined.already,
-            effective: defined.effective.as_deref(),
-            definition: &defined.definition,
-            capacity: defined.capacity,
-            warnings: &defined.warnings,
-        }))
+        Ok(object(&defined))
     };
     api.counted(call).await
 }
@@ -158,19 +122,4 @@ fn after(query: &str) -> Result<String, ApiError> {
         after = value.into_owned();
     }
     Ok(after)
-}
-
-fn shown<'a>(summary: &'a SequenceSummary, definition: Option<&'a str>) -> SequenceJson<'a> {
-    SequenceJson {
-        sequence: &summary.sequence,
-        version: summary.version,
-        placement: summary.placement,
-        start: summary.start.to_string(),
-        step: summary.step.to_string(),
-        end: summary.end.to_string(),
-        template: summary.template.as_deref(),
-        fault: summary.fault.as_deref(),
-        waiting: &summary.waiting,
-        definition,
-    }
 }
