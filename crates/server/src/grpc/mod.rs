@@ -36,7 +36,7 @@ use crate::{
         fast_path::{BoxedResponse, NextCall, ResponseFuture},
         message_framing::PREFIX,
         precheck::reject,
-        sequences::{DOOR_LABEL, Sequences},
+        sequences::{API_LABEL, Sequences},
         stream_close::ClosableBody,
     },
     limits::{BODY_MAX, body_reader::BodyReader, pending_quota::ConnectionShare},
@@ -95,8 +95,8 @@ impl GrpcServer {
                 .register_encoded_file_descriptor_set(FILE_DESCRIPTOR_SET)
                 .register_encoded_file_descriptor_set(HEALTH_DESCRIPTORS)
         };
-        let next_metrics = RequestMetrics::new(DOOR_LABEL, "next");
-        let definitions_metrics = RequestMetrics::without_numbers(DOOR_LABEL, METHOD);
+        let next_metrics = RequestMetrics::new(API_LABEL, "next");
+        let definitions_metrics = RequestMetrics::without_numbers(API_LABEL, METHOD);
         let sequences = SequencesServer::new(Sequences::new(service.clone(), next_metrics.clone()));
         let definitions =
             DefinitionsServer::new(Definitions::new(service.clone(), definitions_metrics.clone()));
@@ -132,50 +132,26 @@ impl GrpcService {
         self.server().service.next_ready(name, &self.server().next_metrics)
     }
 
-    /// Calls `Sequences` with a complete body, and adds details to errors that tonic makes.
-    fn call_sequences(&self, parts: Parts, body: (Option<Bytes>, Incoming)) -> BoxedResponse {
+    /// Calls `Sequences` or `Definitions` with a complete body, whose first chunk may have been read already.
+    fn call_with_message(&self, parts: Parts, body: (Option<Bytes>, Incoming)) -> BoxedResponse {
         let (service, body) = (self.clone(), BodyReader::new("message", body, Arc::clone(&self.0.share)));
         let id = RequestId::from_headers_or_generate(&parts.headers);
         let span = id.span(&parts.headers);
         let answer = async move {
             let server = service.server();
             let whole = body.read_all(PREFIX + BODY_MAX).await;
-            let response = match whole.and_then(|body| server.check_count(&parts, body)) {
-                Ok(body) => {
-                    let request = Request::from_parts(parts, Full::new(body));
-                    error_details::with_details(
-                        server.sequences.clone().call(request).await?,
-                        &server.next_metrics,
-                    )
-                }
-                Err(error) => server.next_metrics.refused(error).into_status().into_http(),
-            };
-            Ok::<_, Infallible>(response.map(ResponseBody::Tonic))
+            if Definitions::has(parts.uri.path()) {
+                return call(server.definitions.clone(), &server.definitions_metrics, parts, whole).await;
+            }
+            let whole = whole.and_then(|body| server.check_count(&parts, body));
+            call(server.sequences.clone(), &server.next_metrics, parts, whole).await
         };
-        with_request_id(id, span, answer)
-    }
-
-    /// Calls `Definitions` in the same way.
-    fn call_definitions(&self, parts: Parts, body: Incoming) -> BoxedResponse {
-        let (service, body) =
-            (self.clone(), BodyReader::new("message", (None, body), Arc::clone(&self.0.share)));
-        let id = RequestId::from_headers_or_generate(&parts.headers);
-        let span = id.span(&parts.headers);
-        let answer = async move {
-            let server = service.server();
-            let response = match body.read_all(PREFIX + BODY_MAX).await {
-                Ok(body) => {
-                    let request = Request::from_parts(parts, Full::new(body));
-                    error_details::with_details(
-                        server.definitions.clone().call(request).await?,
-                        &server.definitions_metrics,
-                    )
-                }
-                Err(error) => server.definitions_metrics.refused(error).into_status().into_http(),
-            };
-            Ok::<_, Infallible>(response.map(ResponseBody::Tonic))
-        };
-        with_request_id(id, span, answer)
+        Box::pin(async move {
+            let mut response = answer.instrument(span).await?;
+            let failed = response.headers().contains_key(Status::GRPC_STATUS);
+            id.add_to(response.headers_mut(), failed);
+            Ok(response.map(ResponseBody::Tonic))
+        })
     }
 
     /// Calls the health or reflection service. Its streams end when the server closes; otherwise a health watch would
@@ -232,10 +208,6 @@ impl hyper::service::Service<Request<Incoming>> for GrpcService {
                 let ((parts, body), service) = (request.into_parts(), self.clone());
                 ResponseFuture::Next(Some(NextCall { service, parts, body }))
             }
-            LEASE => {
-                let (parts, body) = request.into_parts();
-                ResponseFuture::Boxed(self.call_sequences(parts, (None, body)))
-            }
             "/grpc.health.v1.Health/Check" | "/grpc.health.v1.Health/Watch" => {
                 self.call_auxiliary(&server.health, request)
             }
@@ -245,9 +217,9 @@ impl hyper::service::Service<Request<Incoming>> for GrpcService {
             "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo" => {
                 self.call_auxiliary(&server.reflection_alpha, request)
             }
-            path if Definitions::has(path) => {
+            path if path == LEASE || Definitions::has(path) => {
                 let (parts, body) = request.into_parts();
-                ResponseFuture::Boxed(self.call_definitions(parts, body))
+                ResponseFuture::Boxed(self.call_with_message(parts, (None, body)))
             }
             path => {
                 let error = server.next_metrics.refused(ApiError::field("path", path, METHODS));
@@ -257,17 +229,22 @@ impl hyper::service::Service<Request<Incoming>> for GrpcService {
     }
 }
 
-/// Runs a call in the span of its request, and adds the request id to its response.
-fn with_request_id(
-    id: RequestId,
-    span: tracing::Span,
-    answer: impl Future<Output = Result<Response<ResponseBody>, Infallible>> + Send + 'static,
-) -> BoxedResponse {
-    Box::pin(async move {
-        let mut response = answer.instrument(span).await?;
-        let failed = response.headers().contains_key(Status::GRPC_STATUS);
-        id.add_to(response.headers_mut(), failed);
-        Ok(response)
+/// Calls a service of tonic, and adds details to errors that tonic makes.
+async fn call<S>(
+    mut service: S,
+    metrics: &RequestMetrics,
+    parts: Parts,
+    whole: Result<Bytes, ApiError>,
+) -> Result<Response<Body>, Infallible>
+where
+    S: Service<Request<Full<Bytes>>, Response = Response<Body>, Error = Infallible>,
+{
+    Ok(match whole {
+        Ok(body) => {
+            let response = service.call(Request::from_parts(parts, Full::new(body))).await?;
+            error_details::with_details(response, metrics)
+        }
+        Err(error) => metrics.refused(error).into_status().into_http(),
     })
 }
 

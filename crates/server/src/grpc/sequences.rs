@@ -14,7 +14,7 @@ use crate::{
     telemetry::request_metrics::RequestMetrics,
 };
 
-pub(crate) const DOOR_LABEL: &str = "grpc";
+pub(crate) const API_LABEL: &str = "grpc";
 
 /// Implementation of the generated service trait.
 pub(crate) struct Sequences {
@@ -25,7 +25,7 @@ pub(crate) struct Sequences {
 
 impl Sequences {
     pub(crate) fn new(service: NumberService, next_metrics: RequestMetrics) -> Self {
-        Self { service, next_metrics, lease_metrics: RequestMetrics::new(DOOR_LABEL, "lease") }
+        Self { service, next_metrics, lease_metrics: RequestMetrics::new(API_LABEL, "lease") }
     }
 }
 

@@ -56,7 +56,7 @@ impl NextCall {
             return Ok(answer);
         }
         let Self { service, parts, body } = self;
-        Err(service.call_sequences(parts, (first, body)))
+        Err(service.call_with_message(parts, (first, body)))
     }
 
     fn ready(&self, bytes: &Bytes) -> Option<Response<ResponseBody>> {
