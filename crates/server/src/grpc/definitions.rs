@@ -28,12 +28,6 @@ impl Definitions {
         Self { service, metrics }
     }
 
-    /// Whether the service has this method.
-    pub(super) fn has(path: &str) -> bool {
-        let method = path.strip_prefix("/sequent.v1.Definitions/");
-        matches!(method, Some("Define" | "List" | "Show" | "Preview" | "Parse"))
-    }
-
     /// Runs a call within its caller's timeout, and counts its outcome.
     async fn answered<T>(
         &self,

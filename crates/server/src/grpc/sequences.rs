@@ -9,12 +9,10 @@ use tonic::{Request, Response, Status};
 
 use crate::{
     error::ApiError,
-    grpc::timeout,
+    grpc::{api::API_LABEL, timeout},
     service::{NumberRequest, NumberService},
     telemetry::request_metrics::RequestMetrics,
 };
-
-pub(crate) const API_LABEL: &str = "grpc";
 
 /// Implementation of the generated service trait.
 pub(crate) struct Sequences {

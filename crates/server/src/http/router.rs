@@ -7,19 +7,17 @@ use std::{
 
 use axum::{
     Router,
-    extract::{Request, State},
+    extract::State,
     http::{Method, StatusCode, Uri},
-    middleware::{Next, from_fn},
-    response::Response,
+    middleware::from_fn,
     routing::{get, post},
 };
 use bytes::Bytes;
-use tracing::Instrument;
 
 use crate::{
     error::ApiError,
     http::{api::Api, definitions, next::next, responses},
-    service::request_id::RequestId,
+    service::request_id::identify,
 };
 
 /// Description of the HTTP API. Tests compare it with the table of reasons and with what is served.
@@ -61,16 +59,6 @@ fn only(allowed: &'static str) -> impl Fn(State<Arc<Api>>, Method) -> Ready<ApiE
 async fn unknown(State(api): State<Arc<Api>>, uri: Uri) -> ApiError {
     let error = ApiError::field("path", uri.path(), SERVED);
     api.next_metrics.refused(error.with_status(StatusCode::NOT_FOUND))
-}
-
-/// Runs a request in its span, and adds its id to the response.
-async fn identify(request: Request, next: Next) -> Response {
-    let id = RequestId::from_headers_or_generate(request.headers());
-    let span = id.span(request.headers());
-    let mut response = next.run(request).instrument(span).await;
-    let failed = !response.status().is_success();
-    id.add_to(response.headers_mut(), failed);
-    response
 }
 
 #[cfg(test)]
