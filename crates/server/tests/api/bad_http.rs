@@ -106,6 +106,7 @@ async fn each_is_refused_by_name_and_consumes_nothing() {
         ("GET", NEXT, b"", 405, BAD, "method", "GET", "POST"),
         ("PUT", NEXT, b"", 405, BAD, "method", "PUT", "POST"),
         ("POST", "/v1/sequences/order/", b"", 404, BAD, "path", "/v1/sequences/order/", "POST /v1"),
+        ("POST", "/v1/sequences/a/b/next", b"", 404, BAD, "path", "/v1/sequences/a/b/next", "POST /v1"),
         ("POST", "/v1/sequences/order", b"", 405, BAD, "method", "POST", "GET, HEAD, PUT is allowed"),
     ];
     for &(method, path, body, status, reason, field, value, bound) in rows {

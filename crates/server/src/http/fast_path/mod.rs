@@ -78,3 +78,16 @@ fn single(name: &str, ready: Ready) -> Response<Full<Bytes>> {
     push_tail(&mut text, ready.version);
     responses::json(Bytes::from(text))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::plain_name;
+
+    #[test]
+    fn a_name_that_needs_decoding_is_left_to_the_router() {
+        assert_eq!(plain_name("/v1/sequences/order/next"), Some("order"));
+        for path in ["/v1/sequences/a%2fb/next", "/v1/sequences/a/b/next", "/v1/sequences/order", "/next"] {
+            assert_eq!(plain_name(path), None, "{path}");
+        }
+    }
+}
