@@ -3,9 +3,10 @@
 //! | module | contents |
 //! |---|---|
 //! | [`run`] | start, drain and shutdown of a server |
-//! | `service` | what gRPC and HTTP call: numbers, definitions, the table of errors, request ids |
-//! | `grpc`, `http` | one module per protocol, with the measured `fast_path` of `Next` in a folder of its own |
-//! | `admin` | health, metrics, status and the console |
+//! | `service` | what gRPC and HTTP call: numbers, definitions, request ids |
+//! | `error` | the error of every API, as a gRPC status and as an HTTP problem document |
+//! | `grpc`, `http` | one module per protocol: the measured `fast_path` of `Next`, and an axum router behind it |
+//! | `admin` | an axum router: health, metrics, status and the console |
 //! | `connection` | the accept loop, and one connection from its first byte to its close |
 //! | `limits` | every limit with its number, and the quotas that enforce them |
 //! | `shutdown` | phases of the shutdown, and the drain |
@@ -17,6 +18,7 @@
 
 mod admin;
 mod connection;
+mod error;
 mod grpc;
 mod http;
 mod limits;

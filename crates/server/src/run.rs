@@ -2,12 +2,13 @@
 
 use std::{future::Future, io};
 
+use hyper_util::service::TowerToHyperService;
 use sequent_engine::Engine;
 use tokio::time::{sleep, timeout};
 use tonic_health::{ServingStatus, server::HealthReporter};
 
 use crate::{
-    admin::AdminService,
+    admin::{self, Admin},
     connection::{
         Protocol,
         accept::{ADMIN_GRACE, ListenerOptions, Listeners, accept},
@@ -70,7 +71,8 @@ pub async fn run(
     let pending = PendingQuota::default();
     let http = HttpServer::new(service.clone());
     let drain = DrainState::new(limits.clone());
-    let admin = AdminService::new(service, recorder.clone(), (phases.clone(), drain.clone()));
+    let admin = Admin::new(service, recorder.clone(), (phases.clone(), drain.clone()));
+    let admin = TowerToHyperService::new(admin::router(admin));
     let ends = |name, protocol| {
         let (limits, phases) = (limits.clone(), phases.clone());
         ListenerOptions {

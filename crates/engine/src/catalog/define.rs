@@ -32,7 +32,6 @@ pub struct DefineReport {
     /// How many numbers a key has, and how many of them may be skipped.
     pub capacity: Capacity,
     /// Warnings about allowed settings.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
 

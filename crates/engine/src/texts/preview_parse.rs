@@ -2,7 +2,7 @@
 
 use sequent_core::SequenceName;
 use sequent_format::{Decoded, Format, PreviewError, Values, tzdb_version};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::{
     definition::{Body, capacity::Capacity},
@@ -10,6 +10,7 @@ use crate::{
     error::EngineError,
     issue::request::{of_issue, of_value},
     ledger_timeout::not_found,
+    status::report::as_text,
     texts::{ReadFault, Texts},
 };
 
@@ -289,10 +290,4 @@ fn format<'a>(body: &'a Body, by: &By) -> Result<&'a Format, EngineError> {
 
 fn named(pairs: Vec<(String, String)>) -> Vec<NamedValue> {
     pairs.into_iter().map(|(name, value)| NamedValue { name, value }).collect()
-}
-
-/// Numbers are strings in JSON, since parsers round them above 2^53.
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-fn as_text<S: Serializer>(number: &u64, to: S) -> Result<S::Ok, S::Error> {
-    to.collect_str(number)
 }

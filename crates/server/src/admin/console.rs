@@ -1,9 +1,10 @@
 //! Console of the admin listener: one page that shows `/v1/status`, refreshed every two seconds, without external
 //! assets.
 
-use bytes::Bytes;
-use http::{HeaderName, HeaderValue, Response, header};
-use http_body_util::Full;
+use axum::{
+    http::header,
+    response::{Html, IntoResponse},
+};
 use sequent_core::{Entropy, OsEntropy};
 
 const PAGE: &str = include_str!("console.html");
@@ -18,23 +19,13 @@ style-src 'nonce-{{nonce}}'; base-uri 'none'; form-action 'none'; frame-ancestor
 require-trusted-types-for 'script'; trusted-types 'none'";
 
 /// The console page with a fresh nonce.
-pub(crate) fn page() -> Response<Full<Bytes>> {
+pub(super) async fn page() -> impl IntoResponse {
     let nonce = format!("{:016x}{:016x}", OsEntropy.bits(), OsEntropy.bits());
-    let mut response = Response::new(Full::new(Bytes::from(PAGE.replace(NONCE_PLACEHOLDER, &nonce))));
-    let headers = response.headers_mut();
-    if let Ok(policy) = HeaderValue::try_from(POLICY.replace(NONCE_PLACEHOLDER, &nonce)) {
-        headers.insert(header::CONTENT_SECURITY_POLICY, policy);
-    }
-    let fixed: [(HeaderName, &'static str); 4] = [
-        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
-        (header::CACHE_CONTROL, "no-store"),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::REFERRER_POLICY, "no-referrer"),
-    ];
-    for (name, value) in fixed {
-        headers.insert(name, HeaderValue::from_static(value));
-    }
-    response
+    (
+        [(header::CONTENT_SECURITY_POLICY, POLICY.replace(NONCE_PLACEHOLDER, &nonce))],
+        [(header::X_CONTENT_TYPE_OPTIONS, "nosniff"), (header::REFERRER_POLICY, "no-referrer")],
+        Html(PAGE.replace(NONCE_PLACEHOLDER, &nonce)),
+    )
 }
 
 #[cfg(test)]
@@ -58,13 +49,13 @@ mod tests {
         assert_eq!(PAGE.matches(NONCE_PLACEHOLDER).count(), 2, "script and style");
     }
 
-    #[test]
-    fn each_page_has_a_nonce_of_its_own() {
-        let policy = || {
-            let response = page();
+    #[tokio::test]
+    async fn each_page_has_a_nonce_of_its_own() {
+        let policy = async || {
+            let response = page().await.into_response();
             response.headers()[header::CONTENT_SECURITY_POLICY].to_str().unwrap().to_owned()
         };
-        let (one, two) = (policy(), policy());
+        let (one, two) = (policy().await, policy().await);
         assert!(one != two && !one.contains(NONCE_PLACEHOLDER), "{one}");
     }
 }

@@ -6,15 +6,14 @@ use std::{
     task::{Context, Poll, ready},
 };
 
+use axum::body::Body;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue};
 use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
-use tonic::{Status, body::Body};
+use tonic::Status;
 
-use crate::{
-    grpc::message_framing::MessageFraming, limits::body_reader::BodyReader, service::api_error::ApiError,
-};
+use crate::{error::ApiError, grpc::message_framing::MessageFraming, limits::body_reader::BodyReader};
 
 /// Request body of a health or reflection call, bounded in time and memory. A stream may be longer than the memory it
 /// is granted, since each message is consumed once it is complete.
@@ -55,20 +54,20 @@ pub(crate) enum ResponseBody {
     Ready(Option<Bytes>),
     /// The trailers have been sent.
     Ended,
-    /// A body from tonic.
-    Tonic(Body),
+    /// A body from the router.
+    Routed(Body),
 }
 
 impl http_body::Body for ResponseBody {
     type Data = Bytes;
-    type Error = Status;
+    type Error = axum::Error;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let frame = match &mut *self {
-            Self::Tonic(body) => ready!(Pin::new(body).poll_frame(cx)),
+            Self::Routed(body) => ready!(Pin::new(body).poll_frame(cx)),
             Self::Ended => None,
             Self::Ready(message) => {
                 if let Some(message) = message.take() {
@@ -87,13 +86,13 @@ impl http_body::Body for ResponseBody {
         match self {
             Self::Ready(_) => false,
             Self::Ended => true,
-            Self::Tonic(body) => body.is_end_stream(),
+            Self::Routed(body) => body.is_end_stream(),
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match self {
-            Self::Tonic(body) => body.size_hint(),
+            Self::Routed(body) => body.size_hint(),
             Self::Ready(_) | Self::Ended => SizeHint::default(),
         }
     }

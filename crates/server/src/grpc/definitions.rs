@@ -8,10 +8,10 @@ use sequent_proto::v1::{self, parse_request, preview_request};
 use tonic::{Request, Response, Status, metadata::MetadataMap};
 
 use crate::{
+    error::ApiError,
     grpc::{sequences::values, timeout},
     service::{
         NumberService,
-        api_error::ApiError,
         definitions::{self, DefinitionInput, NumberInput, PreviewInput, Target},
     },
     telemetry::request_metrics::RequestMetrics,
@@ -26,12 +26,6 @@ pub(crate) struct Definitions {
 impl Definitions {
     pub(crate) fn new(service: NumberService, metrics: RequestMetrics) -> Self {
         Self { service, metrics }
-    }
-
-    /// Whether the service has this method.
-    pub(super) fn has(path: &str) -> bool {
-        let method = path.strip_prefix("/sequent.v1.Definitions/");
-        matches!(method, Some("Define" | "List" | "Show" | "Preview" | "Parse"))
     }
 
     /// Runs a call within its caller's timeout, and counts its outcome.

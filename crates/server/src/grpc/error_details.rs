@@ -4,16 +4,16 @@ use bytes::Bytes;
 use http::{HeaderMap, Response};
 use http_body::Frame;
 use sequent_engine::Reason;
-use tonic::{Code, Status, body::Body};
+use tonic::{Code, Status};
 
-use crate::{service::api_error::ApiError, telemetry::request_metrics::RequestMetrics};
+use crate::{error::ApiError, telemetry::request_metrics::RequestMetrics};
 
 /// Header with the details of a status.
 const DETAILS: &str = "grpc-status-details-bin";
 
 /// Adds details to an error of `Sequences` or `Definitions` that tonic made, and counts it, since no method did. A
 /// message that can't be decoded becomes `INVALID_ARGUMENT`; other codes are kept.
-pub(crate) fn with_details(response: Response<Body>, metrics: &RequestMetrics) -> Response<Body> {
+pub(crate) fn with_details<B: Default>(response: Response<B>, metrics: &RequestMetrics) -> Response<B> {
     let Some(status) = status_without_details(response.headers()) else { return response };
     // The client cancelled before its message was complete. Nothing was requested, and nobody reads the response.
     if status.code() == Code::Cancelled {
@@ -28,7 +28,7 @@ pub(crate) fn with_details(response: Response<Body>, metrics: &RequestMetrics) -
 }
 
 /// Adds details to an error of the health or reflection service. Its code is kept, since its own protocol defines it.
-pub(crate) fn auxiliary_with_details(response: Response<Body>) -> Response<Body> {
+pub(crate) fn auxiliary_with_details<B: Default>(response: Response<B>) -> Response<B> {
     match status_without_details(response.headers()) {
         Some(status) => api_error(&status).into_status_of(status.code()).into_http(),
         None => response,

@@ -3,7 +3,7 @@
 use http::{HeaderValue, Method, Request, StatusCode, header};
 use hyper::body::Incoming;
 
-use crate::service::api_error::ApiError;
+use crate::error::ApiError;
 
 /// The error of a request that is no gRPC call, with its HTTP status. GET is refused, because a cache could answer it
 /// twice with the same number.

@@ -8,12 +8,11 @@ use sequent_proto::v1;
 use tonic::{Request, Response, Status};
 
 use crate::{
-    grpc::timeout,
-    service::{NumberRequest, NumberService, api_error::ApiError},
+    error::ApiError,
+    grpc::{api::API_LABEL, timeout},
+    service::{NumberRequest, NumberService},
     telemetry::request_metrics::RequestMetrics,
 };
-
-pub(crate) const DOOR_LABEL: &str = "grpc";
 
 /// Implementation of the generated service trait.
 pub(crate) struct Sequences {
@@ -24,7 +23,7 @@ pub(crate) struct Sequences {
 
 impl Sequences {
     pub(crate) fn new(service: NumberService, next_metrics: RequestMetrics) -> Self {
-        Self { service, next_metrics, lease_metrics: RequestMetrics::new(DOOR_LABEL, "lease") }
+        Self { service, next_metrics, lease_metrics: RequestMetrics::new(API_LABEL, "lease") }
     }
 }
 

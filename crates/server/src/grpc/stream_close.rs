@@ -8,15 +8,15 @@ use std::{
     task::{Context, Poll},
 };
 
+use axum::body::Body;
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use sequent_engine::Reason;
-use tonic::{Status, body::Body};
 
 use crate::{
+    error::ApiError,
     grpc::error_details,
     limits::pending_quota::PendingPermit,
-    service::api_error::ApiError,
     shutdown::phase::{Phase, PhaseWatch},
 };
 
@@ -46,12 +46,12 @@ impl ClosableBody {
 
 impl http_body::Body for ClosableBody {
     type Data = Bytes;
-    type Error = Status;
+    type Error = axum::Error;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         if let ServerState::Open(closing) = &mut self.server
             && closing.as_mut().poll(cx).is_ready()
         {
@@ -88,6 +88,7 @@ mod tests {
     use http::HeaderMap;
     use http_body_util::BodyExt;
     use std::collections::VecDeque;
+    use tonic::Status;
 
     /// Ready chunks, then pending for ever or the end.
     struct Chunks(VecDeque<&'static [u8]>, Poll<()>);

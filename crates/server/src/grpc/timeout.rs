@@ -5,7 +5,7 @@ use std::time::Duration;
 use http::HeaderMap;
 use tonic::metadata::MetadataMap;
 
-use crate::service::api_error::ApiError;
+use crate::error::ApiError;
 
 const FIELD: &str = "grpc-timeout";
 

@@ -4,11 +4,12 @@ use bytes::Bytes;
 use http::{HeaderValue, Response, header};
 use http_body_util::Full;
 use sequent_engine::{Dated, Issued};
+use serde::Serialize;
 
-use crate::http::fast_path::number_json::{ENVELOPE_BYTES, NUMBER_BYTES, push_head, push_number, push_tail};
+use crate::http::number_json::{ENVELOPE_BYTES, NUMBER_BYTES, push_head, push_number, push_tail};
 
 /// `200 OK` with all numbers of a request, and with their texts where the sequence has a template.
-pub(crate) fn issued(issued: &Issued) -> Response<Full<Bytes>> {
+pub(super) fn issued(issued: &Issued) -> Response<Full<Bytes>> {
     let count = usize::try_from(issued.numbers.count()).unwrap_or_default();
     let mut text = String::with_capacity(ENVELOPE_BYTES + count * NUMBER_BYTES);
     push_head(&mut text, issued.sequence.as_str());
@@ -39,8 +40,13 @@ fn push_texts(text: &mut String, dated: &Dated) {
     text.push_str(&quoted(&dated.at));
 }
 
+/// `200 OK` with an object.
+pub(super) fn object(value: &impl Serialize) -> Response<Full<Bytes>> {
+    json(Bytes::from(serde_json::to_vec(value).unwrap_or_default()))
+}
+
 /// `200 OK` with JSON that no cache may store.
-pub(crate) fn json(body: Bytes) -> Response<Full<Bytes>> {
+pub(super) fn json(body: Bytes) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::new(body));
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));

@@ -16,11 +16,11 @@ use sequent_engine::Reason;
 use tokio::time::{Sleep, sleep};
 
 use crate::{
+    error::ApiError,
     limits::{
         BODY_TIMEOUT,
         pending_quota::{ConnectionShare, PendingPermit},
     },
-    service::api_error::ApiError,
 };
 
 /// Request body whose first chunk may have been read already. A body that is complete at its first poll costs nothing
@@ -78,8 +78,12 @@ where
         }
     }
 
-    /// Reads the whole body, at most `most` bytes.
+    /// Reads the whole body, at most `most` bytes. A body that announces more is refused unread.
     pub(crate) async fn read_all(mut self, most: usize) -> Result<Bytes, ApiError> {
+        let announced = self.rest.size_hint().lower();
+        if announced > most as u64 {
+            return Err(self.too_large(&format!("{announced} bytes"), most));
+        }
         let mut whole = BytesMut::new();
         while let Some(chunk) = poll_fn(|cx| self.poll_chunk(cx)).await {
             whole.extend_from_slice(&chunk?);
@@ -91,7 +95,7 @@ where
     }
 
     /// Error of a body that is too large.
-    pub(crate) fn too_large(&self, found: &str, most: usize) -> ApiError {
+    fn too_large(&self, found: &str, most: usize) -> ApiError {
         let error = ApiError::field(self.what, found, format!("at most {most} bytes are allowed"));
         error.with_status(StatusCode::PAYLOAD_TOO_LARGE)
     }

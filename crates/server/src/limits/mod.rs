@@ -1,4 +1,5 @@
-//! Limits of the server that are not configurable, and the quotas that enforce limits.
+//! Limits of the server that are not configurable, and the quotas that enforce limits. The limits on an error's text
+//! are in `error`.
 //!
 //! Libraries leave several of these open or high by default. Bounds on concurrent streams, and on resets that a
 //! server sends, keep a flood of resets from exhausting memory.
@@ -13,10 +14,6 @@ use std::time::Duration;
 
 /// Limit on requests in flight, over gRPC and HTTP. More are refused with `QUOTA_EXCEEDED`.
 pub(crate) const IN_FLIGHT_MAX: usize = 20_000;
-
-/// Limit on slots in one error. The error counts the rest. gRPC sends them in a header, and many peers accept at most
-/// 8 KiB of headers.
-pub(crate) const SLOTS_SHOWN_MAX: usize = 32;
 
 /// Pending requests that each connection may always have: unfinished bodies and long calls.
 pub(crate) const PENDING_FREE: usize = 8;
@@ -137,19 +134,6 @@ pub(crate) const FDS_OF_PROCESS: u64 = 32;
 /// File descriptors per store. A file needs 3 with its log and twice as many while it is reopened; a connection pool
 /// has 16 by default.
 pub(crate) const FDS_PER_STORE: u64 = 16;
-
-/// How long a client is told to wait before a retry.
-pub(crate) const RETRY_AFTER: Duration = Duration::from_secs(1);
-
-/// Limit on the bytes of a caller's value in an error.
-pub(crate) const VALUE_SHOWN_MAX: usize = 128;
-
-/// Limit on the text of a gRPC status, and on its description of fields, in bytes. A status travels in headers, once
-/// percent-encoded and once in base64, and clients close a *connection* whose headers exceed 8 KiB.
-pub(crate) const STATUS_SHOWN_MAX: usize = 1024;
-
-/// Limit on fields in a status.
-pub(crate) const STATUS_FIELDS_MAX: usize = 8;
 
 /// Interval at which histograms are drained, scraped or not. Each sample is kept until then.
 pub(crate) const UPKEEP_EVERY: Duration = Duration::from_secs(1);

@@ -8,8 +8,8 @@ use std::sync::{
 use sequent_engine::Reason;
 
 use crate::{
+    error::ApiError,
     limits::{BODIES_MAX, BODY_FREE, PENDING_FREE, PENDING_MAX},
-    service::api_error::ApiError,
 };
 
 /// Pending requests of all connections. Cheap to clone.

@@ -13,9 +13,7 @@ use tokio::{runtime::Handle, sync::Semaphore};
 use tracing::Instrument;
 
 use crate::{
-    limits::IN_FLIGHT_MAX,
-    service::{NumberService, api_error::ApiError},
-    telemetry::request_metrics::InFlightGuard,
+    error::ApiError, limits::IN_FLIGHT_MAX, service::NumberService, telemetry::request_metrics::InFlightGuard,
 };
 
 /// Metric label of these calls.

@@ -1,6 +1,5 @@
 //! Number service behind gRPC and HTTP: validates a request, takes numbers from the engine, and counts the outcome.
 
-pub(crate) mod api_error;
 pub(crate) mod definitions;
 pub(crate) mod request_id;
 
@@ -14,8 +13,8 @@ use sequent_engine::{Engine, Issued, NextRequest, Ready, Reason, Timestamp, Valu
 use tokio::time::timeout_at;
 
 use crate::{
+    error::ApiError,
     limits::{IN_FLIGHT_MAX, runtime_limits::RuntimeLimits},
-    service::api_error::ApiError,
     telemetry::request_metrics::{InFlight, RequestMetrics},
 };
 

@@ -8,9 +8,11 @@ use std::{
     },
 };
 
+use axum::{extract::Request, middleware::Next, response::Response};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use sequent_core::{Entropy, OsEntropy};
-use tracing::Span;
+use tonic::Status;
+use tracing::{Instrument, Span};
 
 use crate::telemetry::traces;
 
@@ -26,7 +28,7 @@ static PROCESS: LazyLock<u64> = LazyLock::new(|| OsEntropy.bits());
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
 /// Id of a request.
-pub(crate) struct RequestId {
+struct RequestId {
     value: HeaderValue,
     is_generated: bool,
 }
@@ -46,9 +48,19 @@ pub(crate) fn echo(value: Option<&HeaderValue>, answer: &mut HeaderMap) {
     }
 }
 
+/// Layer: runs a request in its span, and adds its id to the response.
+pub(crate) async fn identify(request: Request, next: Next) -> Response {
+    let id = RequestId::from_headers_or_generate(request.headers());
+    let span = id.span(request.headers());
+    let mut response = next.run(request).instrument(span).await;
+    let failed = !response.status().is_success() || response.headers().contains_key(Status::GRPC_STATUS);
+    id.add_to(response.headers_mut(), failed);
+    response
+}
+
 impl RequestId {
     /// The caller's id, or a generated one.
-    pub(crate) fn from_headers_or_generate(headers: &HeaderMap) -> Self {
+    fn from_headers_or_generate(headers: &HeaderMap) -> Self {
         match from_headers(headers) {
             Some(value) => Self { value: value.clone(), is_generated: false },
             None => Self { value: generate(), is_generated: true },
@@ -56,7 +68,7 @@ impl RequestId {
     }
 
     /// Span of the request's log lines, present at every log level. It belongs to the trace that the headers name.
-    pub(crate) fn span(&self, headers: &HeaderMap) -> Span {
+    fn span(&self, headers: &HeaderMap) -> Span {
         let span = tracing::error_span!("request", id = self.value.to_str().unwrap_or_default());
         traces::join(&span, headers);
         span
@@ -64,7 +76,7 @@ impl RequestId {
 
     /// Adds the id to a response if the caller sent one, or if the request failed, so that its log lines can be
     /// found.
-    pub(crate) fn add_to(self, answer: &mut HeaderMap, failed: bool) {
+    fn add_to(self, answer: &mut HeaderMap, failed: bool) {
         if failed || !self.is_generated {
             answer.insert(HEADER, self.value);
         }

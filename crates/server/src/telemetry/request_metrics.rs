@@ -12,8 +12,8 @@ use metrics::{Counter, Histogram};
 use sequent_engine::{Engine, Reason, Way};
 
 use crate::{
+    error::ApiError,
     limits::IN_FLIGHT_MAX,
-    service::api_error::ApiError,
     telemetry::metric_names::{
         BUILD, CONNECTIONS, DRAIN_LIMIT, DRAINING, IN_FLIGHT, ISSUED, METRICS, READY, REFUSED, RELOADED_AT,
         RELOADS, REQUESTS, SECONDS, SIZES, SLOT_STATE, SLOW_EVENTS,

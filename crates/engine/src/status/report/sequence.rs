@@ -3,7 +3,7 @@
 use sequent_core::SlotIndex;
 use serde::Serialize;
 
-use super::QuarantineReport;
+use super::{QuarantineReport, as_text};
 
 /// A sequence in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -15,14 +15,19 @@ pub struct SequenceSummary {
     /// The placement: `spread` or `dense`.
     pub placement: &'static str,
     /// The first number.
+    #[serde(serialize_with = "as_text")]
     pub start: u64,
     /// The distance between neighbours.
+    #[serde(serialize_with = "as_text")]
     pub step: u64,
     /// The highest number allowed.
+    #[serde(serialize_with = "as_text")]
     pub end: u64,
     /// The template of its texts, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub template: Option<String>,
     /// Why it can't be used, if it can't.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
     /// Versions that take effect later, the next one first.
     #[serde(skip_serializing_if = "Vec::is_empty")]

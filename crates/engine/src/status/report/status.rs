@@ -3,7 +3,7 @@
 use sequent_core::SlotIndex;
 use serde::Serialize;
 
-use super::ShardReport;
+use super::{ShardReport, as_text};
 
 /// A running engine: its cluster, its slots, the keys in use.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -57,12 +57,15 @@ pub struct KeyReport {
     /// The placement: `spread` or `dense`.
     pub placement: &'static str,
     /// Numbers ready in memory; 0 for a dense key, which has none.
+    #[serde(serialize_with = "as_text")]
     pub ready: u64,
     /// Numbers issued since the key was opened here.
+    #[serde(serialize_with = "as_text")]
     pub given: u64,
     /// Recent rate, in numbers a second.
     pub rate: f64,
     /// Numbers left of the range, at most.
+    #[serde(serialize_with = "as_text")]
     pub left: u64,
     /// The fraction of the range that is left.
     pub headroom: f64,
@@ -97,8 +100,10 @@ pub struct BehindReport {
     /// The key.
     pub key: String,
     /// The number that the caller was given.
+    #[serde(serialize_with = "as_text")]
     pub above: u64,
     /// The highest number that this cluster can have issued.
+    #[serde(serialize_with = "as_text")]
     pub permitted: u64,
     /// When the request came, in milliseconds since 1970.
     pub at_ms: u64,
@@ -110,6 +115,7 @@ pub struct DenseBehindReport {
     /// The key.
     pub key: String,
     /// Numbers that this process knows to be issued.
+    #[serde(serialize_with = "as_text")]
     pub given: u64,
     /// Numbers issued according to the ledger.
     pub found: u64,

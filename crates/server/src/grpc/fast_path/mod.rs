@@ -1,50 +1,52 @@
 //! Fast path of gRPC `Next`: one number that is ready, for a request that is complete at its first poll.
 //!
-//! The path is measured (`benches/RESULTS.md`). A call that it does not take goes to the tonic service with what was
-//! read of it.
+//! The path is measured (`benches/RESULTS.md`). A call that it does not take goes to the router with what was read
+//! of it.
 
 pub(crate) mod next_codec;
 
 use std::{
     convert::Infallible,
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll},
 };
 
+use axum::body::Body;
 use bytes::Bytes;
-use http::{Response, header, request::Parts};
+use http::{Request, Response, header, request::Parts};
 use http_body::Body as _;
 use hyper::body::Incoming;
-use tonic::{body::Body, metadata::GRPC_CONTENT_TYPE};
+use tonic::metadata::GRPC_CONTENT_TYPE;
 
 use crate::{
-    grpc::{GrpcService, body::ResponseBody, timeout},
+    grpc::{
+        body::ResponseBody,
+        connection::{BoxedResponse, Connection},
+        timeout,
+    },
     service::request_id,
 };
-
-/// Future of a response from tonic.
-pub(crate) type BoxedResponse =
-    Pin<Box<dyn Future<Output = Result<Response<ResponseBody>, Infallible>> + Send>>;
 
 /// Future of a response. It is boxed only if the first poll yields no number.
 #[allow(clippy::large_enum_variant, reason = "boxing the call is what this saves: one is alive a stream")]
 pub(crate) enum ResponseFuture {
     /// A call of `Next` that was not polled yet.
     Next(Option<NextCall>),
-    /// A call in tonic.
+    /// A call in the router.
     Boxed(BoxedResponse),
 }
 
 /// A call of `Next` as hyper delivered it.
 pub(crate) struct NextCall {
-    pub(crate) service: GrpcService,
-    pub(crate) parts: Parts,
-    pub(crate) body: Incoming,
+    pub(super) connection: Arc<Connection>,
+    pub(super) parts: Parts,
+    pub(super) body: Incoming,
 }
 
 impl NextCall {
     /// The response, if the request is complete, asks for one plain number, and a number is ready. Otherwise the call
-    /// continues in tonic with the chunk that was read.
+    /// continues in the router with the chunk that was read.
     fn answer(mut self, cx: &mut Context<'_>) -> Result<Response<ResponseBody>, BoxedResponse> {
         let mut first = None;
         if let Poll::Ready(Some(Ok(frame))) = Pin::new(&mut self.body).poll_frame(cx) {
@@ -55,8 +57,8 @@ impl NextCall {
         {
             return Ok(answer);
         }
-        let Self { service, parts, body } = self;
-        Err(service.call_sequences(parts, (first, body)))
+        let Self { connection, parts, body } = self;
+        Err(connection.route(Request::from_parts(parts, body), first))
     }
 
     fn ready(&self, bytes: &Bytes) -> Option<Response<ResponseBody>> {
@@ -65,7 +67,8 @@ impl NextCall {
         if !timeout::is_well_formed(&self.parts.headers) {
             return None;
         }
-        let ready = self.service.next_ready(name)?;
+        let api = &self.connection.api;
+        let ready = api.service.next_ready(name, &api.next_metrics)?;
         let mut response = Response::new(ResponseBody::Ready(Some(next_codec::encode(name, ready))));
         response.headers_mut().insert(header::CONTENT_TYPE, GRPC_CONTENT_TYPE);
         request_id::echo(request_id::from_headers(&self.parts.headers), response.headers_mut());
@@ -76,7 +79,7 @@ impl NextCall {
 impl ResponseFuture {
     /// A response that is known already.
     pub(crate) fn ready(response: Response<Body>) -> Self {
-        Self::Boxed(Box::pin(std::future::ready(Ok(response.map(ResponseBody::Tonic)))))
+        Self::Boxed(Box::pin(std::future::ready(Ok(response.map(ResponseBody::Routed)))))
     }
 }
 

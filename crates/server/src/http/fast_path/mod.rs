@@ -1,9 +1,7 @@
 //! Fast path of `POST /v1/sequences/{name}/next`: one number that is ready, without a task or a boxed future.
 //!
-//! The path is measured (`benches/RESULTS.md`). A request that it does not take goes to the handler, invalid ones
+//! The path is measured (`benches/RESULTS.md`). A request that it does not take goes to the router, invalid ones
 //! included.
-
-pub(crate) mod number_json;
 
 use std::{
     convert::Infallible,
@@ -12,49 +10,62 @@ use std::{
     task::{Context, Poll},
 };
 
+use axum::{Router, body::Body};
 use bytes::Bytes;
 use http::{Method, Request, Response};
-use http_body_util::Full;
+use http_body_util::{Either, Full};
 use hyper::body::Incoming;
+use hyper_util::service::TowerToHyperServiceFuture;
 use sequent_engine::Ready;
 
 use crate::{
     http::{
-        Inner,
-        fast_path::number_json::{ENVELOPE_BYTES, push_head, push_number, push_tail},
-        responses, routes,
+        api::Api,
+        number_json::{ENVELOPE_BYTES, push_head, push_number, push_tail},
+        responses,
     },
     service::request_id,
 };
 
-/// A response that is ready, or the future of a handler. Only the second is boxed.
+/// Body of a response that is ready, or of one from the router. Only the second is boxed.
+pub(crate) type ResponseBody = Either<Full<Bytes>, Body>;
+
+/// A response that is ready, or the future of the router. Only the second is boxed.
 pub(crate) enum ResponseFuture {
     Ready(Option<Response<Full<Bytes>>>),
-    Boxed(Pin<Box<dyn Future<Output = Response<Full<Bytes>>> + Send>>),
+    Routed(Pin<Box<TowerToHyperServiceFuture<Router, Request<Incoming>>>>),
 }
 
 impl Future for ResponseFuture {
-    type Output = Result<Response<Full<Bytes>>, Infallible>;
+    type Output = Result<Response<ResponseBody>, Infallible>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         match &mut *self {
-            Self::Ready(response) => response.take().map_or(Poll::Pending, |it| Poll::Ready(Ok(it))),
-            Self::Boxed(answer) => answer.as_mut().poll(cx).map(Ok),
+            Self::Ready(response) => {
+                response.take().map_or(Poll::Pending, |it| Poll::Ready(Ok(it.map(Either::Left))))
+            }
+            Self::Routed(answer) => answer.as_mut().poll(cx).map_ok(|it| it.map(Either::Right)),
         }
     }
 }
 
 /// The response to a request for one number without parameters, if the number is ready.
-pub(super) fn next(server: &Inner, request: &Request<Incoming>) -> Option<Response<Full<Bytes>>> {
+pub(super) fn next(api: &Api, request: &Request<Incoming>) -> Option<Response<Full<Bytes>>> {
     let uri = request.uri();
     let plain = matches!(uri.query(), None | Some("count=1"))
         && request.method() == Method::POST
         && http_body::Body::is_end_stream(request.body());
-    let name = routes::plain_name(uri.path()).filter(|_| plain)?;
-    let ready = server.service.next_ready(name, &server.next_metrics)?;
+    let name = plain_name(uri.path()).filter(|_| plain)?;
+    let ready = api.service.next_ready(name, &api.next_metrics)?;
     let mut response = single(name, ready);
     request_id::echo(request_id::from_headers(request.headers()), response.headers_mut());
     Some(response)
+}
+
+/// The name in a path of `next`, if it needs no decoding.
+fn plain_name(path: &str) -> Option<&str> {
+    let name = path.strip_prefix("/v1/sequences/")?.strip_suffix("/next")?;
+    Some(name).filter(|name| !name.contains(['/', '%']))
 }
 
 /// `200 OK` with one number.
@@ -66,4 +77,17 @@ fn single(name: &str, ready: Ready) -> Response<Full<Bytes>> {
     text.push_str("\"]");
     push_tail(&mut text, ready.version);
     responses::json(Bytes::from(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain_name;
+
+    #[test]
+    fn a_name_that_needs_decoding_is_left_to_the_router() {
+        assert_eq!(plain_name("/v1/sequences/order/next"), Some("order"));
+        for path in ["/v1/sequences/a%2fb/next", "/v1/sequences/a/b/next", "/v1/sequences/order", "/next"] {
+            assert_eq!(plain_name(path), None, "{path}");
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! Budget of unread responses over all connections of a listener. Above the limit, the worst peer is disconnected.
 
+mod counters;
 pub(crate) mod tracked_response;
 pub(crate) mod unread;
 
@@ -11,10 +12,7 @@ use std::{
     },
 };
 
-use crate::limits::{
-    UNREAD_HARD_MAX, UNREAD_SOFT_MAX,
-    response_budget::unread::{ConnectionUnread, UnreadCounters},
-};
+use crate::limits::{UNREAD_HARD_MAX, UNREAD_SOFT_MAX, response_budget::counters::UnreadCounters};
 
 /// Unread responses of all connections beyond their own share. Cheap to clone.
 #[derive(Debug, Clone, Default)]
@@ -37,12 +35,12 @@ struct Connections {
 
 impl ResponseBudget {
     /// Adds a connection.
-    pub(crate) fn connection(&self) -> ConnectionUnread {
+    fn enter(&self) -> Arc<UnreadCounters> {
         let counters = Arc::new(UnreadCounters::default());
         self.connections(|connections| {
             drop(connections.all.insert(address(&counters), Arc::clone(&counters)));
         });
-        ConnectionUnread::new(counters, self.clone())
+        counters
     }
 
     /// Adds unread responses of a connection.
@@ -100,7 +98,7 @@ fn address(counters: &Arc<UnreadCounters>) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::{UNREAD_FREE, UNREAD_INTERVAL};
+    use crate::limits::{UNREAD_FREE, UNREAD_INTERVAL, response_budget::unread::ConnectionUnread};
     use bytes::Bytes;
     use tokio::{
         task::JoinHandle,

@@ -5,22 +5,19 @@
 
 use std::{
     io::IoSlice,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
+    sync::{Arc, atomic::Ordering},
 };
 
 use bytes::Buf;
-use tokio::{sync::Notify, time::sleep};
+use tokio::time::sleep;
 
 use crate::limits::{
-    UNREAD_FREE, UNREAD_INTERVAL, UNREAD_INTERVALS, UNREAD_UNIT_BYTES, response_budget::ResponseBudget,
+    UNREAD_FREE, UNREAD_INTERVAL, UNREAD_INTERVALS, UNREAD_UNIT_BYTES,
+    response_budget::{
+        ResponseBudget,
+        counters::{COUNTERS, UnreadCounters},
+    },
 };
-
-/// One counter for the current interval, one per interval that a response may stay unread, and one for the interval
-/// that is checked.
-const COUNTERS: usize = UNREAD_INTERVALS + 2;
 
 /// Unread responses of one connection, counted by the interval in which they were made. It needs no list, lock or
 /// timestamp per response. Cheap to clone.
@@ -33,54 +30,21 @@ struct ConnectionState {
     all: ResponseBudget,
 }
 
-/// Counters of the unread responses of one connection.
-#[derive(Debug, Default)]
-pub(crate) struct UnreadCounters {
-    interval: AtomicUsize,
-    by_interval: [AtomicUsize; COUNTERS],
-    /// Weight of all unread responses.
-    weight: AtomicUsize,
-    /// Set if all connections together have too much, and this one was chosen to disconnect.
-    disconnect_requested: AtomicBool,
-    full: Notify,
-}
-
-impl UnreadCounters {
-    /// Age of the oldest unread response in intervals, and the weight of all. The highest pair is disconnected first.
-    pub(crate) fn pressure(&self) -> (usize, usize) {
-        let interval = self.interval.load(Ordering::Relaxed);
-        let left = |intervals: &usize| {
-            self.by_interval[(interval + COUNTERS - intervals) % COUNTERS].load(Ordering::Relaxed) > 0
-        };
-        let intervals = (1..=UNREAD_INTERVALS).rev().find(left).unwrap_or(0);
-        (intervals, self.weight.load(Ordering::Relaxed))
-    }
-
-    /// Asks the connection to end. Only the first call has an effect.
-    pub(crate) fn request_disconnect(&self) {
-        if !self.disconnect_requested.swap(true, Ordering::Relaxed) {
-            self.full.notify_one();
-        }
-    }
-
-    /// Whether the connection was asked to end.
-    pub(crate) fn is_disconnect_requested(&self) -> bool {
-        self.disconnect_requested.load(Ordering::Relaxed)
-    }
-}
-
 impl Drop for ConnectionState {
     fn drop(&mut self) {
         self.all.leave(&self.counters);
     }
 }
 
-impl ConnectionUnread {
-    /// Counters of one connection within a budget.
-    pub(crate) fn new(counters: Arc<UnreadCounters>, all: ResponseBudget) -> Self {
-        Self(Arc::new(ConnectionState { counters, all }))
+impl ResponseBudget {
+    /// Adds a connection.
+    pub(crate) fn connection(&self) -> ConnectionUnread {
+        let state = ConnectionState { counters: self.enter(), all: self.clone() };
+        ConnectionUnread(Arc::new(state))
     }
+}
 
+impl ConnectionUnread {
     /// Ends when the peer has left a response unread for [`UNREAD_INTERVALS`] whole intervals, or when the connection
     /// was asked to end.
     pub(crate) async fn overdue(self) {

@@ -3,30 +3,30 @@
 //! Numbers are strings: many JSON readers round integers above 2^53. A sequence name needs no escaping.
 
 /// Size of a response without its numbers, in bytes. Only an estimate for the first allocation.
-pub(in crate::http) const ENVELOPE_BYTES: usize = 200;
+pub(super) const ENVELOPE_BYTES: usize = 200;
 
 /// Size of one number with its quotes, in bytes. Only an estimate for the first allocation.
-pub(in crate::http) const NUMBER_BYTES: usize = 12;
+pub(super) const NUMBER_BYTES: usize = 12;
 
 /// The most digits of a `u64`.
 const DIGITS_MAX: usize = 20;
 
 /// Writes everything before the first number.
-pub(in crate::http) fn push_head(text: &mut String, name: &str) {
+pub(super) fn push_head(text: &mut String, name: &str) {
     text.push_str("{\"sequence\":\"");
     text.push_str(name);
     text.push_str("\",\"numbers\":[");
 }
 
 /// Writes the version and the end of the object.
-pub(in crate::http) fn push_tail(text: &mut String, version: u32) {
+pub(super) fn push_tail(text: &mut String, version: u32) {
     text.push_str(",\"version\":");
     push_number(text, version.into());
     text.push('}');
 }
 
 /// Writes the decimal digits of a number.
-pub(in crate::http) fn push_number(text: &mut String, number: u64) {
+pub(super) fn push_number(text: &mut String, number: u64) {
     let (mut digits, mut rest, mut at) = ([0; DIGITS_MAX], number, DIGITS_MAX);
     loop {
         at -= 1;

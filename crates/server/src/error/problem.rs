@@ -1,0 +1,70 @@
+//! An error as an HTTP response with a problem document (RFC 9457).
+
+use axum::{
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use sequent_engine::SlotCause;
+use serde::Serialize;
+
+use crate::error::{ApiError, Field, RETRY_AFTER};
+
+/// Problem document.
+#[derive(Serialize)]
+struct Problem<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    title: &'a str,
+    status: u16,
+    detail: &'a str,
+    reason: &'static str,
+    errors: &'a [Field],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    slots: Vec<Slot>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    slots_more: Option<usize>,
+}
+
+#[derive(Serialize)]
+#[allow(clippy::struct_field_names, reason = "the names are those of the JSON in every protocol")]
+struct Slot {
+    slot: String,
+    kind: String,
+    cause: &'static str,
+}
+
+impl IntoResponse for ApiError {
+    /// The status is the transport's, or that of the table of reasons.
+    fn into_response(self) -> Response {
+        let table = StatusCode::from_u16(self.reason.http()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let status = self.status.unwrap_or(table);
+        let slot = |slot: &SlotCause| Slot {
+            slot: slot.slot.to_string(),
+            kind: slot.kind.to_string(),
+            cause: slot.cause,
+        };
+        let (listed, slots_more) = self.listed();
+        let problem = Problem {
+            kind: "about:blank",
+            title: status.canonical_reason().unwrap_or("Error"),
+            status: status.as_u16(),
+            detail: &self.text,
+            reason: self.reason.as_str(),
+            errors: &self.fields,
+            slots: listed.iter().map(slot).collect(),
+            slots_more,
+        };
+        let body = serde_json::to_vec(&problem).unwrap_or_default();
+        let fixed = [(header::CONTENT_TYPE, "application/problem+json"), (header::CACHE_CONTROL, "no-store")];
+        let mut response = (status, fixed, body).into_response();
+        let headers = response.headers_mut();
+        // The rest of the body is unread: the next request of the connection would begin within it.
+        if matches!(status, StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT) {
+            headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
+        if self.reason.retry().is_retryable() {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(RETRY_AFTER.as_secs()));
+        }
+        response
+    }
+}
