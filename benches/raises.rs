@@ -107,7 +107,7 @@ fn openings() -> Vec<Opening> {
         value: 0,
         beside: 0,
         ahead: 100,
-        leap_max: 1000,
+        jump_max: 1000,
     };
     counters().map(opening).collect()
 }
@@ -115,6 +115,6 @@ fn openings() -> Vec<Opening> {
 fn raises(call: u64) -> Vec<Raise> {
     let (ceiling, seen) = (100 + call, call);
     counters()
-        .map(|counter| Raise { counter, epoch: Epoch::from_stored(1), ceiling, seen, leap_max: 1000 })
+        .map(|counter| Raise { counter, epoch: Epoch::from_stored(1), ceiling, seen, jump_max: 1000 })
         .collect()
 }

@@ -5,20 +5,20 @@ use sequent_core::{
     ledger::{DenseAsk, DenseTaken},
 };
 use sequent_engine::{Engine, EngineError, NextRequest, Placement, Reason};
-use sequent_guard::{Headroom, LeapBound};
+use sequent_guard::{Headroom, JumpBound};
 use serde::Serialize;
 
 use crate::{admin::Admin, suspect_rows::Suspect};
 
-/// The widest leap of a dense counter without `leap`, if the range is large enough: the same as for a counter
+/// The widest jump of a dense counter without `jump`, if the range is large enough: the same as for a counter
 /// on a ring.
-const DENSE_LEAP_MAX: u64 = 1 << 36;
+const DENSE_JUMP_MAX: u64 = 1 << 36;
 
-/// The widest leap without `leap` in a small range: so much is always allowed.
-const DENSE_LEAP_MIN: u64 = 4;
+/// The widest jump without `jump` in a small range: so much is always allowed.
+const DENSE_JUMP_MIN: u64 = 4;
 
-/// The share of the remaining numbers that such a leap may be.
-const DENSE_LEAP_SHARE: u64 = 1000;
+/// The share of the remaining numbers that such a jump may be.
+const DENSE_JUMP_SHARE: u64 = 1000;
 
 /// How often a dense counter is read again if others took from it meanwhile.
 const DENSE_TRIES_MAX: u32 = 16;
@@ -59,26 +59,26 @@ struct Aimed<'a> {
     key: Key,
     span: Span,
     to: u64,
-    leap: bool,
+    jump: bool,
 }
 
 /// Moves the key of a request forward, so that no server gives a number up to `to` any more. Every server
 /// follows within two seconds. Leases that clients hold go on until they end. A repeated call changes
-/// nothing. `leap`: the operator has confirmed the jump, whatever its width.
+/// nothing. `jump`: the operator has confirmed the jump, whatever its width.
 ///
 /// # Errors
 ///
 /// `SEQUENCE_NOT_FOUND` for a name that nobody has defined or used. This holds even if a first use may define
 /// it, because it may be misspelt ([`first_use`](Engine::first_use) defines it). `INVALID_ARGUMENT` for a
-/// target that is lower than now or beyond the sequence's end, or for an unconfirmed leap.
+/// target that is lower than now or beyond the sequence's end, or for an unconfirmed jump.
 pub async fn advance(
     engine: &Engine,
     request: &NextRequest,
     to: u64,
-    leap: bool,
+    jump: bool,
 ) -> Result<AdvanceReport, EngineError> {
     let (key, body) = engine.key_of(request).await?;
-    let aimed = Aimed { engine, name: &request.name, key, span: body.span(), to, leap };
+    let aimed = Aimed { engine, name: &request.name, key, span: body.span(), to, jump };
     aimed.advance(body.placement()).await
 }
 
@@ -112,7 +112,7 @@ impl Aimed<'_> {
         let before = self.highest(layout, headroom.iter().filter(is_believed));
         if !again {
             self.check_forward(before)?;
-            self.check_leap(layout, &headroom, &floors)?;
+            self.check_jump(layout, &headroom, &floors)?;
         }
         guard.advance(key, raw_max, &floors).await.map_err(of_guard)?;
         let after = guard.headroom(key, raw_max).await.map_err(of_guard)?;
@@ -139,9 +139,9 @@ impl Aimed<'_> {
                 let next = (at < limit).then(|| number(at + 1));
                 return Ok(Moved { before, next, aside: Vec::new() });
             }
-            let (leap, decided_by) = dense_leap(limit - at);
-            if !self.leap && !again && target - at > leap {
-                return Err(self.leaps(number(at.saturating_add(leap)), decided_by, 1));
+            let (jump, decided_by) = dense_jump(limit - at);
+            if !self.jump && !again && target - at > jump {
+                return Err(self.jumps(number(at.saturating_add(jump)), decided_by, 1));
             }
             // If others take meanwhile, this would move the counter further than asked for. The ledger then
             // answers that the request is behind, and the counter is read again.
@@ -161,12 +161,12 @@ impl Aimed<'_> {
     }
 }
 
-/// The widest leap of a dense counter with so many numbers left, and the rule that decides it.
-fn dense_leap(left: u64) -> (u64, LeapBound) {
-    match left / DENSE_LEAP_SHARE {
-        share if share < DENSE_LEAP_MIN => (DENSE_LEAP_MIN, LeapBound::Blocks),
-        share if share > DENSE_LEAP_MAX => (DENSE_LEAP_MAX, LeapBound::Cap),
-        share => (share, LeapBound::Share),
+/// The widest jump of a dense counter with so many numbers left, and the rule that decides it.
+fn dense_jump(left: u64) -> (u64, JumpBound) {
+    match left / DENSE_JUMP_SHARE {
+        share if share < DENSE_JUMP_MIN => (DENSE_JUMP_MIN, JumpBound::Blocks),
+        share if share > DENSE_JUMP_MAX => (DENSE_JUMP_MAX, JumpBound::Cap),
+        share => (share, JumpBound::Share),
     }
 }
 
@@ -224,33 +224,33 @@ impl Aimed<'_> {
         )))
     }
 
-    fn check_leap(&self, layout: Layout, headroom: &[Headroom], floors: &[u64]) -> Result<(), EngineError> {
-        let leaps = headroom.iter().zip(floors).any(|(slot, floor)| *floor > slot.bound);
-        if self.leap || !leaps {
+    fn check_jump(&self, layout: Layout, headroom: &[Headroom], floors: &[u64]) -> Result<(), EngineError> {
+        let jumps = headroom.iter().zip(floors).any(|(slot, floor)| *floor > slot.bound);
+        if self.jump || !jumps {
             return Ok(());
         }
         let bound = |slot: &Headroom| Some((layout.place_of(slot.bound, slot.slot)?, slot.decided_by));
         let least = headroom.iter().filter_map(bound).min_by_key(|(place, _)| *place);
-        let (place, decided_by) = least.unwrap_or((0, LeapBound::Blocks));
-        Err(self.leaps(self.number(place), decided_by, layout.numbers_per_id()))
+        let (place, decided_by) = least.unwrap_or((0, JumpBound::Blocks));
+        Err(self.jumps(self.number(place), decided_by, layout.numbers_per_id()))
     }
 
-    /// The refusal of an unconfirmed leap. A counter on a ring gives several numbers for each id, a dense
+    /// The refusal of an unconfirmed jump. A counter on a ring gives several numbers for each id, a dense
     /// counter one.
-    fn leaps(&self, bound: u64, decided_by: LeapBound, numbers_per_id: u64) -> EngineError {
+    fn jumps(&self, bound: u64, decided_by: JumpBound, numbers_per_id: u64) -> EngineError {
         let bound = bound.min(self.span.limit());
         let more = match decided_by {
-            LeapBound::Blocks => {
-                let least = DENSE_LEAP_MIN.saturating_mul(numbers_per_id);
+            JumpBound::Blocks => {
+                let least = DENSE_JUMP_MIN.saturating_mul(numbers_per_id);
                 format!("more than {least} numbers of one counter, as little is left")
             }
-            LeapBound::Share => "more than a thousandth of what is left".to_owned(),
-            LeapBound::Cap => {
-                let most = DENSE_LEAP_MAX.saturating_mul(numbers_per_id);
+            JumpBound::Share => "more than a thousandth of what is left".to_owned(),
+            JumpBound::Cap => {
+                let most = DENSE_JUMP_MAX.saturating_mul(numbers_per_id);
                 format!("more than {most} numbers of one counter")
             }
         };
-        self.refused(format!("at most {bound} is allowed without --leap, which confirms a leap ({more})"))
+        self.refused(format!("at most {bound} is allowed without --jump, which confirms a jump ({more})"))
     }
 
     fn refused(&self, bound: String) -> EngineError {

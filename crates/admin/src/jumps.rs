@@ -7,8 +7,8 @@ use sequent_core::{
     Condition, Layout, SourceError,
     ledger::{Counter, Ledger, LedgerInspection, Row},
 };
-use sequent_engine::{data::leap_advice, ledger_timeout::within};
-use sequent_guard::{LEAP_MAX, Plausibility};
+use sequent_engine::{data::jump_advice, ledger_timeout::within};
+use sequent_guard::{JUMP_MAX, Plausibility};
 
 /// The most raw ids a second taken from one counter over long. Servers tolerate more, since a finding costs
 /// nothing.
@@ -47,7 +47,7 @@ pub(crate) async fn bound<'a>(
 pub(crate) fn jump(row: &Row, value: Option<u64>, bound: Option<u64>) -> Option<Jump> {
     let Row { base, seen, ceiling, .. } = *row;
     let (claim, at) = (row.reached(), value.unwrap_or(0));
-    let is_far = |at: u64, known: u64| at > known.saturating_add(LEAP_MAX);
+    let is_far = |at: u64, known: u64| at > known.saturating_add(JUMP_MAX);
     let known = claim.min(bound.unwrap_or(u64::MAX));
     let (far_row, far_cell) = (is_far(claim, known), is_far(at, known));
     let far_ceiling = is_far(ceiling, if far_cell { known } else { known.max(at) });
@@ -63,5 +63,5 @@ pub(crate) fn jump(row: &Row, value: Option<u64>, bound: Option<u64>) -> Option<
         "{what} far above {known}, the highest raw id that its other records show ({cell}its row has base {base}, seen {seen}, ceiling \
          {ceiling})"
     );
-    Some(Jump { text, advice: leap_advice(condition) })
+    Some(Jump { text, advice: jump_advice(condition) })
 }

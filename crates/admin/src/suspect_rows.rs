@@ -8,7 +8,7 @@ use sequent_engine::{
     EngineError,
     ledger_timeout::{of_ledger, within},
 };
-use sequent_guard::LEAP_MAX;
+use sequent_guard::JUMP_MAX;
 
 use crate::{
     admin::Admin,
@@ -43,7 +43,7 @@ impl Admin {
         let by_key = KeyRows::of(rows);
         let is_high = |(counter, row): &&(Counter, Row)| {
             let least = by_key.others(counter).map_or(0, |others| others.reached);
-            row.reached().max(row.ceiling) > least.saturating_add(LEAP_MAX)
+            row.reached().max(row.ceiling) > least.saturating_add(JUMP_MAX)
         };
         let high: Vec<&(Counter, Row)> = rows.iter().filter(is_high).take(ASKED_MAX).collect();
         if high.is_empty() {

@@ -20,7 +20,7 @@ pub enum ErrorKind {
     /// The store has another instance than the grant names; nothing was touched.
     Reborn,
     /// The counter is far beyond its ceiling.
-    Leapt,
+    Jumped,
     /// The ledger is needed but unavailable.
     NoWitness,
     /// The ledger is older than its marks, or everything moved at once. An operator must name the loss.
@@ -39,7 +39,7 @@ impl ErrorKind {
         Self::Exhausted,
         Self::Regressed,
         Self::Reborn,
-        Self::Leapt,
+        Self::Jumped,
         Self::NoWitness,
         Self::LedgerBehind,
         Self::NoShard,
@@ -55,7 +55,7 @@ impl ErrorKind {
             Self::Exhausted => "exhausted",
             Self::Regressed => "regressed",
             Self::Reborn => "reborn",
-            Self::Leapt => "leapt",
+            Self::Jumped => "jumped",
             Self::NoWitness => "no-witness",
             Self::LedgerBehind => "ledger-behind",
             Self::NoShard => "no-shard",
@@ -69,7 +69,7 @@ impl ErrorKind {
             Self::Unavailable => (Scope::Slot, Action::Evict),
             Self::Refused => (Scope::Slot, Action::Quarantine),
             Self::Exhausted => (Scope::Counter, Action::Retire),
-            Self::Regressed | Self::Leapt => (Scope::Counter, Action::Quarantine),
+            Self::Regressed | Self::Jumped => (Scope::Counter, Action::Quarantine),
             Self::Reborn => (Scope::Counter, Action::Retry),
             Self::NoWitness | Self::LedgerBehind | Self::NoShard => (Scope::Nobody, Action::Report),
         };

@@ -48,15 +48,15 @@ pub use admission::all_moved;
 pub use config::{GuardConfig, Opening};
 pub use counter::{CELL_AS_FAR, COUNTER_TRANSITIONS, DOUBTED_ROW, FAR_BOTH, UNKNOWN_COUNTER};
 pub use guard::{Guard, Headroom};
-pub use jump_limit::{LeapBound, ahead_max as ceiling_ahead_max};
+pub use jump_limit::{JumpBound, ahead_max as ceiling_ahead_max};
 pub use ledger_client::{LAYOUT_CHANGED, LedgerFault, all_forget, forgets, lossy};
 pub use old_layout_marks::other_era;
 pub use plausibility::{Plausibility, ended_in};
-pub use recover::{MarksRead, VERSION_LEAP, not_newest, read_marks, recover};
+pub use recover::{MarksRead, VERSION_JUMP, not_newest, read_marks, recover};
 pub use resize::{COUNTERS_MAX, KeyPlan, Placed, Plan, Progress, Resize};
 pub use scan_rows::all_rows;
 pub use stamps::{belongs, misfit};
 pub use status::{CounterStatus, GuardStatus};
 
-/// The widest leap above a ceiling that is ever followed, in raw ids. A value beyond it was set by hand.
-pub const LEAP_MAX: u64 = jump_limit::LEAP_CAP;
+/// The widest jump above a ceiling that is ever followed, in raw ids. A value beyond it was set by hand.
+pub const JUMP_MAX: u64 = jump_limit::JUMP_CAP;

@@ -6,11 +6,11 @@ use sequent_core::{
     ledger::{Counter, Ledger, NoteSubject, PastEpoch, Row},
 };
 
-use crate::{VERSION_LEAP, jump_limit::LEAP_CAP};
+use crate::{VERSION_JUMP, jump_limit::JUMP_CAP};
 
 /// How far an epoch can begin above the highest ceiling before it. This is the most that an opening follows: ids permitted but
-/// not reported, ids requested ahead, and a leap.
-const OPENED_ABOVE_MAX: u64 = 4 * LEAP_CAP;
+/// not reported, ids requested ahead, and a jump.
+const OPENED_ABOVE_MAX: u64 = 4 * JUMP_CAP;
 
 /// Age up to which an epoch's ceiling is no evidence: no id below it may have been given yet.
 const YOUNG_MS: u64 = 10_000;
@@ -42,11 +42,11 @@ impl SiblingSlots {
     }
 }
 
-/// The highest claim of a key's slots that counts: one leap above the lowest. A row that claims more has no influence on the
+/// The highest claim of a key's slots that counts: one jump above the lowest. A row that claims more has no influence on the
 /// others.
 fn furthest_of<'a>(rows: impl Iterator<Item = &'a Row>) -> u64 {
     let begun = rows.filter(|row| !row.is_unbegun()).map(Row::reached);
-    begun.min().map_or(u64::MAX, |least| least.saturating_add(LEAP_CAP))
+    begun.min().map_or(u64::MAX, |least| least.saturating_add(JUMP_CAP))
 }
 
 /// The evidence for each of a key's slots.
@@ -76,7 +76,7 @@ pub(crate) fn beside_each(rows: &[Option<Row>], clock_ms: u64) -> Vec<SiblingSlo
 fn may_be_at(row: &Row, clock_ms: u64) -> u64 {
     let claim = row.reached();
     match row.ceiling.saturating_sub(claim) {
-        ahead if ahead > LEAP_CAP => 0,
+        ahead if ahead > JUMP_CAP => 0,
         // The counter has not begun: a claim, or an advance, which also moved this row.
         _ if row.store.is_nobody() => 0,
         _ if clock_ms.saturating_sub(row.opened_at_ms) < YOUNG_MS => claim,
@@ -188,7 +188,7 @@ pub fn ended_in(generation: u64, past: &[PastEpoch]) -> u64 {
 /// The most that operators can have added to a row by naming losses. Each row had the same loss added, and later rows begin
 /// above it. A ledger with a version below that of any named loss was never told of one.
 fn loss_named(version: u64, others: &[u64]) -> u64 {
-    if version < VERSION_LEAP {
+    if version < VERSION_JUMP {
         return 0;
     }
     // A single counter has no other row to compare with.
@@ -212,22 +212,22 @@ mod tests {
         };
         let (old, young) = (row(0, 7, 9, 10_000), row(20, 20, 90, 10_001));
         assert_eq!(told(&[old.clone(), young, None]), [(Some(20), 20), (Some(7), 9), (Some(7), 20)]);
-        let (absurd, back) = (row(5, 5, 6 + LEAP_CAP, 0), row(1, 3, 4, 30_000));
+        let (absurd, back) = (row(5, 5, 6 + JUMP_CAP, 0), row(1, 3, 4, 30_000));
         assert_eq!(told(&[old.clone(), absurd]), [(Some(5), 0), (Some(7), 9)], "no server asked for it");
         assert_eq!(told(&[old.clone(), back]), [(Some(3), 3), (Some(7), 9)], "a clock that was set back");
         assert_eq!(told(&[]), []);
-        let (near, far) = (row(7 + LEAP_CAP, 0, 7 + LEAP_CAP, 0), row(1 << 62, 0, 1 << 62, 0));
+        let (near, far) = (row(7 + JUMP_CAP, 0, 7 + JUMP_CAP, 0), row(1 << 62, 0, 1 << 62, 0));
         let beside_far = told(&[old.clone(), near.clone(), far]);
-        assert_eq!(beside_far, [(Some(7 + LEAP_CAP), 7 + LEAP_CAP), (Some(7), 9), (Some(7), 7 + LEAP_CAP)]);
-        assert_eq!(told(&[old, near])[0].1, 7 + LEAP_CAP, "as far as a leap");
+        assert_eq!(beside_far, [(Some(7 + JUMP_CAP), 7 + JUMP_CAP), (Some(7), 9), (Some(7), 7 + JUMP_CAP)]);
+        assert_eq!(told(&[old, near])[0].1, 7 + JUMP_CAP, "as far as a jump");
     }
 
     #[test]
     fn a_named_loss_is_at_most_what_each_row_has() {
         let claims = [70, 90];
-        assert_eq!(loss_named(VERSION_LEAP - 1, &claims), 0);
-        assert_eq!(loss_named(VERSION_LEAP, &claims), 70);
-        assert_eq!(loss_named(VERSION_LEAP, &[]), u64::MAX);
+        assert_eq!(loss_named(VERSION_JUMP - 1, &claims), 0);
+        assert_eq!(loss_named(VERSION_JUMP, &claims), 70);
+        assert_eq!(loss_named(VERSION_JUMP, &[]), u64::MAX);
     }
 
     #[test]

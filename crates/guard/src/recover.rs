@@ -20,7 +20,7 @@ use crate::{
 ///
 /// A mark that nobody could read comes from the history whose loss was named. However far that history came, its marks are
 /// below.
-pub const VERSION_LEAP: u64 = 1 << 36;
+pub const VERSION_JUMP: u64 = 1 << 36;
 
 /// One lost message must not hide the only mark that proves a loss.
 const READS_MAX: usize = 2;
@@ -68,7 +68,7 @@ async fn read_one(store: &dyn Store, limit: Duration) -> Result<u64, SourceError
 /// Accepts the present ledger as the truth, except for `loss`: every counter opens a new epoch above its ceiling plus the loss.
 /// The version rises above every readable mark, so that marks no longer contradict the ledger.
 ///
-/// For [`Loss::Bump`] the version rises [further](VERSION_LEAP), so that unread marks do not contradict it either. For
+/// For [`Loss::Bump`] the version rises [further](VERSION_JUMP), so that unread marks do not contradict it either. For
 /// [`Loss::Moved`] a higher mark still does: now if it can be read, otherwise when it is found.
 ///
 /// Running servers notice at their next call, since the ledger has a new instance id.
@@ -94,7 +94,7 @@ pub async fn recover(
             Some(error) => return Err(error),
             None => found.mark,
         },
-        Loss::Bump(_) => found.mark.max(found.version).saturating_add(VERSION_LEAP),
+        Loss::Bump(_) => found.mark.max(found.version).saturating_add(VERSION_JUMP),
     };
     let speaks = limited(limit, "recover", ledger.recover(loss, floor)).await?;
     if let Loss::Bump(_) = loss {

@@ -29,7 +29,7 @@ pub enum Act {
     /// Gives numbers that begin so far below where it was.
     Back(u64),
     /// Gives numbers that begin so far above where it was.
-    Leap(u64),
+    Jump(u64),
 }
 
 impl Act {
@@ -162,7 +162,7 @@ impl State {
                 self.value = self.value.saturating_sub(by);
                 Some(self.give(want))
             }
-            Act::Leap(by) => {
+            Act::Jump(by) => {
                 self.value = self.value.saturating_add(by);
                 Some(self.give(want))
             }
@@ -216,9 +216,9 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn each_act_does_what_it_says() {
         let source =
-            ScriptedSource::new([Act::Leap(100), Act::Back(102), Act::Short(1), Act::RunOut], Act::Give);
-        assert_eq!(first(&source).await, Ok(101), "leapt over 1..=100");
-        assert_eq!(first(&source).await, Ok(1), "back by what was given and leapt over");
+            ScriptedSource::new([Act::Jump(100), Act::Back(102), Act::Short(1), Act::RunOut], Act::Give);
+        assert_eq!(first(&source).await, Ok(101), "jumped over 1..=100");
+        assert_eq!(first(&source).await, Ok(1), "back by what was given and jumped over");
         assert_eq!(source.take(5).await.unwrap().count(), 1);
         assert_eq!(first(&source).await, Err(ErrorKind::Exhausted));
         assert_eq!(first(&source).await, Err(ErrorKind::Exhausted), "for good");

@@ -67,7 +67,7 @@ const TOGETHER: [(&[Fired], &[Fired]); 8] = [
         ],
     ),
     (
-        &[("SequentQuarantined", &[("instance", "a"), ("slot", "1"), ("kind", "leapt")])],
+        &[("SequentQuarantined", &[("instance", "a"), ("slot", "1"), ("kind", "jumped")])],
         &[("SequentGuardViolation", &[("instance", "a"), ("kind", "quarantine")])],
     ),
     // An outage of the ledger.

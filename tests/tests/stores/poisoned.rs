@@ -94,7 +94,7 @@ impl Site {
 
     /// Whether a server has put a counter of the slot aside.
     async fn is_quarantined(&self, slot: usize) -> bool {
-        let series = format!("sequent_quarantines_total{{slot=\"{slot}\",kind=\"leapt\"}}");
+        let series = format!("sequent_quarantines_total{{slot=\"{slot}\",kind=\"jumped\"}}");
         let (one, other) = tokio::join!(self.servers[0].look(), self.servers[1].look());
         one.at(&series) + other.at(&series) > 0
     }

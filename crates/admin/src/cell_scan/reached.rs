@@ -59,10 +59,10 @@ impl Reached {
             ),
             Some(_) => format!(
                 "in its epoch it can have come so far, so its row may be older, or lowered by hand. Keep the cell until `sequent advance \
-                 {sequence} TO --leap`, TO at least the highest number that was given"
+                 {sequence} TO --jump`, TO at least the highest number that was given"
             ),
             None => format!(
-                "no epoch follows it. Keep the cell until `sequent advance {sequence} TO --leap`, TO at least the highest number that was \
+                "no epoch follows it. Keep the cell until `sequent advance {sequence} TO --jump`, TO at least the highest number that was \
                  given. If it was set by hand, delete it"
             ),
         }

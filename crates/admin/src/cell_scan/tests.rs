@@ -68,7 +68,7 @@ fn a_cell_that_no_bump_reaches_is_named_and_moves_nothing_else() {
     let extent = of(&[(0, "order", 1 << 62), (1, "order", 7)]);
     assert_eq!(extent.check(7, &BTreeSet::new()).unwrap(), Vec::<String>::new());
     let warnings = extent.warnings(1);
-    assert!(warnings[0].contains("`sequent advance order TO --leap`"), "{warnings:?}");
+    assert!(warnings[0].contains("`sequent advance order TO --jump`"), "{warnings:?}");
 }
 
 #[test]

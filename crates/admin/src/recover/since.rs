@@ -12,7 +12,7 @@ use sequent_engine::{
 
 use crate::admin::Admin;
 
-/// The highest loss that can be computed or named. Beyond it the leap rule would refuse what follows.
+/// The highest loss that can be computed or named. Beyond it the jump rule would refuse what follows.
 pub const BUMP_MAX: u64 = 1 << 36;
 
 /// Assumed restarts of a counter's databases (its shard's and the ledger's), independent of the time …

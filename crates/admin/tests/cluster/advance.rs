@@ -96,8 +96,8 @@ async fn a_dense_sequence_goes_on_with_the_very_next() {
     assert_eq!((done.before, done.next), (110, Some(150)));
     assert_eq!(take(&engine, "order", 1).await.unwrap(), [150]);
     assert!(advance(&engine, &order(), 145, false).await.unwrap().already);
-    for (to, leap) in [(130, true), (901, true), (800, false)] {
-        let error = advance(&engine, &order(), to, leap).await.unwrap_err();
+    for (to, jump) in [(130, true), (901, true), (800, false)] {
+        let error = advance(&engine, &order(), to, jump).await.unwrap_err();
         assert_eq!(error.reason(), Reason::InvalidArgument, "{error}");
     }
     assert_eq!(advance(&engine, &order(), 900, true).await.unwrap().next, None);
@@ -154,7 +154,7 @@ async fn a_name_that_nobody_has_used_is_refused_unless_it_is_meant() {
 }
 
 #[tokio::test]
-async fn the_bound_of_a_leap_that_decides_is_named() {
+async fn the_bound_of_a_jump_that_decides_is_named() {
     let part = "[[sequence]]\nname = \"order\"\n[[sequence]]\nname = \"short\"\nend = 1000000000\n\
         [[sequence]]\nname = \"dense\"\nplacement = \"dense\"\n[[sequence]]\nname = \"few\"\nplacement = \"dense\"\nend = 2000\n";
     let place = Place::with(part);
@@ -169,7 +169,7 @@ async fn the_bound_of_a_leap_that_decides_is_named() {
         ("order", 1 << 52, cap),
         ("short", 900_000_000, "more than a thousandth of what is left"),
         ("dense", 1 << 52, cap),
-        ("few", 1000, "more than 4 numbers of one counter, where little is left"),
+        ("few", 1000, "more than 4 numbers of one counter, as little is left"),
     ] {
         let text = refused(name, to).await;
         assert!(text.contains(bound), "{name}: {text}");

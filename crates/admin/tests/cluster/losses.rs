@@ -288,13 +288,13 @@ async fn a_counter_that_was_advanced_far_before_the_ledger_was_lost_goes_on_by_t
     let engine = place.open().await.unwrap();
     let error = take(&engine, "order", 1).await.unwrap_err();
     let detail = error.detail().unwrap();
-    assert!(detail.contains("`sequent advance order TO --leap`"), "{detail}");
+    assert!(detail.contains("`sequent advance order TO --jump`"), "{detail}");
     let quarantined: Vec<_> =
         engine.status().await.shards.into_iter().flat_map(|shard| shard.quarantined).collect();
     assert_eq!(quarantined.len(), 4);
     for found in &quarantined {
         assert!(!found.advice.contains("delete"), "the cell is all that knows: {}", found.advice);
-        assert!(found.advice.contains("`sequent advance order TO --leap`"), "{}", found.advice);
+        assert!(found.advice.contains("`sequent advance order TO --jump`"), "{}", found.advice);
     }
     engine.shutdown().await;
     let highest = *given.iter().max().unwrap();

@@ -188,8 +188,8 @@ async fn a_counter_in_quarantine_is_shown_with_what_to_do_until_its_slot_is_resc
 
     let quarantined = admin.cluster().show(&name).await.unwrap().quarantined;
     let [found] = &quarantined[..] else { panic!("{quarantined:?}") };
-    assert_eq!((found.slot, found.key.as_str(), found.kind.as_str()), (2, "order", "leapt"));
-    assert!(found.detail.contains(&format!("raw id {} is a leap: at most", (1_u64 << 60) + 1)), "{found:?}");
+    assert_eq!((found.slot, found.key.as_str(), found.kind.as_str()), (2, "order", "jumped"));
+    assert!(found.detail.contains(&format!("raw id {} is a jump: at most", (1_u64 << 60) + 1)), "{found:?}");
     assert!(found.advice.contains("sequent rescue 2"), "{found:?}");
     let shards = admin.cluster().shards().await;
     assert_eq!(shards[2].quarantined, quarantined);

@@ -136,7 +136,7 @@ impl Caller {
             value: 0,
             beside: 0,
             ahead: 100,
-            leap_max: 1 << 40,
+            jump_max: 1 << 40,
         };
         let answer = self.ledger.open(self.pass(&nonces, next), &[opening]).await?;
         self.nonces = vec![next];
@@ -149,7 +149,7 @@ impl Caller {
     pub(crate) async fn raise(&mut self, bits: i64, ceiling: u64) -> Result<u64, SourceError> {
         let (nonces, next) = (self.nonces.clone(), self.next());
         let epoch = Epoch::from_stored(bits);
-        let raise = Raise { counter: counter(), epoch, ceiling, seen: 0, leap_max: 1 << 40 };
+        let raise = Raise { counter: counter(), epoch, ceiling, seen: 0, jump_max: 1 << 40 };
         let Answer { value, .. } = self.ledger.raise(self.pass(&nonces, next), &[raise]).await?;
         self.nonces = vec![next];
         match value[..] {

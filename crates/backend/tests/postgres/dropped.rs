@@ -91,7 +91,7 @@ async fn a_ledgers_call_dropped_midway_is_done_whole_or_not_at_all() {
             value: 0,
             beside: 0,
             ahead: 10,
-            leap_max: 1 << 40,
+            jump_max: 1 << 40,
         };
         let pass = Pass { under: &under, record: None, server, nonces: &nonces, next, generation: 1 };
         let done = cut_short(polls, ledger.open(pass, std::slice::from_ref(&opening))).await;

@@ -145,7 +145,7 @@ pub(crate) async fn every_call(ledger: &dyn Ledger) {
         value: 0,
         beside: 0,
         ahead: 100,
-        leap_max: 1000,
+        jump_max: 1000,
     };
     let pass = |nonce: &'static [u64; 1], next| Pass {
         under: &under,
@@ -161,7 +161,7 @@ pub(crate) async fn every_call(ledger: &dyn Ledger) {
         epoch: Epoch::from_stored(2),
         ceiling: 500,
         seen: 120,
-        leap_max: 1000,
+        jump_max: 1000,
     };
     ledger.raise(pass(&[2], 3), std::slice::from_ref(&raise)).await.unwrap();
     ledger.heartbeat(pass(&[3], 4), &[raise]).await.unwrap();

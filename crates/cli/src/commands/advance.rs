@@ -14,15 +14,15 @@ use crate::{
 const EXAMPLES: &str = "\
 Examples:
   sequent advance order 250000           an old system has given numbers up to 250000
-  sequent advance order 9000000000000 --leap
+  sequent advance order 9000000000000 --jump
   sequent advance invoice 8000 --create  a sequence that nobody has used yet, and auto_create allows
   sequent advance repair 400 --with area=010
   sequent advance repair 400 --with area=010 --period 20260401      as `sequent show repair` names it
 
 After it no number up to TO is given any more, and numbers go on above it, a few further on: each slot goes on at its own \
 place. It goes forward only; what is refused changes nothing, and the same once more neither. A jump of more than a \
-thousandth of what is left of the sequence, or of some 69 thousand million numbers of a counter, is a leap, as a mistyped digit would be one: \
-it is refused unless --leap says that it is meant. A name that nobody has defined or used is refused, too, as it may be \
+thousandth of what is left of the sequence, or of some 69 thousand million numbers of a counter, is a jump, as a mistyped digit would be one: \
+it is refused unless --jump says that it is meant. A name that nobody has defined or used is refused, too, as it may be \
 misspelt: --create says that it is meant.
 
 It works on running servers, which obey within two seconds and burn what they hold ready; what their clients hold on \
@@ -39,7 +39,7 @@ pub(crate) struct Advance {
     to: String,
     /// Confirm the jump, however wide it is
     #[arg(long)]
-    leap: bool,
+    jump: bool,
     /// The sequence is new: define it as a first use would, if auto_create allows that
     #[arg(long)]
     create: bool,
@@ -67,7 +67,7 @@ impl Advance {
             if let Some(period) = &self.period {
                 request.at = Some(engine.beginning(&request.name, period).await?);
             }
-            sequent_admin::advance(&engine, &request, to, self.leap).await
+            sequent_admin::advance(&engine, &request, to, self.jump).await
         };
         let advanced = advanced.await;
         engine.shutdown().await;

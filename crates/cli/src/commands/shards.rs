@@ -133,11 +133,11 @@ fn resting_lines(slot: SlotIndex, resting: &[RestReport]) -> Vec<String> {
         (!keys.is_empty()).then(|| format!("slot {slot} {says}: {}", keys.join(", ")))
     };
     let rests = named(false, "rests until the other slots come up to it");
-    let leaps = named(
+    let jumps = named(
         true,
         "gives nothing, its row is further ahead than anybody takes (`sequent doctor` says what to do)",
     );
-    rests.into_iter().chain(leaps).collect()
+    rests.into_iter().chain(jumps).collect()
 }
 
 /// Quarantined counters, with the finding and the repair.

@@ -123,7 +123,7 @@ fn a_directory_that_was_put_back_says_which_number_would_come_again() {
         let at = |words: &str| ran.out.find(words).unwrap_or_else(|| panic!("{words}: {ran:?}"));
         assert!(at("\nsequent recover --bump") < at("\nsequent recover --moved --yes\n"), "{ran:?}");
         at(
-            "  at stake: if the ledger was put back from a backup, numbers given since that backup are given again\n",
+            "  at stake: if the ledger was restored from a backup, numbers given since that backup are given again\n",
         );
     }
     let [_, moved] = drill.answers(&["recover", "--moved"]);

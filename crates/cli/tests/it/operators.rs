@@ -126,12 +126,12 @@ fn a_sequence_is_advanced_for_an_import() {
     assert_eq!((&again["already"], &again["next"]), (&true.into(), &"250003".into()), "{again}");
     place.run(&["advance", "order", "7"]).refused(2, &["INVALID_ARGUMENT", "to", "7", "at least 250000"]);
     let far = (1_u64 << 50).to_string();
-    place.run(&["advance", "order", &far]).refused(2, &["INVALID_ARGUMENT", &far, "at most ", "--leap"]);
+    place.run(&["advance", "order", &far]).refused(2, &["INVALID_ARGUMENT", &far, "at most ", "--jump"]);
     let beyond = (1_u64 << 53).to_string();
     place.run(&["advance", "order", &beyond]).refused(2, &[&beyond, "at most 9007199254740991"]);
     place.run(&["advance", "order", "0"]).refused(2, &["to", "1 to "]);
     assert_eq!(place.numbers(&["next", "order"]), [250_003], "what is refused changes nothing");
-    let text = place.text(&["advance", "order", &far, "--leap"]);
+    let text = place.text(&["advance", "order", &far, "--jump"]);
     assert!(text.contains(&format!("no number up to {far} is given any more")), "{text}");
     assert!(place.numbers(&["next", "order", "-n", "4"]).into_iter().all(|number| number > 1 << 50));
     place
@@ -219,11 +219,11 @@ fn an_older_copy_goes_on_above_the_loss() {
 #[test]
 fn a_counter_in_quarantine_is_shown_by_shards_and_by_show() {
     let place = Place::with_cluster();
-    let note = r#"{"slot":2,"key":"order","at_ms":1000,"kind":"leapt","detail":"leapt: raw id 9 is a leap","advice":"delete its cell"}"#;
+    let note = r#"{"slot":2,"key":"order","at_ms":1000,"kind":"jumped","detail":"jumped: raw id 9 is a jump","advice":"delete its cell"}"#;
     place.write("sequent-data/home.quarantine", &format!("{note}\n"));
     for args in [&["shards"][..], &["show", "order"]] {
         let text = place.text(args);
-        let found = "slot 2 key order: quarantined, found 1970-01-01T00:00:01Z: leapt: raw id 9 is a leap\n";
+        let found = "slot 2 key order: quarantined, found 1970-01-01T00:00:01Z: jumped: raw id 9 is a jump\n";
         assert!(text.contains(found) && text.contains("what to do: delete its cell"), "{text}");
     }
     let shards = place.json(&["shards", "--json"]);
@@ -243,6 +243,6 @@ fn a_marker_that_cannot_be_read_is_written_anew_by_recover() {
     place.run(&["next", "order"]).refused(3, &["sequent-data/home", "sequent recover --moved"]);
     assert_eq!(place.run(&["recover", "--moved"]).code, Some(3));
     let said = place.text(&["recover", "--moved", "--yes"]);
-    assert!(said.contains("sequent-data/home could not be read, and was written anew"), "{said}");
+    assert!(said.contains("sequent-data/home could not be read, and was written again"), "{said}");
     assert!(place.numbers(&["next", "order"])[0] > 5);
 }

@@ -71,7 +71,7 @@ impl Opening {
             value: 0,
             beside: 0,
             ahead: 0,
-            leap_max: 0,
+            jump_max: 0,
         }
     }
 
@@ -114,18 +114,18 @@ impl Opening {
     /// use sequent_core::{InstanceId, Key, Epoch, ledger::{Counter, Opened, Opening, Over}};
     /// let counter = Counter { slot: 0, key: Key::from_stored("order") };
     /// let (epoch, store) = (Epoch::from_stored(7), InstanceId::new("store"));
-    /// let opening = Opening { counter, epoch, over: Over::Any, store, value: 40, beside: 0, ahead: 10, leap_max: 100 };
+    /// let opening = Opening { counter, epoch, over: Over::Any, store, value: 40, beside: 0, ahead: 10, jump_max: 100 };
     /// let Opened::Row(row) = opening.of(None, 30, &InstanceId::new("ledger"), 0) else { panic!() };
     /// assert_eq!((row.base, row.ceiling, row.seen), (40, 50, 40));
     /// assert_eq!(opening.of(Some(&row), 0, &row.ledger, 0), Opened::Row(sequent_core::ledger::Row { base: 50, ceiling: 60, seen: 50, ..row.clone() }));
     /// let beside = |beside, old| Opening { beside, ..opening.clone() }.abreast(50, 40, old);
-    /// assert_eq!([45, 70, 140, 1 << 62].map(|far| beside(far, Some(&row))), [50, 70, 140, 50], "the last is more than a leap");
-    /// assert_eq!([45, 70, 140, 1 << 62].map(|far| beside(far, None)), [50, 70, 90, 90], "without a row: half of a leap");
+    /// assert_eq!([45, 70, 140, 1 << 62].map(|far| beside(far, Some(&row))), [50, 70, 140, 50], "the last is more than a jump");
+    /// assert_eq!([45, 70, 140, 1 << 62].map(|far| beside(far, None)), [50, 70, 90, 90], "without a row: half of a jump");
     /// let overtaken = |over, old| Opening { over, ..opening.clone() }.of(old, 0, &row.ledger, 0) == Opened::Overtaken;
     /// assert!(overtaken(Over::Epoch(Epoch::from_stored(6)), Some(&row)) && !overtaken(Over::Epoch(epoch), Some(&row)));
     /// assert!(overtaken(Over::Nothing, Some(&row)) && overtaken(Over::Epoch(epoch), None) && !overtaken(Over::Nothing, None));
     /// let far = Opening { value: 1 << 62, ..opening };
-    /// assert_eq!(far.of(Some(&row), 0, &row.ledger, 0), Opened::Leapt { found: 1 << 62, bound: 150 });
+    /// assert_eq!(far.of(Some(&row), 0, &row.ledger, 0), Opened::Jumped { found: 1 << 62, bound: 150 });
     /// ```
     pub fn of(&self, old: Option<&Row>, floor: u64, ledger: &InstanceId, clock_ms: u64) -> Opened {
         if let Some(row) = old.filter(|row| self.yields_to(row)) {
@@ -136,9 +136,9 @@ impl Opening {
         }
         let known = old.map_or(floor, Row::reached);
         let found = old.map_or(floor, |row| row.ceiling).max(self.value);
-        let bound = capped_sum(known.saturating_add(self.ahead), self.leap_max);
+        let bound = capped_sum(known.saturating_add(self.ahead), self.jump_max);
         if found > bound {
-            return Opened::Leapt { found, bound };
+            return Opened::Jumped { found, bound };
         }
         let base = self.abreast(found, known, old);
         Opened::Row(Row {
@@ -154,12 +154,12 @@ impl Opening {
 
     /// Raises `found` to the level of the key's other slots. `old` is the counter's row.
     ///
-    /// With a row, a level more than `leap_max` above `known` is ignored: otherwise the counter would climb that far each time
-    /// its store forgets. Without a row nothing is known of the counter, so it follows by at most half of `leap_max`, once.
+    /// With a row, a level more than `jump_max` above `known` is ignored: otherwise the counter would climb that far each time
+    /// its store forgets. Without a row nothing is known of the counter, so it follows by at most half of `jump_max`, once.
     pub fn abreast(&self, found: u64, known: u64, old: Option<&Row>) -> u64 {
         let beside = match old {
-            None => self.beside.min(capped_sum(known, self.leap_max / 2)),
-            Some(_) if self.beside > capped_sum(known, self.leap_max) => 0,
+            None => self.beside.min(capped_sum(known, self.jump_max / 2)),
+            Some(_) if self.beside > capped_sum(known, self.jump_max) => 0,
             Some(_) => self.beside,
         };
         found.max(beside)
@@ -177,9 +177,9 @@ impl Raise {
     /// let epoch = Epoch::from_stored(7);
     /// let row = Row { epoch, base: 0, ceiling: 50, seen: 40, /* … */
     /// #   store: instance.clone(), ledger: instance, opened_at_ms: 0 };
-    /// let raise = Raise { counter, epoch, ceiling: 0, seen: 45, leap_max: 8 };
+    /// let raise = Raise { counter, epoch, ceiling: 0, seen: 45, jump_max: 8 };
     /// assert_eq!(raise.of(&row), Raised::Held { ceiling: 50, seen: 45 }, "a ceiling is never lowered");
-    /// assert_eq!(Raise { seen: 59, ..raise.clone() }.of(&row), Raised::Leapt { ceiling: 50 });
+    /// assert_eq!(Raise { seen: 59, ..raise.clone() }.of(&row), Raised::Jumped { ceiling: 50 });
     /// assert_eq!(Raise { epoch: Epoch::from_stored(8), ..raise }.of(&row), Raised::Ended { begun_at: Some(0) });
     /// ```
     pub fn of(&self, row: &Row) -> Raised {
@@ -187,8 +187,8 @@ impl Raise {
             // An epoch that never began has given nothing.
             return Raised::Ended { begun_at: (!row.is_unbegun()).then_some(row.base) };
         }
-        if self.seen > capped_sum(row.ceiling, self.leap_max) {
-            return Raised::Leapt { ceiling: row.ceiling };
+        if self.seen > capped_sum(row.ceiling, self.jump_max) {
+            return Raised::Jumped { ceiling: row.ceiling };
         }
         let seen = row.seen.max(self.seen);
         // Ids already given stay below the ceiling, even if the ledger lost the raise that permitted them.

@@ -16,7 +16,7 @@ pub enum Loss {
 pub trait Recovery: Send + Sync {
     /// Applies a loss in one step, and returns the new instance.
     ///
-    /// - The loss is added to every row's `ceiling` and `seen` (a named loss is no leap), and to every dense counter.
+    /// - The loss is added to every row's `ceiling` and `seen` (a named loss is no jump), and to every dense counter.
     /// - The loss is added to the floors of counters and dense counters without a row, since one may have begun after the
     ///   backup was made.
     /// - The version rises above `version_floor`.

@@ -81,7 +81,7 @@ pub struct Opening {
     /// The distance from the base to the first ceiling.
     pub ahead: u64,
     /// How far `max(value, ceiling)` may exceed the row's `max(base, seen)`, in addition to `ahead`.
-    pub leap_max: u64,
+    pub jump_max: u64,
 }
 
 /// Row that an [`Opening`] may replace.
@@ -119,8 +119,8 @@ pub enum Opened {
     Known(Row),
     /// The row is not the one that [may be replaced](Over): another server was faster. Nothing was written.
     Overtaken,
-    /// Refused: the value or the ceiling is a leap. Nothing was written.
-    Leapt {
+    /// Refused: the value or the ceiling is a jump. Nothing was written.
+    Jumped {
         /// `max(value, ceiling)`.
         found: u64,
         /// The highest that would have been accepted.
@@ -140,7 +140,7 @@ pub struct Raise {
     /// The highest id taken; the row keeps the greater one.
     pub seen: u64,
     /// The most by which `seen` may exceed the row's own ceiling: the number of ids that must be permitted now.
-    pub leap_max: u64,
+    pub jump_max: u64,
 }
 
 /// Result of a [`Raise`].
@@ -158,8 +158,8 @@ pub enum Raised {
         /// The base of the row's epoch; `None` without a row. Ids above it that the ended epoch gave may be given again.
         begun_at: Option<u64>,
     },
-    /// Refused: `seen` is a leap above the row's own ceiling. Nothing was written for this counter.
-    Leapt {
+    /// Refused: `seen` is a jump above the row's own ceiling. Nothing was written for this counter.
+    Jumped {
         /// The row's own ceiling.
         ceiling: u64,
     },

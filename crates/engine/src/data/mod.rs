@@ -3,13 +3,13 @@
 mod create_lock;
 mod directory;
 mod disk;
-mod leap_advice;
+mod jump_advice;
 mod owner_file;
 mod quarantine;
 mod version_file;
 
 pub(crate) use create_lock::turn_to_make;
 pub use directory::{Found, look, prepare};
-pub use leap_advice::leap_advice;
+pub use jump_advice::jump_advice;
 pub(crate) use quarantine::Quarantine;
 pub use version_file::{Unjudged, VersionFile};

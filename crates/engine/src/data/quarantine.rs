@@ -9,7 +9,7 @@ use std::{
 
 use sequent_core::{Condition, ErrorKind, Event, Key, SlotIndex, ledger::SlotCommand, ledger::SlotVerb};
 
-use super::leap_advice;
+use super::jump_advice;
 use crate::status::report::QuarantineReport;
 
 /// The file's name in the data directory: one note a line; a counter's latest note counts.
@@ -113,8 +113,8 @@ impl Quarantine {
 
 fn advice(slot: SlotIndex, (kind, condition): (ErrorKind, Option<Condition>), key: &Key) -> String {
     let cell = match kind {
-        ErrorKind::Leapt => {
-            let told = leap_advice(condition).replace("NAME", key.sequence());
+        ErrorKind::Jumped => {
+            let told = jump_advice(condition).replace("NAME", key.sequence());
             format!("key {key} in slot {slot}: {told}")
         }
         _ => format!("find out why the store of slot {slot} loses the cell of key {key}, and mend that"),
@@ -128,13 +128,13 @@ mod tests {
 
     fn event(slot: SlotIndex, key: &str, found: u64) -> Event {
         let key = Some(Key::from_stored(key));
-        let detail = format!("raw id {found} is a leap");
-        Event::Quarantined { slot, key, kind: ErrorKind::Leapt, condition: None, detail }
+        let detail = format!("raw id {found} is a jump");
+        Event::Quarantined { slot, key, kind: ErrorKind::Jumped, condition: None, detail }
     }
 
     #[test]
     fn what_to_do_fits_what_is_doubted() {
-        let advised = |condition| advice(2, (ErrorKind::Leapt, condition), &Key::from_stored("order"));
+        let advised = |condition| advice(2, (ErrorKind::Jumped, condition), &Key::from_stored("order"));
         let row = advised(Some(Condition::FarRow));
         assert!(row.starts_with("key order in slot 2: ") && row.contains("`base` and `seen`"), "{row}");
         assert!(
@@ -163,7 +163,7 @@ mod tests {
             notes.read(words).into_iter().map(|note| (note.slot, note.detail, note.at_ms)).collect()
         };
         let (invoice, order) =
-            ((1, "raw id 8 is a leap".to_owned(), 20), (2, "raw id 9 is a leap".to_owned(), 30));
+            ((1, "raw id 8 is a jump".to_owned(), 20), (2, "raw id 9 is a jump".to_owned(), 30));
         assert_eq!(shown(&[]), [invoice.clone(), order.clone()]);
         assert_eq!(shown(&[word(2, SlotVerb::Rescue, 29), word(1, SlotVerb::Evict, 50)]).len(), 2);
         assert_eq!(shown(&[word(2, SlotVerb::Rescue, 30)]), [invoice]);

@@ -225,7 +225,7 @@ pub(crate) fn reason_of(kind: ErrorKind) -> Reason {
         | ErrorKind::Refused
         | ErrorKind::Regressed
         | ErrorKind::Reborn
-        | ErrorKind::Leapt
+        | ErrorKind::Jumped
         | ErrorKind::NoShard => Reason::NoShardAvailable,
     }
 }
@@ -264,7 +264,7 @@ impl OpenError {
     pub fn of_source(error: &SourceError) -> Self {
         match error.kind() {
             ErrorKind::LedgerBehind => Self::Recovery(error.to_string()),
-            ErrorKind::Refused | ErrorKind::Leapt | ErrorKind::Regressed => Self::Refused(error.to_string()),
+            ErrorKind::Refused | ErrorKind::Jumped | ErrorKind::Regressed => Self::Refused(error.to_string()),
             _ => Self::Unavailable(error.to_string()),
         }
     }

@@ -17,7 +17,7 @@ const WHY: [&str; 20] = [
     "late blocks below a lift",
     "late blocks of a key that is no longer used",
     "taken to try a slot that nobody asked",
-    "a leap that nothing follows",
+    "a jump that nothing follows",
     "above its ceiling while the ledger is away",
     "its epoch ended before it could leave",
     "the guard was closed before it could leave",

@@ -262,7 +262,7 @@ pub(crate) const TAKE_OUTCOMES: [ErrorKind; 8] = [
     ErrorKind::Exhausted,
     ErrorKind::Regressed,
     ErrorKind::Reborn,
-    ErrorKind::Leapt,
+    ErrorKind::Jumped,
 ];
 
 /// The same for a call of the ledger.

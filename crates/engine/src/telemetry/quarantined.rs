@@ -65,7 +65,7 @@ mod tests {
 
     fn quarantined(slot: SlotIndex, key: Option<&str>) -> Event {
         let key = key.map(Key::from_stored);
-        Event::Quarantined { slot, key, kind: ErrorKind::Leapt, condition: None, detail: String::new() }
+        Event::Quarantined { slot, key, kind: ErrorKind::Jumped, condition: None, detail: String::new() }
     }
 
     fn obeyed(slot: SlotIndex, verb: SlotVerb) -> Event {

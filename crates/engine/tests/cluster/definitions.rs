@@ -20,7 +20,7 @@ async fn a_raised_end_is_taken_up_by_a_running_engine() {
         }
     };
     assert_eq!(error.reason(), Reason::SequenceExhausted);
-    // Wide enough that what a slow machine burns is no leap.
+    // Wide enough that what a slow machine burns is no jump.
     place.say(&up_to(2, 1_000_000_000));
     engine.reload(&place.config()).await.unwrap();
     for _ in 0..29 {

@@ -82,7 +82,7 @@ impl Guarded {
                 Err(error) if matches!(error.kind(), ErrorKind::Reborn | ErrorKind::Regressed) => {
                     last = Some(overtaken(&error));
                 }
-                Err(error) if error.kind() == ErrorKind::Leapt && !is_known => {
+                Err(error) if error.kind() == ErrorKind::Jumped && !is_known => {
                     return Err(self.unknown(&error));
                 }
                 Err(error) => return Err(error),
@@ -93,16 +93,16 @@ impl Guarded {
         }))
     }
 
-    /// The error of a leap without a row. If the ledger was lost, the cell is right.
+    /// The error of a jump without a row. If the ledger was lost, the cell is right.
     fn unknown(&self, error: &SourceError) -> SourceError {
         let Counter { slot, key } = &self.counter;
         let context = format!(
             "{}; {UNKNOWN_COUNTER}: if the ledger was lost, the value is right, and its cell must stay: `sequent advance {} \
-             TO --leap`, TO at least the highest number of it that was given, then `sequent rescue {slot} --why TEXT`",
+             TO --jump`, TO at least the highest number of it that was given, then `sequent rescue {slot} --why TEXT`",
             error.context(),
             key.sequence(),
         );
-        SourceError::new(ErrorKind::Leapt, context).with(Condition::FarWithoutRow)
+        SourceError::new(ErrorKind::Jumped, context).with(Condition::FarWithoutRow)
     }
 
     /// Reads the counter's row, the ledger's instance, and its clock.
@@ -181,8 +181,8 @@ impl Guarded {
                 let context = "another server began the counter";
                 return Err(SourceError::new(ErrorKind::Reborn, context));
             }
-            Opened::Leapt { found, bound } if found > known => return Err(self.far_ceiling(found, bound)),
-            Opened::Leapt { found, bound } => return Err(self.leapt(found, bound)),
+            Opened::Jumped { found, bound } if found > known => return Err(self.far_ceiling(found, bound)),
+            Opened::Jumped { found, bound } => return Err(self.jumped(found, bound)),
         };
         // The server that opened an epoch knows first that it failed; others wait for it while the epoch is young.
         self.waits_no_more(epoch);
@@ -214,11 +214,11 @@ impl Guarded {
         let ahead = state.pace.wanted_room(config.outage, config.raise_within()).full;
         let cap = jump_limit::ahead_max(value, self.raw_max());
         let ahead = ahead.min(cap).max(want.min(self.raw_max().saturating_sub(value)));
-        // An epoch that ended by a crash leaves its ceiling ahead of what was seen. That difference is no leap.
+        // An epoch that ended by a crash leaves its ceiling ahead of what was seen. That difference is no jump.
         let permitted = permitted.max(jump_limit::ahead_max(0, self.raw_max()));
-        let leap_max = jump_limit::leap_max(value, self.raw_max(), want).saturating_add(permitted);
+        let jump_max = jump_limit::jump_max(value, self.raw_max(), want).saturating_add(permitted);
         let (counter, store) = (self.counter.clone(), store.clone());
-        Opening { counter, epoch, over: Over::Any, store, value, beside: 0, ahead, leap_max }
+        Opening { counter, epoch, over: Over::Any, store, value, beside: 0, ahead, jump_max }
     }
 
     pub(super) fn drop_permit(&self) {
@@ -233,21 +233,21 @@ impl Guarded {
         error
     }
 
-    /// The error of a leap in the ledger's row that the cell does not show.
+    /// The error of a jump in the ledger's row that the cell does not show.
     fn far_ceiling(&self, found: u64, bound: u64) -> SourceError {
         let Counter { slot, key } = &self.counter;
         let context =
-            format!("slot {slot} key {key}: {FAR_CEILING} {found}, a leap: at most {bound} is accepted");
-        SourceError::new(ErrorKind::Leapt, context).with(Condition::FarCeiling)
+            format!("slot {slot} key {key}: {FAR_CEILING} {found}, a jump: at most {bound} is accepted");
+        SourceError::new(ErrorKind::Jumped, context).with(Condition::FarCeiling)
     }
 
-    pub(super) fn leapt(&self, found: u64, bound: u64) -> SourceError {
+    pub(super) fn jumped(&self, found: u64, bound: u64) -> SourceError {
         let Counter { slot, key } = &self.counter;
-        let context = format!("slot {slot} key {key}: raw id {found} is a leap: at most {bound} is accepted");
-        SourceError::new(ErrorKind::Leapt, context)
+        let context = format!("slot {slot} key {key}: raw id {found} is a jump: at most {bound} is accepted");
+        SourceError::new(ErrorKind::Jumped, context)
     }
 
-    /// Raises the store's counter for order's sake, under the grant and never by a leap.
+    /// Raises the store's counter for order's sake, under the grant and never by a jump.
     pub(super) async fn lift_to(&self, floor: u64) -> Result<(), SourceError> {
         let grant = self.grant(1).await?;
         let seen = self.state().seen;

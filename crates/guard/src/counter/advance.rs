@@ -16,7 +16,7 @@ impl Guarded {
     /// taken but not released are dropped.
     ///
     /// `floor` may be arbitrarily far, since an operator named it. The value found at the close, and the row's ceiling, must be
-    /// no leap.
+    /// no jump.
     pub(crate) async fn advance_to(&self, floor: u64) -> Result<(), SourceError> {
         let _one_at_a_time = self.touch.lock().await;
         let mut last = None;
@@ -31,7 +31,7 @@ impl Guarded {
             if let Some(row) = row.as_ref().filter(|row| is_past(row, floor)) {
                 let is_believed = self.believe(row, &store, clock_ms).await;
                 // An implausible row is replaced if the operator's floor is as far. Otherwise its counter gives nothing anyway.
-                if !is_believed.is_err_and(|error| error.kind() == ErrorKind::Leapt) || far_below(row, floor)
+                if !is_believed.is_err_and(|error| error.kind() == ErrorKind::Jumped) || far_below(row, floor)
                 {
                     return Ok(());
                 }
@@ -58,10 +58,10 @@ impl Guarded {
         let given = row.as_ref().map_or(0, |row| self.given(row));
         let (at, ceiling) = row.map_or((0, 0), |row| (row.reached(), row.ceiling));
         let far =
-            jump_limit::left_ahead(at, ceiling).saturating_add(jump_limit::leap_max(at, self.raw_max(), 1));
+            jump_limit::left_ahead(at, ceiling).saturating_add(jump_limit::jump_max(at, self.raw_max(), 1));
         let (found, bound) = (value.max(ceiling), at.saturating_add(far).max(floor));
         if found > bound {
-            return Err(self.leapt(found, bound));
+            return Err(self.jumped(found, bound));
         }
         let opening =
             Opening { over, ..decreed(self.counter.clone(), epoch, store.clone(), value.max(floor)) };
@@ -76,7 +76,7 @@ pub(crate) fn is_past(row: &Row, floor: u64) -> bool {
 
 /// Whether a row claims far more than `floor`: the operator has not confirmed its claim.
 fn far_below(row: &Row, floor: u64) -> bool {
-    row.reached() > floor.saturating_add(jump_limit::LEAP_CAP)
+    row.reached() > floor.saturating_add(jump_limit::JUMP_CAP)
 }
 
 /// An epoch at `base`, as an operator requested, whatever the ledger has seen.
@@ -94,6 +94,6 @@ pub(crate) fn decreed(
         value: base,
         beside: 0,
         ahead: 0,
-        leap_max: Block::NUMBER_MAX,
+        jump_max: Block::NUMBER_MAX,
     }
 }

@@ -85,8 +85,8 @@ impl Guarded {
         let epoch = Epoch::random(&*self.shared.env.entropy);
         // An announced counter is known never to have begun.
         let beside = if is_announced { 0 } else { self.beside().await? };
-        let leap_max = jump_limit::leap_max(0, self.raw_max(), 1);
-        let claim = Opening { beside, leap_max, ..Opening::claim(self.counter.clone(), epoch) };
+        let jump_max = jump_limit::jump_max(0, self.raw_max(), 1);
+        let claim = Opening { beside, jump_max, ..Opening::claim(self.counter.clone(), epoch) };
         let newborn = self.fresh_read_ahead().and_then(|read| read.newborn);
         let announcements =
             newborn.as_ref().map(|newborn| newborn.announcements(&self.counter, epoch)).unwrap_or_default();
@@ -100,7 +100,7 @@ impl Guarded {
                 Ok(Begins::Own(epoch))
             }
             Opened::Known(_) | Opened::Overtaken => Ok(Begins::Other),
-            Opened::Leapt { found, bound } => Err(self.leapt(found, bound)),
+            Opened::Jumped { found, bound } => Err(self.jumped(found, bound)),
         }
     }
 

@@ -22,17 +22,17 @@ impl<'a> InFlight<'a> {
         Self { of, ticket, placed: false }
     }
 
-    /// Checks the order, and counts the block as seen for takes that begin later. A leap is not counted, so that nothing
+    /// Checks the order, and counts the block as seen for takes that begin later. A jump is not counted, so that nothing
     /// follows it. Its order is checked when it leaves, if the ledger has accepted it by then.
     pub(super) fn arrive(&mut self, block: Block, grant: &Grant) -> Result<(), Backwards> {
         let mut state = self.of.state();
-        if self.of.beyond_leap(&state, grant, block).is_some() {
+        if self.of.beyond_jump(&state, grant, block).is_some() {
             return Ok(());
         }
         self.place(&mut state, block)
     }
 
-    /// Checks the order, also of a leap. Only the first check counts.
+    /// Checks the order, also of a jump. Only the first check counts.
     pub(super) fn place(&mut self, state: &mut State, block: Block) -> Result<(), Backwards> {
         if self.placed {
             return Ok(());

@@ -12,7 +12,7 @@ use crate::{guard::Ask, jump_limit};
 pub(super) const EPOCH_ENDED: &str = "its epoch ended before it could leave";
 
 /// Reason to drop a block: its counter was set by hand.
-pub(super) const NOTHING_FOLLOWS: &str = "a leap that nothing follows";
+pub(super) const NOTHING_FOLLOWS: &str = "a jump that nothing follows";
 
 /// Reason to drop a block: the guard has sent its last heartbeat.
 const SHUT: &str = "the guard was closed before it could leave";
@@ -103,11 +103,11 @@ impl Guarded {
         let answer =
             self.shared.ask(Ask::Raise(under, raise.clone())).await.and_then(crate::guard::Answered::raised);
         match answer {
-            Ok(Raised::Leapt { ceiling }) => {
-                self.learn(&raise, &Raised::Leapt { ceiling });
-                let bound = ceiling.saturating_add(raise.leap_max);
+            Ok(Raised::Jumped { ceiling }) => {
+                self.learn(&raise, &Raised::Jumped { ceiling });
+                let bound = ceiling.saturating_add(raise.jump_max);
                 self.dropped(block, NOTHING_FOLLOWS);
-                Err(self.leapt(block.last(), bound))
+                Err(self.jumped(block.last(), bound))
             }
             Ok(raised) => {
                 self.learn(&raise, &raised);
@@ -138,15 +138,15 @@ impl Guarded {
         let state = self.state();
         let ahead = self.wanted_room(&state, self.shared.config.outage).full;
         let ceiling = block.last().saturating_add(ahead).min(self.raw_max().max(block.last()));
-        let leap_max = jump_limit::leap_max(held.ceiling, self.raw_max(), state.pace.block());
-        Raise { counter: self.counter.clone(), epoch: held.row.epoch, ceiling, seen: block.last(), leap_max }
+        let jump_max = jump_limit::jump_max(held.ceiling, self.raw_max(), state.pace.block());
+        Raise { counter: self.counter.clone(), epoch: held.row.epoch, ceiling, seen: block.last(), jump_max }
     }
 
-    /// The highest first id of a block that is no leap, if the block exceeds it. It is judged by what was seen, and by the
+    /// The highest first id of a block that is no jump, if the block exceeds it. It is judged by what was seen, and by the
     /// grant's ceiling. If the ledger is available, its own ceiling decides in the end.
-    pub(super) fn beyond_leap(&self, state: &super::State, held: &Grant, block: Block) -> Option<u64> {
+    pub(super) fn beyond_jump(&self, state: &super::State, held: &Grant, block: Block) -> Option<u64> {
         let at = state.seen.saturating_add(jump_limit::left_ahead(state.seen, held.ceiling));
-        let bound = at.saturating_add(jump_limit::leap_max(at, self.raw_max(), state.pace.block()));
+        let bound = at.saturating_add(jump_limit::jump_max(at, self.raw_max(), state.pace.block()));
         (block.first() > bound).then_some(bound)
     }
 

@@ -11,23 +11,23 @@ use tokio::task::JoinSet;
 use super::{Ask, Guard, Shared};
 use crate::{
     counter::{Guarded, decreed, is_past},
-    jump_limit::{self, LeapBound},
+    jump_limit::{self, JumpBound},
 };
 
 /// Store placeholder of an epoch that was advanced without its store.
 const ADVANCED: &str = "advanced by an operator";
 
-/// How far a counter is, and how far it may be advanced without a leap.
+/// How far a counter is, and how far it may be advanced without a jump.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Headroom {
     /// The slot.
     pub slot: SlotIndex,
     /// The counter gives nothing at or below this raw id any more.
     pub at: u64,
-    /// The highest raw id that is no leap.
+    /// The highest raw id that is no jump.
     pub bound: u64,
     /// The limit that determines `bound`.
-    pub decided_by: LeapBound,
+    pub decided_by: JumpBound,
 }
 
 impl Guard {
@@ -58,7 +58,7 @@ impl Guard {
     ///
     /// # Errors
     ///
-    /// Those of the ledger; `Leapt` if a store's value is far above its ceiling.
+    /// Those of the ledger; `Jumped` if a store's value is far above its ceiling.
     pub async fn advance(&self, key: &Key, raw_max: u64, floors: &[u64]) -> Result<(), SourceError> {
         // Keeps the counters alive until all of them are advanced.
         let _sources = self.counters(key, raw_max).await?;
@@ -109,9 +109,9 @@ async fn advance_one(
     match shared.ask(Ask::Open(opening)).await?.opened()? {
         Opened::Row(_) | Opened::Known(_) => Ok(()),
         Opened::Overtaken => Err(SourceError::new(ErrorKind::Contended, "another server was faster")),
-        Opened::Leapt { found, bound } => {
-            let context = format!("raw id {found} is a leap: at most {bound} is accepted");
-            Err(SourceError::new(ErrorKind::Leapt, context))
+        Opened::Jumped { found, bound } => {
+            let context = format!("raw id {found} is a jump: at most {bound} is accepted");
+            Err(SourceError::new(ErrorKind::Jumped, context))
         }
     }
 }

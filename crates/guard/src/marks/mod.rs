@@ -73,7 +73,21 @@ impl Marks {
         let given_up = AtomicU64::new(0);
         let borne = Witnessed { elsewhere: AtomicBool::new(true), home: AtomicBool::new(true) };
         let (met, marked, home_due) = (Arc::default(), AtomicUsize::new(0), AtomicU64::new(0));
-        Self { shards, home, era, limit, events, home_due, left, shunned, unmarked, given_up, borne, met, marked }
+        Self {
+            shards,
+            home,
+            era,
+            limit,
+            events,
+            home_due,
+            left,
+            shunned,
+            unmarked,
+            given_up,
+            borne,
+            met,
+            marked,
+        }
     }
 
     /// The highest mark found on a shard.

@@ -50,7 +50,7 @@ impl Resize {
         self.values(sight, change, keys, How::Close).await
     }
 
-    /// Reads the cells' values for the plan. A leap is thus reported before anything is changed.
+    /// Reads the cells' values for the plan. A jump is thus reported before anything is changed.
     pub(super) async fn read_values(&self, sight: &Sight, plan: &mut Plan) -> Result<(), SourceError> {
         let highest = self.values(sight, &plan.change, &plan.keys, How::Read).await?;
         let layout = plan.change.from.layout;
@@ -103,7 +103,7 @@ impl Resize {
                 let (Work { key, counter, row, .. }, value) = answer.map_err(ended)?;
                 let late = |_| Err(SourceError::new(ErrorKind::Timeout, "close: no answer in time"));
                 let value = value.unwrap_or_else(late).map_err(|error| error.during(shown(&counter)))?;
-                no_leap(&counter, &row, value)?;
+                no_jump(&counter, &row, value)?;
                 self.is_credible((&keys[key], change), &counter, &row, value, sight).await?;
                 // R21
                 let value = if self.rules.keep(Rule::ResizeValues) { value } else { 0 };
@@ -123,7 +123,7 @@ impl Resize {
         value: u64,
         sight: &Sight,
     ) -> Result<(), SourceError> {
-        if row.reached() <= jump_limit::LEAP_CAP {
+        if row.reached() <= jump_limit::JUMP_CAP {
             return Ok(());
         }
         let LedgerInspection { clock_ms, version, .. } =
@@ -162,10 +162,10 @@ async fn value(
     }
 }
 
-/// Fails on a leap: a counter set by hand, in the store or in the ledger, must not move the whole key.
-fn no_leap(counter: &Counter, row: &Row, value: u64) -> Result<(), SourceError> {
+/// Fails on a jump: a counter set by hand, in the store or in the ledger, must not move the whole key.
+fn no_jump(counter: &Counter, row: &Row, value: u64) -> Result<(), SourceError> {
     let at = row.reached();
-    let far = jump_limit::left_ahead(at, row.ceiling).saturating_add(jump_limit::leap_max(
+    let far = jump_limit::left_ahead(at, row.ceiling).saturating_add(jump_limit::jump_max(
         at,
         Block::NUMBER_MAX,
         1,
@@ -176,14 +176,14 @@ fn no_leap(counter: &Counter, row: &Row, value: u64) -> Result<(), SourceError> 
     }
     let place = if value > bound { "the store" } else { "the ledger" };
     Err(set_right(&format!(
-        "{}: {place} has raw id {found}, which is a leap: at most {bound} is accepted",
+        "{}: {place} has raw id {found}, which is a jump: at most {bound} is accepted",
         shown(counter)
     )))
 }
 
 fn set_right(what: &str) -> SourceError {
     let context = format!("{what}; correct the counter there by hand, and repeat the command");
-    SourceError::new(ErrorKind::Leapt, context)
+    SourceError::new(ErrorKind::Jumped, context)
 }
 
 /// For each slot of the next layout, the raw id that its counter must exceed. `begun` is the place after which it was to begin

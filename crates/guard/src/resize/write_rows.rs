@@ -12,7 +12,7 @@ use sequent_core::{
 
 use super::Progress;
 use crate::{
-    VERSION_LEAP, old_layout_marks,
+    VERSION_JUMP, old_layout_marks,
     timeouts::{away, bearing},
 };
 
@@ -95,7 +95,7 @@ impl<'a> Rebasing<'a> {
     }
 
     fn is_beyond_a_loss(&self, version: u64) -> bool {
-        version.saturating_sub(self.begun) >= VERSION_LEAP
+        version.saturating_sub(self.begun) >= VERSION_JUMP
     }
 
     fn so_far(&self) -> String {

@@ -141,7 +141,7 @@ async fn a_ceiling_that_no_server_asked_for_is_not_followed() {
     assert_eq!(next(&server, 0).await, before + 1);
 }
 
-/// Row and cell of one slot say 2^62: those that were announced beside it begin at 1, one whose word is gone too begins half a leap on,
+/// Row and cell of one slot say 2^62: those that were announced beside it begin at 1, one whose word is gone too begins half a jump on,
 /// and no further when it forgets again and again, and another key hears of nothing.
 #[tokio::test(start_paused = true)]
 async fn slots_that_begin_beside_a_counter_set_far_ahead_are_not_dragged_along() {
@@ -153,7 +153,7 @@ async fn slots_that_begin_beside_a_counter_set_far_ahead_are_not_dragged_along()
     assert!(world.row(0).is_announced() && world.ledger.delete_row(&counter(2)));
     tokio::time::sleep(Duration::from_secs(60)).await;
     let (a, b) = (world.open_as("a", wide()).await, world.open_as("b", wide()).await);
-    assert_eq!(a.take(3, 1).await.unwrap_err().kind(), ErrorKind::Leapt);
+    assert_eq!(a.take(3, 1).await.unwrap_err().kind(), ErrorKind::Jumped);
     assert_eq!((next(&a, 0).await, next(&b, 1).await), (1, 1));
     assert_eq!((next(&b, 0).await, next(&a, 1).await), (2, 2));
     let first = next(&a, 2).await;
@@ -166,5 +166,5 @@ async fn slots_that_begin_beside_a_counter_set_far_ahead_are_not_dragged_along()
     }
     assert_eq!(a.take_of(&Key::from_stored("other"), 3, 1).await.unwrap(), [1]);
     assert!(world.row(0).ceiling < 1 << 20 && world.row(1).ceiling < 1 << 20);
-    assert_eq!(b.take(3, 1).await.unwrap_err().kind(), ErrorKind::Leapt);
+    assert_eq!(b.take(3, 1).await.unwrap_err().kind(), ErrorKind::Jumped);
 }

@@ -201,7 +201,7 @@ async fn a_claim_on_a_counter_whose_row_was_lost_says_nothing_of_it() {
     let server = world.open_as("later", Setup { raw_max: 1 << 62, ..Setup::default() }).await;
     for _ in 0..2 {
         let error = server.take(0, 1).await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Leapt, "{error}");
+        assert_eq!(error.kind(), ErrorKind::Jumped, "{error}");
         assert!(error.to_string().contains(UNKNOWN_COUNTER), "{error}");
     }
     assert!(world.row_of(&counter(0)).unwrap().is_claim());

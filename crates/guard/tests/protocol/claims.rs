@@ -13,7 +13,7 @@ use crate::harness::{Kind, Server, Setup, World, counter, key};
 /// What a hand has written into a row.
 const FAR: u64 = 1 << 62;
 
-/// So many at once: less than a leap of [`wide`].
+/// So many at once: less than a jump of [`wide`].
 const MANY: u64 = 1 << 34;
 
 /// A range in which counters get far.
@@ -27,7 +27,7 @@ fn poison(world: &World, slot: u16) {
 
 async fn is_doubted(server: &Server, slot: u16) {
     let error = server.take(slot, 1).await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Leapt, "{error}");
+    assert_eq!(error.kind(), ErrorKind::Jumped, "{error}");
     assert!(error.to_string().contains(DOUBTED_ROW), "{error}");
 }
 
@@ -121,7 +121,7 @@ async fn only_who_names_as_much_goes_on_above_such_a_row() {
     assert_eq!(server.take(0, 1).await.unwrap(), [FAR - 99]);
 }
 
-/// Takes 6 · 2^34 ids, more than a leap, and tells the ledger.
+/// Takes 6 · 2^34 ids, more than a jump, and tells the ledger.
 async fn far_on(world: &World) -> Arc<Server> {
     let server = world.open_as("far", wide()).await;
     let source = server.source(&key(), 0).await.unwrap();

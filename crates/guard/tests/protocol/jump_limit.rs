@@ -10,8 +10,8 @@ use crate::harness::{Server, Setup, When, World, counter, key};
 /// What a person, or a broken disk, has set a counter to.
 const FAR: u64 = 1 << 62;
 
-async fn is_a_leap(server: &Server, slot: u16) {
-    assert_eq!(server.take(slot, 1).await.unwrap_err().kind(), ErrorKind::Leapt);
+async fn is_a_jump(server: &Server, slot: u16) {
+    assert_eq!(server.take(slot, 1).await.unwrap_err().kind(), ErrorKind::Jumped);
 }
 
 #[tokio::test(start_paused = true)]
@@ -23,7 +23,7 @@ async fn a_counter_set_far_ahead_stops_itself_alone() {
     let before = world.row(0);
     assert!(world.stores[0].set_value(&key(), FAR));
     for server in [&a, &b, &a] {
-        is_a_leap(server, 0).await;
+        is_a_jump(server, 0).await;
         server.heartbeat().await;
         server.take(1, 1).await.unwrap();
         server.take_of(&other, 0, 1).await.unwrap();
@@ -38,27 +38,27 @@ async fn a_counter_that_is_set_right_again_goes_on() {
     let server = world.open("server").await;
     server.take_to(0, 5).await;
     assert!(world.stores[0].set_value(&key(), FAR));
-    is_a_leap(&server, 0).await;
+    is_a_jump(&server, 0).await;
     assert!(world.stores[0].set_value(&key(), 5));
     server.take_to(0, 300).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_leap_is_not_followed_while_the_ledger_is_away_either() {
+async fn a_jump_is_not_followed_while_the_ledger_is_away_either() {
     let world = World::new(2);
     let server = world.open("server").await;
     server.take_to(0, 5).await;
     server.wires.ledger.cut();
     server.heartbeat().await;
     assert!(world.stores[0].set_value(&key(), FAR));
-    is_a_leap(&server, 0).await;
+    is_a_jump(&server, 0).await;
     server.wires.ledger.mend();
     server.heartbeat().await;
     assert!(world.row(0).ceiling < 1 << 20);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lift_is_followed_half_a_leap_at_a_time() {
+async fn a_lift_is_followed_half_a_jump_at_a_time() {
     let world = World::new(2);
     let server = world.open("server").await;
     let source = server.source(&key(), 0).await.unwrap();
@@ -71,9 +71,9 @@ async fn a_lift_is_followed_half_a_leap_at_a_time() {
     }
 }
 
-/// A burst of one server is no leap to another that takes little, nor what they take past the end of the range.
+/// A burst of one server is no jump to another that takes little, nor what they take past the end of the range.
 #[tokio::test(start_paused = true)]
-async fn what_others_have_in_hand_of_a_short_range_is_no_leap() {
+async fn what_others_have_in_hand_of_a_short_range_is_no_jump() {
     let world = World::new(2);
     let short = || Setup { raw_max: 2500, ..Setup::default() };
     let (burst, little) = (world.open_as("burst", short()).await, world.open_as("little", short()).await);
@@ -94,7 +94,7 @@ async fn what_others_have_in_hand_of_a_short_range_is_no_leap() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_leap_found_at_a_close_opens_nothing() {
+async fn a_jump_found_at_a_close_opens_nothing() {
     let world = World::new(2);
     let server = world.open("server").await;
     server.take_to(0, 5).await;
@@ -102,7 +102,7 @@ async fn a_leap_found_at_a_close_opens_nothing() {
     assert!(world.stores[0].set_value(&key(), FAR));
     world.stores[0].restart();
     for _ in 0..3 {
-        is_a_leap(&server, 0).await;
+        is_a_jump(&server, 0).await;
         server.take(1, 1).await.unwrap();
     }
     assert_eq!(world.row(0), before);
@@ -119,10 +119,10 @@ async fn a_ceiling_set_far_ahead_in_the_ledger_opens_nothing() {
     let before = world.row(0);
     world.stores[0].restart();
     for _ in 0..3 {
-        is_a_leap(&server, 0).await;
+        is_a_jump(&server, 0).await;
         server.take(1, 1).await.unwrap();
     }
-    assert_eq!(server.guard.advance(&key(), 1 << 62, &[300]).await.unwrap_err().kind(), ErrorKind::Leapt);
+    assert_eq!(server.guard.advance(&key(), 1 << 62, &[300]).await.unwrap_err().kind(), ErrorKind::Jumped);
     server.heartbeat().await;
     let row = world.row(0);
     assert_eq!((row.epoch, row.base, row.ceiling), (before.epoch, before.base, FAR));
@@ -130,7 +130,7 @@ async fn a_ceiling_set_far_ahead_in_the_ledger_opens_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_ceiling_far_ahead_of_a_crash_is_no_leap() {
+async fn a_ceiling_far_ahead_of_a_crash_is_no_jump() {
     let world = World::new(2);
     for crash in 0..5 {
         let server = world.open("server").await;
@@ -144,7 +144,7 @@ async fn a_ceiling_far_ahead_of_a_crash_is_no_leap() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_large_first_block_of_a_small_counter_is_no_leap_after_a_crash() {
+async fn a_large_first_block_of_a_small_counter_is_no_jump_after_a_crash() {
     let world = World::new(2);
     let small = Setup { raw_max: 1000, ..Setup::default() };
     let server = world.open_as("server", small).await;
@@ -172,7 +172,7 @@ async fn a_small_counter_gives_all_it_has_and_no_more() {
     assert!(ceiling <= 46, "each server went past the end once: {ceiling}");
 }
 
-/// The rows of a key are read when it comes alive; hours later they would make a leap of what others took meanwhile.
+/// The rows of a key are read when it comes alive; hours later they would make a jump of what others took meanwhile.
 #[tokio::test(start_paused = true)]
 async fn a_row_read_long_before_the_first_touch_is_read_again() {
     for (rest, reads) in [(1, 0), (10, 1)] {
@@ -189,7 +189,7 @@ async fn a_row_read_long_before_the_first_touch_is_read_again() {
     }
 }
 
-/// What was seen tells of a leap, and the counter alone stops, whatever its ceiling permits.
+/// What was seen tells of a jump, and the counter alone stops, whatever its ceiling permits.
 #[tokio::test(start_paused = true)]
 async fn a_value_far_ahead_is_followed_under_no_ceiling() {
     for both_at_once in [false, true] {
@@ -207,7 +207,7 @@ async fn a_value_far_ahead_is_followed_under_no_ceiling() {
         let before = world.row(0);
         assert!(world.stores[0].set_value(&key(), FAR));
         for server in [&a, &b, &a, &world.open("fresh").await] {
-            is_a_leap(server, 0).await;
+            is_a_jump(server, 0).await;
             server.heartbeat().await;
             server.take(1, 1).await.unwrap();
             server.take_of(&other, 0, 1).await.unwrap();
@@ -224,9 +224,9 @@ async fn a_value_far_ahead_is_followed_under_no_ceiling() {
     }
 }
 
-/// Who slept while others took more than a leap finds so in the row.
+/// Who slept while others took more than a jump finds so in the row.
 #[tokio::test(start_paused = true)]
-async fn what_others_took_while_a_server_slept_is_no_leap() {
+async fn what_others_took_while_a_server_slept_is_no_jump() {
     let world = World::new(2);
     let wide = Setup { raw_max: 1 << 62, ..Setup::default() };
     let (sleeper, busy) = (world.open_as("sleeper", wide).await, world.open_as("busy", wide).await);

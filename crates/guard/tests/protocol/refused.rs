@@ -20,7 +20,7 @@ const CALLERS: usize = 8;
 /// any more.
 const BURNT_MAX: u64 = WANT * CALLERS as u64;
 
-/// A range so small that a thousand blocks are a leap many times over.
+/// A range so small that a thousand blocks are a jump many times over.
 const RAW_MAX: u64 = 100_000;
 
 fn short() -> Setup {
@@ -46,7 +46,7 @@ async fn refuses(server: &Arc<Server>, kind: ErrorKind) {
     }
 }
 
-/// Nothing was burnt that could become a leap, and the counter goes on.
+/// Nothing was burnt that could become a jump, and the counter goes on.
 async fn goes_on(world: &World, server: &Server, ceiling: u64) {
     let at = world.cell(0).value;
     assert!(at <= ceiling + BURNT_MAX, "the cell is at {at}, the ceiling was {ceiling}");
@@ -92,7 +92,7 @@ async fn once_the_loss_was_noticed_all_below_the_ceiling_leaves_and_nothing_is_b
     assert_eq!((world.highest(0), world.cell(0).value), (ceiling, ceiling));
 }
 
-/// What others took meanwhile is a leap to a server that has rested: what it draws is counted all the same.
+/// What others took meanwhile is a jump to a server that has rested: what it draws is counted all the same.
 #[tokio::test(start_paused = true)]
 async fn a_server_that_has_rested_moves_no_counter_either() {
     let world = World::new(2);

@@ -461,7 +461,7 @@ async fn what_would_not_be_safe_is_refused_and_changes_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_leap_is_told_before_anything_is_changed_and_takes_no_key_with_it() {
+async fn a_jump_is_told_before_anything_is_changed_and_takes_no_key_with_it() {
     let growth = Growth::of(Rules::ALL);
     let old = growth.before.open("old").await;
     growth.take_often(&old, 0, 20).await;
@@ -469,7 +469,7 @@ async fn a_leap_is_told_before_anything_is_changed_and_takes_no_key_with_it() {
     let value = growth.before.cell(0).value;
     growth.before.stores[0].set_value(&crate::harness::key(), 1 << 62);
     let error = growth.resize().plan().await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Leapt, "{error}");
+    assert_eq!(error.kind(), ErrorKind::Jumped, "{error}");
     assert!(
         error.to_string().contains("slot 0 key order: the store has raw id 4611686018427387904"),
         "{error}"
@@ -480,7 +480,7 @@ async fn a_leap_is_told_before_anything_is_changed_and_takes_no_key_with_it() {
     // Set only after the look: it stops at the close, and goes on once it is right.
     growth.before.stores[0].set_value(&crate::harness::key(), 1 << 62);
     let error = growth.resize().run(&|_| {}).await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Leapt, "{error}");
+    assert_eq!(error.kind(), ErrorKind::Jumped, "{error}");
     growth.before.stores[0].set_value(&crate::harness::key(), value + 7);
     growth.resize().run(&|_| {}).await.unwrap();
     let new = growth.after.open("new").await;
@@ -499,7 +499,7 @@ async fn a_row_that_claims_too_much_takes_no_key_with_it_either() {
     set(1 << 62);
     for error in [growth.resize().plan().await.unwrap_err(), growth.resize().run(&|_| {}).await.unwrap_err()]
     {
-        assert_eq!(error.kind(), ErrorKind::Leapt, "{error}");
+        assert_eq!(error.kind(), ErrorKind::Jumped, "{error}");
         let text = "slot 0 key order: the ledger's row says that it is at 4611686018427387904, but its cell";
         assert!(error.to_string().contains(text), "{error}");
     }
@@ -509,7 +509,7 @@ async fn a_row_that_claims_too_much_takes_no_key_with_it_either() {
     for base in [row.base, 1 << 62] {
         assert!(ledger.set_base(&counter, base));
         let error = growth.resize().run(&|_| {}).await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Leapt, "{error}");
+        assert_eq!(error.kind(), ErrorKind::Jumped, "{error}");
         assert!(error.to_string().contains("and its cell is as far"), "{error}");
     }
     assert!(ledger.set_base(&counter, row.base));

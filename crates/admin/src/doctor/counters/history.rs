@@ -7,7 +7,7 @@ use sequent_core::{
     ledger::{Counter, Ledger, Row},
 };
 use sequent_engine::ledger_timeout::within;
-use sequent_guard::LEAP_MAX;
+use sequent_guard::JUMP_MAX;
 use tokio::task::JoinSet;
 
 use super::rows::{KeyRows, Rows};
@@ -116,6 +116,6 @@ pub(crate) fn high<'a, 'r>(
         let value = if let Sight::Held { value, .. } = sight { *value } else { 0 };
         let beside = by_key.others(counter).map_or(0, |others| others.reached);
         let row = rows.get(counter)?;
-        (row.reached().max(value) > beside.saturating_add(LEAP_MAX)).then_some((counter, row))
+        (row.reached().max(value) > beside.saturating_add(JUMP_MAX)).then_some((counter, row))
     })
 }

@@ -8,7 +8,7 @@ use sequent_core::{
     ledger::{Counter, Definition, Fence, LedgerNote, NoteSubject, Periods},
 };
 use sequent_engine::{Body, Timestamp, ledger_timeout::within};
-use sequent_guard::LEAP_MAX;
+use sequent_guard::JUMP_MAX;
 
 use crate::{doctor::Doctor, named_floor::floor};
 
@@ -69,7 +69,7 @@ impl Terms {
     pub(crate) fn followed(&self, key: &Key) -> u64 {
         let raw_max =
             self.spans.get(key.sequence()).zip(self.layout).map(|(span, layout)| span.raw_max(layout));
-        raw_max.map_or(LEAP_MAX, |raw_max| (raw_max / FOLLOWED_SHARE).min(LEAP_MAX))
+        raw_max.map_or(JUMP_MAX, |raw_max| (raw_max / FOLLOWED_SHARE).min(JUMP_MAX))
     }
 
     /// The least number to advance to so that the counter's row, which is at `claim`, is written again. An

@@ -6,7 +6,7 @@ use sequent_core::{
     Condition, Epoch, InstanceId, Key, Sight, SlotIndex,
     ledger::{Counter, PeriodUnit, Periods, Row},
 };
-use sequent_engine::data::leap_advice;
+use sequent_engine::data::jump_advice;
 
 use super::{
     Kind, Ledgered, Verdict, findings,
@@ -144,7 +144,7 @@ fn a_value_far_ahead_of_all_else_is_found_whichever_was_set() {
     ] {
         let found = judged(&row, &sight, Some(1 << 30)).unwrap();
         assert_eq!(found.kind, Kind::CounterFarAhead, "{row:?} {sight:?}");
-        assert_eq!(found.advice, leap_advice(condition), "{row:?} {sight:?}");
+        assert_eq!(found.advice, jump_advice(condition), "{row:?} {sight:?}");
     }
     assert_eq!(judged(&at(FAR, FAR, FAR), &held(7, true, FAR), None), None, "its history is not known");
     assert_eq!(judged(&at(FAR, FAR, FAR), &held(7, true, FAR), Some(FAR)), None, "its history shows it");

@@ -235,7 +235,7 @@ impl LedgerState {
         self.floor = bounded_sum(self.floor, lost);
         for row in self.rows.values_mut() {
             row.ceiling = bounded_sum(row.ceiling, lost);
-            // The lost ids count as taken. Otherwise the next open would treat the stated loss as a leap.
+            // The lost ids count as taken. Otherwise the next open would treat the stated loss as a jump.
             row.seen = bounded_sum(row.seen, lost);
         }
         for count in self.dense.values_mut() {

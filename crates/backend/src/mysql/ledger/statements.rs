@@ -122,7 +122,7 @@ pub(super) static STATEMENTS: Statements = Statements {
     write_layout: "REPLACE INTO sequent_layout \
         (one, cluster, shard_bits, memory_bits, generation, next_shard_bits, next_memory_bits, fenced) \
         VALUES (1, ?, ?, ?, ?, ?, ?, ?)",
-    // `seen` is raised too: the lost ids count as taken, otherwise the next open would treat the stated loss as a leap.
+    // `seen` is raised too: the lost ids count as taken, otherwise the next open would treat the stated loss as a jump.
     // The floor is raised because counters that began after the backup have no row and may have given as much.
     add_loss: &[
         "UPDATE sequent_counters SET ceiling = ceiling + LEAST(?, 9223372036854775807 - ceiling)",

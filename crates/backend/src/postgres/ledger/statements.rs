@@ -97,7 +97,7 @@ pub(super) static STATEMENTS: Statements = Statements {
         ON CONFLICT (one) DO UPDATE SET cluster = excluded.cluster, shard_bits = excluded.shard_bits, \
             memory_bits = excluded.memory_bits, generation = excluded.generation, next_shard_bits = excluded.next_shard_bits, \
             next_memory_bits = excluded.next_memory_bits, fenced = excluded.fenced",
-    // `seen` is raised too: the lost ids count as taken, otherwise the next open would treat the stated loss as a leap.
+    // `seen` is raised too: the lost ids count as taken, otherwise the next open would treat the stated loss as a jump.
     // The floor is raised because counters that began after the backup have no row and may have given as much.
     add_loss: &[
         "UPDATE counters SET ceiling = ceiling + LEAST($1, 9223372036854775807 - ceiling), \

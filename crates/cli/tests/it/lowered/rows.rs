@@ -98,7 +98,7 @@ fn beyond_what_an_epoch_follows_it_is_an_error_until_it_is_advanced() {
             errors.len() == 1 && errors[0].starts_with("slot 1 counter_behind: counter few: "),
             "{errors:?}"
         );
-        place.text(&["advance", "few", &given.beyond(), "--leap"]);
+        place.text(&["advance", "few", &given.beyond(), "--jump"]);
         doctor(&place, 0);
         given.more(&place, "few");
     }

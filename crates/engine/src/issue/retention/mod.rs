@@ -43,7 +43,7 @@ const SEQUENCES_MAX: usize = 64;
 const STEADY_FOR: Duration = Duration::from_secs(600);
 
 /// Largest difference between wall clock and monotonic clock from one scan to the next that still counts as steady.
-const LEAP_MAX: Duration = Duration::from_secs(5);
+const JUMP_MAX: Duration = Duration::from_secs(5);
 
 /// Whether the wall clock advances as the monotonic clock does.
 #[derive(Debug, Default)]
@@ -64,7 +64,7 @@ impl Steadiness {
 fn has_gone_on((last, last_wall): (Instant, Timestamp), (now, wall): (Instant, Timestamp)) -> bool {
     let gone_ms = i128::try_from(now.saturating_duration_since(last).as_millis()).unwrap_or(i128::MAX);
     let wall_ms = i128::from(wall.as_millisecond()) - i128::from(last_wall.as_millisecond());
-    (wall_ms - gone_ms).unsigned_abs() <= LEAP_MAX.as_millis()
+    (wall_ms - gone_ms).unsigned_abs() <= JUMP_MAX.as_millis()
 }
 
 /// Scans for expired periods, until the engine is dropped.

@@ -107,7 +107,7 @@ pub struct RestReport {
 impl RestReport {
     /// Whether the others can hardly come up to it: its row was set so far ahead by hand, or by a disk error.
     pub fn is_leap(&self) -> bool {
-        self.raw_ids > sequent_guard::LEAP_MAX
+        self.raw_ids > sequent_guard::JUMP_MAX
     }
 }
 

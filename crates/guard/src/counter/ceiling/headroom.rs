@@ -9,7 +9,7 @@ impl Guarded {
     /// The number of ids that a take may ask for.
     ///
     /// If nothing is left under the ceiling and it cannot be raised, this fails without a take. Otherwise retrying callers
-    /// would advance the store's counter by a block each time, which cannot leave, until the counter has leapt.
+    /// would advance the store's counter by a block each time, which cannot leave, until the counter has jumped.
     ///
     /// So a counter burns the blocks in flight when the ledger went away, one per take, and nothing afterwards.
     pub(in crate::counter) async fn room(&self, grant: &Grant, want: u64) -> Result<u64, SourceError> {
@@ -29,8 +29,8 @@ impl Guarded {
     pub(in crate::counter) fn drew(&self, grant: &Grant, block: Block) {
         let now = self.shared.env.clock.now();
         let mut state = self.state();
-        // A leap is not consumption.
-        let is_near = self.beyond_leap(&state, grant, block).is_none();
+        // A jump is not consumption.
+        let is_near = self.beyond_jump(&state, grant, block).is_none();
         let advance = if is_near { block.last().saturating_sub(state.position) } else { 0 };
         state.pace.took(block.count(), advance, now);
         if is_near {
@@ -57,7 +57,7 @@ impl Guarded {
         (held.ceiling.saturating_sub(highest), matches!(state.current, CounterState::Barred(_)))
     }
 
-    /// Repeats a failed raise before the take, so that another failure costs no number. It never asks for a leap. Whether the
+    /// Repeats a failed raise before the take, so that another failure costs no number. It never asks for a jump. Whether the
     /// store's answer is one is checked when it arrives.
     async fn raise_first(&self, grant: &Grant, want: u64) -> Result<(), SourceError> {
         let raise = self.raise_ahead_of(grant, want);
@@ -80,9 +80,9 @@ impl Guarded {
         let state = self.state();
         let held = state.grant().unwrap_or(grant);
         let at = held.ceiling.max(state.seen);
-        let leap_max = jump_limit::leap_max(at, self.raw_max(), state.pace.block());
-        let ceiling = held.drawn.max(at).saturating_add(want).min(at.saturating_add(leap_max));
+        let jump_max = jump_limit::jump_max(at, self.raw_max(), state.pace.block());
+        let ceiling = held.drawn.max(at).saturating_add(want).min(at.saturating_add(jump_max));
         let (counter, epoch, seen) = (self.counter.clone(), grant.row.epoch, state.seen);
-        Raise { counter, epoch, ceiling: ceiling.min(self.raw_max()), seen, leap_max }
+        Raise { counter, epoch, ceiling: ceiling.min(self.raw_max()), seen, jump_max }
     }
 }

@@ -83,9 +83,9 @@ impl Guarded {
         if ceiling == 0 && state.seen == state.reported {
             return None;
         }
-        let leap_max = jump_limit::leap_max(grant.ceiling, self.raw_max(), state.pace.block());
+        let jump_max = jump_limit::jump_max(grant.ceiling, self.raw_max(), state.pace.block());
         let (counter, epoch, seen) = (self.counter.clone(), grant.row.epoch, state.seen);
-        Some(Raise { counter, epoch, ceiling, seen, leap_max })
+        Some(Raise { counter, epoch, ceiling, seen, jump_max })
     }
 
     /// Whether the counter has anything to report, under whichever instance of the ledger. It must be true whenever
@@ -108,11 +108,11 @@ impl Guarded {
     /// The last report of an epoch whose grant is gone. Without it, the next server to join the row could not know that its
     /// store forgot.
     ///
-    /// The ids have left, so no leap is too wide. The report goes to whichever instance of the ledger answers; that one may
+    /// The ids have left, so no jump is too wide. The report goes to whichever instance of the ledger answers; that one may
     /// have lost the ceiling that permitted them.
     fn last_report(&self, former: &FormerEpoch) -> Raise {
         let FormerEpoch { epoch, seen } = *former;
-        Raise { counter: self.counter.clone(), epoch, ceiling: 0, seen, leap_max: seen }
+        Raise { counter: self.counter.clone(), epoch, ceiling: 0, seen, jump_max: seen }
     }
 
     /// Reports ids given above the next epoch's base, notes them in the ledger, and begins the next epoch above them. A failure

@@ -11,7 +11,7 @@ use crate::counter::{
     grant::Grant,
     judge_block::{EPOCH_ENDED, NOTHING_FOLLOWS, Verdict},
 };
-use crate::jump_limit::{self, LEAP_CAP};
+use crate::jump_limit::{self, JUMP_CAP};
 
 /// Text for a row that permits what nobody can have been given, while the cell exists.
 pub const FAR_BOTH: &str = "though the ledger's row permits it, by a ceiling of";
@@ -22,13 +22,13 @@ impl Guarded {
     fn far_beyond(&self, grant: &Grant, block: Block) -> Option<u64> {
         let state = self.state();
         let at = state.seen.max(grant.row.base);
-        let leap = jump_limit::leap_max(at, self.raw_max(), state.pace.block());
-        let bound = at.saturating_add(LEAP_CAP).saturating_add(leap);
+        let jump = jump_limit::jump_max(at, self.raw_max(), state.pace.block());
+        let bound = at.saturating_add(JUMP_CAP).saturating_add(jump);
         (block.first() > bound).then_some(bound)
     }
 
     /// Checks a block that is far above what is known here against the present row: others may have taken and reported while
-    /// this process was paused. `Leapt` if nobody has reported it; `None` if it is judged like any other.
+    /// this process was paused. `Jumped` if nobody has reported it; `None` if it is judged like any other.
     pub(in crate::counter) async fn look_into(
         &self,
         grant: &Grant,
@@ -40,7 +40,7 @@ impl Guarded {
             Err(error) if error.kind() == ErrorKind::NoWitness => {
                 // Without the ledger no other grant can be had.
                 self.dropped(block, NOTHING_FOLLOWS);
-                return Err(self.leapt(block.first(), bound));
+                return Err(self.jumped(block.first(), bound));
             }
             Err(error) if error.kind() == ErrorKind::Reborn => {
                 return Ok(Some(self.again(block, "store or ledger is another instance", ErrorKind::Reborn)));
@@ -58,7 +58,7 @@ impl Guarded {
         let Some(bound) = self.far_beyond(grant, block) else { return Ok(None) };
         self.drop_block_and_grant(grant, block);
         let (found, ceiling) = (block.first(), row.ceiling);
-        Err(if found <= ceiling { self.far_both((found, ceiling), bound) } else { self.leapt(found, bound) })
+        Err(if found <= ceiling { self.far_both((found, ceiling), bound) } else { self.jumped(found, bound) })
     }
 
     /// Drops the block, and the grant.
@@ -85,12 +85,12 @@ impl Guarded {
         state.order.saw(row.seen);
     }
 
-    /// The error of a leap under a ceiling that is a leap too.
+    /// The error of a jump under a ceiling that is a jump too.
     fn far_both(&self, (found, ceiling): (u64, u64), bound: u64) -> SourceError {
         let Counter { slot, key } = &self.counter;
         let context = format!(
-            "slot {slot} key {key}: raw id {found} is a leap, {FAR_BOTH} {ceiling}: at most {bound} is accepted"
+            "slot {slot} key {key}: raw id {found} is a jump, {FAR_BOTH} {ceiling}: at most {bound} is accepted"
         );
-        SourceError::new(ErrorKind::Leapt, context).with(Condition::FarRowAndCell)
+        SourceError::new(ErrorKind::Jumped, context).with(Condition::FarRowAndCell)
     }
 }

@@ -15,7 +15,7 @@ use sequent_core::{
 };
 
 use crate::counter::{Guarded, State};
-use crate::{jump_limit::LEAP_CAP, plausibility::Plausibility};
+use crate::{jump_limit::JUMP_CAP, plausibility::Plausibility};
 
 /// Text for an implausible row.
 pub const DOUBTED_ROW: &str = "the ledger's row says that it is at";
@@ -23,8 +23,8 @@ pub const DOUBTED_ROW: &str = "the ledger's row says that it is at";
 /// Text for a cell as far ahead as its row, which is therefore no evidence.
 pub const CELL_AS_FAR: &str = "and its cell is as far";
 
-/// An upper bound of the raw ids per second that all servers together take from one counter: a leap each second.
-const PER_SECOND_MAX: u64 = LEAP_CAP;
+/// An upper bound of the raw ids per second that all servers together take from one counter: a jump each second.
+const PER_SECOND_MAX: u64 = JUMP_CAP;
 
 /// Why a row is implausible.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,7 +85,7 @@ impl Evidence<'_> {
 
     fn against_seen(&self, row: &Row) -> Option<Doubt> {
         let reach = self.reach(row);
-        if row.reached() <= reach.saturating_add(LEAP_CAP) {
+        if row.reached() <= reach.saturating_add(JUMP_CAP) {
             return None;
         }
         let against = match self.by_cell(row) {
@@ -99,7 +99,7 @@ impl Evidence<'_> {
 
     fn doubted(&self, row: &Row, against: &str) -> Doubt {
         let claim = row.reached();
-        let is_as_far = self.value.is_some_and(|value| value.saturating_add(LEAP_CAP) >= claim);
+        let is_as_far = self.value.is_some_and(|value| value.saturating_add(JUMP_CAP) >= claim);
         let condition = if is_as_far { Condition::FarRowAndCell } else { Condition::FarRow };
         let cell = if is_as_far { format!(", {CELL_AS_FAR}") } else { String::new() };
         let text = format!(
@@ -112,7 +112,7 @@ impl Evidence<'_> {
 impl State {
     /// Whether a claim is so far above what was seen that it must be checked first.
     pub(in crate::counter) fn doubts(&self, claim: u64) -> bool {
-        claim > self.seen.saturating_add(LEAP_CAP)
+        claim > self.seen.saturating_add(JUMP_CAP)
     }
 
     /// The evidence that this process has itself.
@@ -122,7 +122,7 @@ impl State {
 }
 
 impl Guarded {
-    /// Fails with `Leapt` if the row claims more than can have been taken. It reads the cell only if the claim is over 2^36
+    /// Fails with `Jumped` if the row claims more than can have been taken. It reads the cell only if the claim is over 2^36
     /// above what this process knows, and asks the ledger only if row, cell and other slots disagree.
     pub(in crate::counter) async fn believe(
         &self,
@@ -151,7 +151,7 @@ impl Guarded {
             None => Ok(()),
             Some(doubt) => {
                 let context = format!("slot {slot} key {key}: {doubt}");
-                Err(SourceError::new(ErrorKind::Leapt, context).with(doubt.condition))
+                Err(SourceError::new(ErrorKind::Jumped, context).with(doubt.condition))
             }
         }
     }
@@ -192,25 +192,25 @@ mod tests {
 
     #[test]
     fn the_cell_tells_in_its_own_run_and_time_tells_everywhere() {
-        let (far, near) = (row(5, 9 * LEAP_CAP), row(5, LEAP_CAP));
-        assert!(!is_believed(&far, "s", Some(7 * LEAP_CAP), 99_000), "nobody took it from there");
-        assert!(is_believed(&far, "s", Some(8 * LEAP_CAP), 99_000));
+        let (far, near) = (row(5, 9 * JUMP_CAP), row(5, JUMP_CAP));
+        assert!(!is_believed(&far, "s", Some(7 * JUMP_CAP), 99_000), "nobody took it from there");
+        assert!(is_believed(&far, "s", Some(8 * JUMP_CAP), 99_000));
         assert!(
-            !is_believed(&far, "s", Some(8 * LEAP_CAP), 9_000),
+            !is_believed(&far, "s", Some(8 * JUMP_CAP), 9_000),
             "within a second: the cell is a hand's work, too"
         );
-        assert!(!is_believed(&far, "another", Some(8 * LEAP_CAP), 9_000), "the same");
-        assert!(is_believed(&far, "s", Some(8 * LEAP_CAP), 8_999), "a clock that was set back");
+        assert!(!is_believed(&far, "another", Some(8 * JUMP_CAP), 9_000), "the same");
+        assert!(is_believed(&far, "s", Some(8 * JUMP_CAP), 8_999), "a clock that was set back");
         assert!(is_believed(&far, "another", Some(1), 99_000), "an old copy");
         assert!(is_believed(&far, "another", None, 99_000), "it forgot");
         assert!(!is_believed(&far, "another", None, 9_000), "within a second");
-        assert!(is_believed(&near, "s", Some(5), 9_000), "no further than a leap");
+        assert!(is_believed(&near, "s", Some(5), 9_000), "no further than a jump");
     }
 
     #[test]
     fn a_base_is_judged_by_what_lies_outside_of_row_and_cell() {
-        let far = row(9 * LEAP_CAP, 9 * LEAP_CAP);
-        for (store, value) in [("s", Some(9 * LEAP_CAP)), ("s", None), ("another", None)] {
+        let far = row(9 * JUMP_CAP, 9 * JUMP_CAP);
+        for (store, value) in [("s", Some(9 * JUMP_CAP)), ("s", None), ("another", None)] {
             assert!(!is_believed(&far, store, value, 99_000), "{store} {value:?}");
         }
         let judged = |outside, row: &Row| {
@@ -218,7 +218,7 @@ mod tests {
                 Evidence { store: &InstanceId::new("another"), value: None, clock_ms: 99_000, outside };
             evidence.against(row)
         };
-        let others = Plausibility { others: Some(9 * LEAP_CAP), ..Plausibility::default() };
+        let others = Plausibility { others: Some(9 * JUMP_CAP), ..Plausibility::default() };
         assert_eq!(judged(others, &far), None);
         let why = judged(Plausibility { others: Some(7), ..Plausibility::default() }, &far).unwrap();
         assert_eq!(why.condition, Condition::FarRow, "{why}");

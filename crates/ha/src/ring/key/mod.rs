@@ -78,7 +78,7 @@ impl KeyCounters {
         self.live().into_iter().filter_map(known).max()
     }
 
-    /// The highest position of the live slots. A quarantined counter, which may have leapt, is not followed.
+    /// The highest position of the live slots. A quarantined counter, which may have jumped, is not followed.
     pub(super) fn front(&self, snapshot: &Snapshot) -> u64 {
         self.positions(snapshot).into_iter().max().unwrap_or(0)
     }

@@ -138,14 +138,15 @@ mod tests {
         let counter = SlotCounter::new(Arc::new(ScriptedSource::giving()));
         let error = |kind| SourceError::new(kind, "scripted");
         assert!(counter.disabled(0).is_none());
-        assert!(counter.quarantine(0, &error(ErrorKind::Leapt)));
+        assert!(counter.quarantine(0, &error(ErrorKind::Jumped)));
         assert!(!counter.quarantine(0, &error(ErrorKind::Regressed)));
-        assert_eq!(counter.disabled(0).unwrap().error.kind(), ErrorKind::Leapt);
+        assert_eq!(counter.disabled(0).unwrap().error.kind(), ErrorKind::Jumped);
         assert!(counter.disabled(1).is_none(), "cleared");
-        assert!(counter.quarantine(1, &error(ErrorKind::Leapt)));
+        assert!(counter.quarantine(1, &error(ErrorKind::Jumped)));
         assert!(counter.retire(&error(ErrorKind::Exhausted)));
         assert!(
-            !counter.quarantine(2, &error(ErrorKind::Leapt)) && !counter.retire(&error(ErrorKind::Exhausted))
+            !counter.quarantine(2, &error(ErrorKind::Jumped))
+                && !counter.retire(&error(ErrorKind::Exhausted))
         );
         assert_eq!(counter.disabled(9).unwrap().error.kind(), ErrorKind::Exhausted);
     }

@@ -113,7 +113,7 @@ async fn lift_and_take(
             // Without the ledger the slot serves at its old position, and is lifted later: service is worth more than
             // order.
             Err(error) if error.kind().verdict().scope == Scope::Nobody => {}
-            // Lifted, or refused by its guard (perhaps as a leap), which would refuse it again.
+            // Lifted, or refused by its guard (perhaps as a jump), which would refuse it again.
             _ => set_used(),
         },
     }

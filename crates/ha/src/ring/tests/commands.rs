@@ -55,7 +55,7 @@ async fn a_command_ends_at_its_time_by_the_wall_clock() {
 async fn a_rescue_clears_the_quarantine_of_a_slot_and_of_its_counters() {
     let fixture = Fixture::new(1);
     fixture.script(0).then(Act::Give);
-    fixture.script(0).then(Act::Leap(1 << 40));
+    fixture.script(0).then(Act::Jump(1 << 40));
     fixture.take(2).await.unwrap();
     fixture.take(2).await.unwrap();
     fixture.script(0).always(fails(ErrorKind::Refused));

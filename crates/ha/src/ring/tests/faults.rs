@@ -16,7 +16,7 @@ enum Fault {
     AnswersNever,
     RunsOut,
     GoesBackwards,
-    Leaps,
+    Jumps,
 }
 
 const FAULTS: [Fault; 9] = [
@@ -28,7 +28,7 @@ const FAULTS: [Fault; 9] = [
     Fault::AnswersNever,
     Fault::RunsOut,
     Fault::GoesBackwards,
-    Fault::Leaps,
+    Fault::Jumps,
 ];
 
 impl Fault {
@@ -42,7 +42,7 @@ impl Fault {
             Self::AnswersNever => Act::Swallow,
             Self::RunsOut => Act::RunOut,
             Self::GoesBackwards => Act::Back(1 << 20),
-            Self::Leaps => Act::Leap(1 << 40),
+            Self::Jumps => Act::Jump(1 << 40),
         }
     }
 
@@ -53,7 +53,7 @@ impl Fault {
 
     /// Whether the slot comes back for this key without an operator.
     fn is_temporary(self) -> bool {
-        !matches!(self, Self::ErrsRefused | Self::RunsOut | Self::GoesBackwards | Self::Leaps)
+        !matches!(self, Self::ErrsRefused | Self::RunsOut | Self::GoesBackwards | Self::Jumps)
     }
 
     /// Whether the fault must cause this event.
@@ -75,7 +75,7 @@ impl Fault {
             Self::Hangs | Self::AnswersLate | Self::AnswersNever => out(ErrorKind::Timeout),
             Self::RunsOut => matches!(event, Event::Retired { slot, .. } if *slot == at),
             Self::GoesBackwards => quarantined(ErrorKind::Regressed, true),
-            Self::Leaps => quarantined(ErrorKind::Leapt, true),
+            Self::Jumps => quarantined(ErrorKind::Jumped, true),
         }
     }
 }

@@ -26,7 +26,7 @@ use crate::{config::RingConfig, status::SlotState};
 const MS: Duration = Duration::from_millis(1);
 
 /// A jump that the minimal guard refuses.
-const LEAP: u64 = 1 << 30;
+const JUMP: u64 = 1 << 30;
 
 /// A store whose takes and lifts follow a script.
 struct ScriptedStore(Arc<ScriptedSource>);
@@ -78,7 +78,7 @@ impl Store for ScriptedStore {
     }
 }
 
-/// As much of a guard as the ring can see: what goes backwards is `Regressed`, what runs away `Leapt`.
+/// As much of a guard as the ring can see: what goes backwards is `Regressed`, what runs away `Jumped`.
 struct Counter {
     store: Arc<dyn Store>,
     key: Key,
@@ -94,8 +94,8 @@ impl Source for Counter {
             if block.first() <= before {
                 return Err(SourceError::new(ErrorKind::Regressed, "went backwards"));
             }
-            if block.last() > before + LEAP {
-                return Err(SourceError::new(ErrorKind::Leapt, "ran away"));
+            if block.last() > before + JUMP {
+                return Err(SourceError::new(ErrorKind::Jumped, "ran away"));
             }
             let mut seen = self.seen.lock().unwrap();
             *seen = block.last().max(*seen);

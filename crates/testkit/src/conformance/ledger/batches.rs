@@ -18,10 +18,10 @@ const BATCH: u64 = 4096;
 pub async fn the_edge_of_the_range_never_wraps(fixture: &dyn LedgerFixture) -> Checked {
     let (mut desk, order) = (Desk::of(fixture, 1).await?, counter(0, "order"));
     let edge = Block::NUMBER_MAX;
-    let far = |bits, value| Opening { leap_max: u64::MAX, ..opening(&order, bits, value) };
+    let far = |bits, value| Opening { jump_max: u64::MAX, ..opening(&order, bits, value) };
     let row = desk.open_one(far(1, edge - 10)).await?;
     assert_eq!((row.base, row.ceiling), (edge - 10, edge));
-    let beyond = Raise { seen: edge - 1, leap_max: u64::MAX, ..raise(&order, 1, u64::MAX) };
+    let beyond = Raise { seen: edge - 1, jump_max: u64::MAX, ..raise(&order, 1, u64::MAX) };
     assert_eq!(desk.raise_one(beyond).await?, (edge, edge - 1));
     let row = desk.open_one(far(2, edge)).await?;
     assert_eq!((row.base, row.ceiling, row.seen), (edge, edge, edge));

@@ -81,7 +81,7 @@ impl Desk {
         Ok(answer)
     }
 
-    /// Opens one epoch, which must not leap.
+    /// Opens one epoch, which must not jump.
     pub(super) async fn open_one(&mut self, opening: Opening) -> Result<Row, SourceError> {
         let answer = self.open(&[opening]).await?;
         match answer.value.as_slice() {
@@ -133,16 +133,16 @@ pub(super) fn epoch(bits: i64) -> Epoch {
     Epoch::from_stored(bits)
 }
 
-/// An opening under a store's first instance, whose leap bound is no matter.
+/// An opening under a store's first instance, whose jump bound is no matter.
 pub(super) fn opening(counter: &Counter, bits: i64, value: u64) -> Opening {
     let store = InstanceId::new("store 1");
     let (counter, epoch) = (counter.clone(), epoch(bits));
-    Opening { counter, epoch, over: Over::Any, store, value, beside: 0, ahead: AHEAD, leap_max: 1 << 40 }
+    Opening { counter, epoch, over: Over::Any, store, value, beside: 0, ahead: AHEAD, jump_max: 1 << 40 }
 }
 
 /// A raise that reports nothing taken.
 pub(super) fn raise(counter: &Counter, bits: i64, ceiling: u64) -> Raise {
-    Raise { counter: counter.clone(), epoch: epoch(bits), ceiling, seen: 0, leap_max: 0 }
+    Raise { counter: counter.clone(), epoch: epoch(bits), ceiling, seen: 0, jump_max: 0 }
 }
 
 /// Asserts that a call was refused for this reason.

@@ -8,8 +8,8 @@ mod dense_over;
 mod desk;
 mod examine;
 mod identity;
+mod jumps;
 mod layouts;
-mod leaps;
 mod over;
 mod pages;
 mod passes;
@@ -27,8 +27,8 @@ pub use dense_locked::*;
 pub use dense_over::*;
 pub use examine::*;
 pub use identity::*;
+pub use jumps::*;
 pub use layouts::*;
-pub use leaps::*;
 pub use over::*;
 pub use pages::*;
 pub use passes::*;
@@ -99,8 +99,8 @@ macro_rules! ledger_conformance {
             seen_only_grows, a_raise_needs_the_epoch, the_version_counts_calls_that_opened_or_raised, the_version_counts_calls_that_reported,
             the_edge_of_the_range_never_wraps, no_asks_are_an_answer, a_batch_of_4096_keeps_its_order,
             a_counter_twice_in_a_batch_is_raised_twice, odd_keys_are_kept_apart, a_list_is_cut_and_ascending,
-            a_raise_leaps_beyond_leap_max, an_open_leaps_beyond_ahead_and_leap_max,
-            a_ceiling_far_above_what_was_seen_is_a_leap, a_leap_stops_one_counter_of_a_batch,
+            a_raise_jumps_beyond_jump_max, an_open_jumps_beyond_ahead_and_jump_max,
+            a_ceiling_far_above_what_was_seen_is_a_jump, a_jump_stops_one_counter_of_a_batch,
             another_instance_writes_nothing, a_server_without_a_row_is_reborn,
             a_nonce_is_good_once, calls_of_unknown_outcome_are_accepted, servers_do_not_share_nonces,
             a_restore_in_place_is_found_by_the_nonce, one_of_many_makes_it_speak_anew,
@@ -111,7 +111,7 @@ macro_rules! ledger_conformance {
             the_first_layout_stays, definitions_go_forward, of_many_definitions_one_stands,
             the_latest_word_counts, words_expire_by_the_ledgers_clock, a_heartbeat_brings_the_news,
             openers_at_once_never_share_a_stretch, raises_at_once_leave_the_greatest,
-            a_moved_ledger_goes_on_as_another, a_bump_widens_every_row, a_bump_is_no_leap,
+            a_moved_ledger_goes_on_as_another, a_bump_widens_every_row, a_bump_is_no_jump,
             a_bump_covers_counters_without_a_row,
             a_dense_counter_counts_from_one_without_gaps, a_dense_ask_is_answered_whole_or_not_at_all,
             a_dense_counter_behind_its_caller_gives_nothing, dense_counters_raced_have_no_gap_and_no_repeat,

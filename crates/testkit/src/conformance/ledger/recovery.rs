@@ -72,7 +72,7 @@ pub async fn a_bump_widens_every_row(fixture: &dyn LedgerFixture) -> Checked {
     old.open_one(opening(&order, 1, 0)).await?;
     let raised = old.raise_one(Raise { seen: 50, ..raise(&order, 1, 700) }).await?;
     let row = old.open_one(opening(&other, 1, 30)).await?;
-    let far = Opening { leap_max: u64::MAX, ..opening(&edge, 1, Block::NUMBER_MAX - AHEAD - 5) };
+    let far = Opening { jump_max: u64::MAX, ..opening(&edge, 1, Block::NUMBER_MAX - AHEAD - 5) };
     old.open_one(far).await?;
     let desk = recovered(fixture, &old, Loss::Bump(1000)).await?;
     let rows = desk.ledger.read(&desk.under, &[order, other, edge]).await?.rows;
@@ -85,12 +85,12 @@ pub async fn a_bump_widens_every_row(fixture: &dyn LedgerFixture) -> Checked {
     Ok(())
 }
 
-/// The next epoch after a bump is opened above it, however small the leap bound.
-pub async fn a_bump_is_no_leap(fixture: &dyn LedgerFixture) -> Checked {
+/// The next epoch after a bump is opened above it, however small the jump bound.
+pub async fn a_bump_is_no_jump(fixture: &dyn LedgerFixture) -> Checked {
     let (mut old, order) = (Desk::of(fixture, 1).await?, counter(0, "order"));
     old.open_one(opening(&order, 1, 0)).await?;
     let mut desk = recovered(fixture, &old, Loss::Bump(1_000_000)).await?;
-    let row = desk.open_one(Opening { leap_max: 0, ..opening(&order, 2, 0) }).await?;
+    let row = desk.open_one(Opening { jump_max: 0, ..opening(&order, 2, 0) }).await?;
     assert_eq!((row.base, row.ceiling), (1_000_000 + AHEAD, 1_000_000 + 2 * AHEAD));
     Ok(())
 }
@@ -99,7 +99,7 @@ pub async fn a_bump_is_no_leap(fixture: &dyn LedgerFixture) -> Checked {
 pub async fn a_bump_covers_counters_without_a_row(fixture: &dyn LedgerFixture) -> Checked {
     let (old, young) = (Desk::of(fixture, 1).await?, counter(0, "young"));
     let mut desk = recovered(fixture, &old, Loss::Bump(1_000_000)).await?;
-    let row = desk.open_one(Opening { leap_max: 0, ..opening(&young, 2, 0) }).await?;
+    let row = desk.open_one(Opening { jump_max: 0, ..opening(&young, 2, 0) }).await?;
     assert_eq!((row.base, row.ceiling), (1_000_000, 1_000_000 + AHEAD));
     Ok(())
 }

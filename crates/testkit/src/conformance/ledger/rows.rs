@@ -118,22 +118,22 @@ pub async fn an_announcement_yields_to_whoever_begins(fixture: &dyn LedgerFixtur
     Ok(())
 }
 
-/// The base is not below how far the key's other slots are, as far as a leap goes.
+/// The base is not below how far the key's other slots are, as far as a jump goes.
 pub async fn an_open_is_not_behind_the_other_slots(fixture: &dyn LedgerFixture) -> Checked {
     let mut desk = Desk::of(fixture, 1).await?;
     for (number, beside, base) in
         [(0, 0, 7), (1, 6, 7), (2, 300, 300), (3, 500, 500), (4, 501, 500), (5, u64::MAX, 500)]
     {
-        let ask = Opening { beside, leap_max: 1000, ..opening(&counter(number, "order"), 1, 7) };
+        let ask = Opening { beside, jump_max: 1000, ..opening(&counter(number, "order"), 1, 7) };
         let row = desk.open_one(ask).await?;
         assert_eq!((row.base, row.ceiling, row.seen), (base, base + AHEAD, base), "{beside}");
         desk.unchanged(&counter(number, "order"), &row).await?;
     }
-    // Above what a row says not at all, if it is more than a leap.
+    // Above what a row says not at all, if it is more than a jump.
     let known = 7;
     for (number, beside, base) in [(0, known + 1000, known + 1000), (1, known + 1001, known + AHEAD)] {
         let over = Over::Epoch(epoch(1));
-        let ask = Opening { beside, leap_max: 1000, over, ..opening(&counter(number, "order"), 2, 0) };
+        let ask = Opening { beside, jump_max: 1000, over, ..opening(&counter(number, "order"), 2, 0) };
         assert_eq!(desk.open_one(ask).await?.base, base, "{beside}");
     }
     Ok(())
@@ -241,7 +241,7 @@ pub async fn a_raise_needs_the_epoch(fixture: &dyn LedgerFixture) -> Checked {
     desk.open_one(opening(&order, 1, 0)).await?;
     let row = desk.open_one(opening(&order, 2, 0)).await?;
     let version = desk.version().await?;
-    let dead = Raise { seen: row.seen + 1, leap_max: 1 << 40, ..raise(&order, 1, 9000) };
+    let dead = Raise { seen: row.seen + 1, jump_max: 1 << 40, ..raise(&order, 1, 9000) };
     let asks = [dead, raise(&counter(1, "order"), 2, 9000), raise(&counter(0, "other"), 2, 9000)];
     let answer = desk.raise(&asks).await?;
     let ended = [Some(row.base), None, None].map(|begun_at| Raised::Ended { begun_at });
@@ -286,8 +286,8 @@ pub async fn the_version_counts_calls_that_reported(fixture: &dyn LedgerFixture)
     assert_eq!(desk.raise(&[report(0, 21)]).await?.version, version + 3);
     let ended = Raise { seen: 99, ..raise(&counters[0], 7, 0) };
     assert_eq!(desk.heartbeat(&[ended]).await?.version, version + 3, "an ended epoch");
-    let leap = desk.heartbeat(&[report(0, AHEAD + 1)]).await?;
-    assert_eq!((leap.value.raised, leap.version), (vec![Raised::Leapt { ceiling: AHEAD }], version + 3));
+    let jump = desk.heartbeat(&[report(0, AHEAD + 1)]).await?;
+    assert_eq!((jump.value.raised, jump.version), (vec![Raised::Jumped { ceiling: AHEAD }], version + 3));
     assert_eq!(desk.heartbeat(&[]).await?.version, version + 3);
     assert_eq!(desk.version().await?, version + 3);
     Ok(())

@@ -33,11 +33,11 @@ const BOTH: &str = "find out who wrote them, and stop every server, unless the o
     it asks for. Then start the servers again";
 
 /// A cell far ahead without a row in the ledger: it may be the only record.
-const ROWLESS: &str = "if the ledger was lost, the value is right: leave the cell, and `sequent advance NAME TO --leap`, TO at least the \
+const ROWLESS: &str = "if the ledger was lost, the value is right: leave the cell, and `sequent advance NAME TO --jump`, TO at least the \
     highest number that was given; otherwise find out who set it";
 
-/// The advice about a leap, by the value that was found to be far ahead.
-pub const fn leap_advice(condition: Option<Condition>) -> &'static str {
+/// The advice about a jump, by the value that was found to be far ahead.
+pub const fn jump_advice(condition: Option<Condition>) -> &'static str {
     match condition {
         Some(Condition::FarWithoutRow) => ROWLESS,
         Some(Condition::FarRowAndCell) => BOTH,
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_leap_has_its_own_advice() {
+    fn each_jump_has_its_own_advice() {
         for (condition, advice) in [
             (None, CELL),
             (Some(Condition::FarWithoutRow), ROWLESS),
@@ -60,7 +60,7 @@ mod tests {
             (Some(Condition::FarRow), ROW),
             (Some(Condition::FarRowAndCell), BOTH),
         ] {
-            assert_eq!(leap_advice(condition), advice, "{condition:?}");
+            assert_eq!(jump_advice(condition), advice, "{condition:?}");
         }
     }
 
