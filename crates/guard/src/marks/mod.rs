@@ -194,8 +194,7 @@ impl Marks {
                 let _is_taken = self.home_due.fetch_update(Ordering::Relaxed, Ordering::Relaxed, is_due);
                 Ok(Some(held))
             }
-            Ok(Err(_)) => Ok(None),
-            Err(_) => Ok(None),
+            Ok(Err(_)) | Err(_) => Ok(None),
         }
     }
 

@@ -15,7 +15,10 @@ use http::{HeaderValue, Response, header};
 use hyper::service::Service;
 use tokio::time::Instant;
 
-use crate::shutdown::phase::{Phase, PhaseWatch};
+use crate::{
+    connection::graceful_close::now,
+    shutdown::phase::{Phase, PhaseWatch},
+};
 
 /// The phase from which the peers of a listener are asked to leave. A listener that closes in `Closing` starts in
 /// `Draining`, while load balancers notice the drain.
@@ -49,7 +52,7 @@ where
     fn call(&self, request: R) -> Self::Future {
         ConnectionCloseFuture {
             answer: self.service.call(request),
-            is_last: self.phases.has_reached(self.closes_from) || Instant::now() >= self.closes_at,
+            is_last: self.phases.has_reached(self.closes_from) || now() >= self.closes_at,
         }
     }
 }

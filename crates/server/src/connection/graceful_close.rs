@@ -4,6 +4,7 @@ use std::{pin::pin, time::Duration};
 
 use hyper_util::server::graceful::GracefulConnection;
 use sequent_core::{Entropy, OsEntropy};
+use tokio::time::Instant;
 
 use crate::{
     connection::poll_on_wake::PollOnWake,
@@ -63,4 +64,10 @@ pub(crate) async fn serve_until_closed<C: GracefulConnection>(
 /// Maximal age with jitter, so that connections that were opened together are not closed together.
 pub(crate) fn max_age() -> Duration {
     CONNECTION_AGE.mul_f64(1.0 + OsEntropy.fraction() / 10.0)
+}
+
+/// The time by the runtime, which the connection's other limits go by, too.
+#[allow(clippy::disallowed_methods, reason = "the clock of the timers of this connection")]
+pub(crate) fn now() -> Instant {
+    Instant::now()
 }

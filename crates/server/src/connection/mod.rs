@@ -22,13 +22,12 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::TcpStream,
-    time::Instant,
 };
 
 use crate::{
     connection::{
         goaway::{ConnectionClose, goaway_phase},
-        graceful_close::{max_age, serve_until_closed},
+        graceful_close::{max_age, now, serve_until_closed},
         idle_timeout_io::IdleTimeoutIo,
         inline_executor::InlineExecutor,
     },
@@ -89,7 +88,7 @@ async fn serve_io<I, S, B>(
     let service = TrackUnread::new(service, unread.clone());
     let ended = match protocol {
         Protocol::Http1(head) => {
-            let ends = (goaway_phase(closes), Instant::now() + max_age());
+            let ends = (goaway_phase(closes), now() + max_age());
             let service = ConnectionClose::new(service, phases.clone(), ends);
             let connection = http1_builder(head).serve_connection(io, service);
             serve_until_closed(connection, (phases, closes), (None, unread)).await
@@ -151,7 +150,7 @@ mod tests {
     use http_body_util::Full;
     use tokio::{
         io::{AsyncReadExt, AsyncWriteExt, copy, duplex, sink, split},
-        time::timeout,
+        time::{Instant, timeout},
     };
 
     #[allow(clippy::cast_possible_truncation, reason = "a few")]
@@ -253,7 +252,7 @@ mod tests {
             hyper::service::service_fn(answer),
             ((phases, Phase::Closing), ResponseBudget::default().connection()),
         );
-        let (served, began) = (tokio::spawn(served), Instant::now());
+        let (served, began) = (tokio::spawn(served), now());
         let mut said = String::new();
         while !said.contains("connection: close") {
             assert!(began.elapsed() < CONNECTION_AGE * 2, "it goes on for ever");

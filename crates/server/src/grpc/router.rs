@@ -70,6 +70,7 @@ pub(super) fn router(api: Arc<Api>, health: &HealthReporter) -> Result<Router, R
 }
 
 /// Routes of the methods of a service. Any other method is unknown, also to a service that would answer it.
+#[allow(clippy::needless_pass_by_value, reason = "callers make it for this")]
 fn methods<S>(service: S, names: &[&str]) -> Router<Arc<Api>>
 where
     S: Service<Request, Error = Infallible> + NamedService + Clone + Send + Sync + 'static,

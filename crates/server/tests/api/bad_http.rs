@@ -6,6 +6,7 @@ use crate::{Server, raw_http};
 type Row<'a> = (&'a str, &'a str, &'a [u8], u16, &'a str, &'a str, &'a str, &'a str);
 
 const NEXT: &str = "/v1/sequences/order/next";
+const PREVIEW: &str = "/v1/preview";
 const BAD: &str = "INVALID_ARGUMENT";
 const INSTANT: &str = "an instant such as 2026-04-01T09:00:00+08:00 is expected, or a date or time of the zone such as 2026-04-01; \
                        without it now counts";
@@ -82,26 +83,8 @@ async fn each_is_refused_by_name_and_consumes_nothing() {
         ("POST", "/v1/sequences/%ff/next", b"", 400, BAD, "name", "%ff", "UTF-8"),
         ("POST", "/v1/sequences/%2/next", b"", 400, BAD, "name", "%2", "A-Z"),
         ("GET", "/v1/sequences/a%2fb", b"", 400, BAD, "name", "a/b", "A-Z"),
-        (
-            "POST",
-            "/v1/preview",
-            br#"{"definition":{"end":null}}"#,
-            400,
-            BAD,
-            "body",
-            "definition: end: null",
-            "JSON object",
-        ),
-        (
-            "POST",
-            "/v1/preview",
-            br#"{"sequence":"a","sequence":"a"}"#,
-            400,
-            BAD,
-            "body",
-            "duplicate",
-            "JSON object",
-        ),
+        ("POST", PREVIEW, br#"{"definition":{"end":null}}"#, 400, BAD, "body", "end: null", "JSON object"),
+        ("POST", PREVIEW, br#"{"sequence":"a","sequence":"a"}"#, 400, BAD, "body", "duplicate", "JSON"),
         ("POST", "/v1/sequences//next", b"", 400, BAD, "name", "", "1 to 128"),
         ("GET", NEXT, b"", 405, BAD, "method", "GET", "POST"),
         ("PUT", NEXT, b"", 405, BAD, "method", "PUT", "POST"),

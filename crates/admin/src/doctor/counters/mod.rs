@@ -112,12 +112,11 @@ pub(super) fn grouped<'a>(
     let (first, text) = counters.next().unwrap_or_default();
     let keys: Vec<String> =
         std::iter::once(first).chain(counters.map(|(key, _)| key)).take(KEYS_NAMED_MAX).collect();
-    let found = match count {
-        1 => format!("counter {}: {text}", keys.concat()),
-        _ => {
-            let more = if count > keys.len() { ", …" } else { "" };
-            format!("{count} counters ({}{more}); of the first: {text}", keys.join(", "))
-        }
+    let found = if count == 1 {
+        format!("counter {}: {text}", keys.concat())
+    } else {
+        let more = if count > keys.len() { ", …" } else { "" };
+        format!("{count} counters ({}{more}); of the first: {text}", keys.join(", "))
     };
     Finding { keys, ..Finding::new(kind, Site::Slot(slot), found) }
 }
