@@ -201,7 +201,7 @@ async fn a_ledger_put_back_to_an_older_copy_is_told_and_repeats_nothing() {
             error.contains("RECOVERY_REQUIRED") && error.contains("`sequent shards` says how"),
             "{error}"
         );
-        assert!(server.log().contains("nothing is opened before `recover`"), "{}", server.log());
+        assert!(server.log().contains("nothing is opened before `sequent recover`"), "{}", server.log());
     }
     harness.servers[0].operate(&["recover", "--bump", LOSS, "--yes"]).succeeded();
     let recovered = harness.both(PATIENCE, |look| look.sum("sequent_ledger_behind") == 0).await;

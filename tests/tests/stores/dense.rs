@@ -148,7 +148,7 @@ async fn a_ledger_that_loses_commits_is_allowed_by_name_and_what_it_lost_is_give
     ledger.restore_from(&old).await;
     refuses(&mut http).await;
     assert_eq!(server.look().await.sum("sequent_ledger_behind"), 1, "{}", server.log());
-    assert!(server.log().contains("nothing is opened before `recover`"), "{}", server.log());
+    assert!(server.log().contains("nothing is opened before `sequent recover`"), "{}", server.log());
     server.operate(&["next", "invoice"]).refused(3, &["RECOVERY_REQUIRED", "sequent recover"]);
     server.operate(&["recover", "--bump", "100", "--yes"]).succeeded();
     crate::load::until("the server goes on", async || match http.next_of("invoice", 1).await {

@@ -145,7 +145,7 @@ async fn etcd_put_back_to_an_older_copy_is_told_and_repeats_nothing() {
     for server in &site.servers {
         let error = Http::connect(server.http()).await.unwrap().next(1).await.unwrap_err();
         assert!(error.contains("RECOVERY_REQUIRED"), "{error}");
-        assert!(server.log().contains("nothing is opened before `recover`"), "{}", server.log());
+        assert!(server.log().contains("nothing is opened before `sequent recover`"), "{}", server.log());
         let status = server.ask("/v1/status").await;
         assert!(status.contains("sequent recover --bump N"), "{status}");
     }

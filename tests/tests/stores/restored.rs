@@ -190,7 +190,7 @@ async fn the_ledger_and_a_shard_put_back_together_give_nothing_before_the_loss_i
     for server in &site.servers {
         let error = Http::connect(server.http()).await.unwrap().next(1).await.unwrap_err();
         assert!(error.contains("RECOVERY_REQUIRED"), "{error}");
-        assert!(server.log().contains("nothing is opened before `recover`"), "{}", server.log());
+        assert!(server.log().contains("nothing is opened before `sequent recover`"), "{}", server.log());
         assert!(server.ask("/v1/status").await.contains("sequent recover --bump N"), "status says how");
     }
     let stopped = load.bits.count();
@@ -221,7 +221,7 @@ async fn put_back_while_nobody_runs(site: &mut Site) {
     }
     site.both("both servers say so", |look| look.sum("sequent_ledger_behind") == 1).await;
     for server in &mut site.servers {
-        assert!(server.log().contains("nothing is opened before `recover`"), "{}", server.log());
+        assert!(server.log().contains("nothing is opened before `sequent recover`"), "{}", server.log());
         assert!(server.ask("/v1/status").await.contains("sequent recover --bump N"), "status says how");
         assert_eq!(server.drain(), Some(0));
     }

@@ -91,7 +91,7 @@ async fn is_behind(server: &Server) -> bool {
 async fn told(server: &Server) {
     until("it is counted", async || is_behind(server).await).await;
     // Who refuses first may not have told yet.
-    let line = "nothing is opened before `recover`";
+    let line = "nothing is opened before `sequent recover`";
     until("the log has it", async || server.log().contains(line)).await;
     assert!(server.ask("/v1/status").await.contains("sequent recover --bump N"), "status says how");
 }

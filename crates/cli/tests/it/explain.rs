@@ -29,7 +29,7 @@ fn a_text_that_does_not_tell_all_of_its_counter_is_explained_with_what_it_lacks(
         place.text(&["next", "parcel", "--with", &format!("area={area}")]);
     }
     let of = |with: &[&str]| place.run(&[&["explain", "parcel", "P-00001", "--json"], with].concat());
-    of(&[]).refused(2, &["the text does not tell area", "--with area=VALUE"]);
+    of(&[]).refused(2, &["the text does not contain area", "--with area=VALUE"]);
     of(&["--with", "zone=1"]).refused(2, &["zone", "area are allowed"]);
     let told = of(&["--with", "area=010"]).as_json();
     assert_eq!(told["number"].to_string().trim_matches('"'), "1", "{told}");
@@ -97,7 +97,7 @@ fn a_text_of_one_version_of_several_does_not_say_that_another_did_not_give_its_n
         let said = verdict(text);
         assert!(said.contains("taken in epoch"), "{said}");
         assert!(said.contains(&format!("the text is as version {version} writes it")), "{said}");
-        assert!(said.ends_with("in effect when it was given is not kept"), "{said}");
+        assert!(said.ends_with("in effect when it was given is not recorded"), "{said}");
     }
 }
 

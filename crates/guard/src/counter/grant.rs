@@ -49,6 +49,9 @@ impl Guarded {
     pub(super) fn take_up(&self, row: Row) -> Grant {
         let grant = Grant::of(row);
         let mut state = self.state();
+        if state.grant().is_some_and(|held| held.row.epoch != grant.row.epoch) {
+            state.lay_down(CounterState::Closed);
+        }
         let seen = state.seen.max(grant.row.seen);
         // R18
         let floor = if self.shared.rules.keep(Rule::OrderAtFirstTouch) { seen } else { state.order.floor() };

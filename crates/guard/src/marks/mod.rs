@@ -9,7 +9,9 @@ use std::{
     time::Duration,
 };
 
-use sequent_core::{Era, ErrorKind, Event, Events, InstanceId, Mark, MarkPlace, SlotIndex, SourceError};
+use sequent_core::{
+    DurabilityClass, Era, ErrorKind, Event, Events, InstanceId, Mark, MarkPlace, SlotIndex, SourceError,
+};
 use tokio::{task::JoinSet, time::timeout};
 
 use crate::shard::Shard;
@@ -20,6 +22,9 @@ use placement::covers;
 
 /// After this time without an answer, further shards are asked in parallel.
 const SLOW_BEARER: Duration = Duration::from_millis(200);
+
+/// The least number of shards of which one alone witnesses dense numbers.
+const WITNESSES_MIN: usize = 2;
 
 /// The places for marks: the shards, durable ones first, and the server's data directory.
 pub(crate) struct Marks {
@@ -117,20 +122,24 @@ impl Marks {
     }
 
     /// Marks `version`, whose dense numbers leave on the strength of it, on a store. The data directory takes it with the next
-    /// [`spread`](Self::spread), since its file costs several times what a store's mark costs; in a ring without stores, and if no
-    /// store takes it, at once.
+    /// [`spread`](Self::spread), since its file costs several times what a store's mark costs. It takes it at once if a single
+    /// shard, which may be on the ledger's server, or no durable one has it.
     ///
     /// # Errors
     ///
     /// `LedgerBehind` if the data directory finds that it was copied.
     pub(crate) async fn witness(&self, version: u64) -> Result<bool, SourceError> {
-        if self.elsewhere(version, &BTreeSet::new()).await {
+        if self.shards.len() < WITNESSES_MIN {
+            return self.leave(version, &BTreeSet::new()).await;
+        }
+        let elsewhere = self.elsewhere(version, &BTreeSet::new()).await;
+        if elsewhere && self.is_borne_durably() {
             self.home_due.fetch_max(version, Ordering::Relaxed);
             self.tell(version, true, self.borne.home.load(Ordering::Relaxed));
             return Ok(true);
         }
         let at_home = self.at_home(version).await?.is_some();
-        Ok(self.judge(version, false, at_home))
+        Ok(self.judge(version, elsewhere, at_home))
     }
 
     /// Whether `version` is marked on the stores of other slots than `slots`, after it was tried where it is not.
@@ -140,10 +149,19 @@ impl Marks {
         }
         let borne = self.leave_on(version, slots, self.candidates(slots)).await;
         let covered = covers(&borne, slots);
-        if covered {
-            *self.left() = (version, borne);
+        let mut left = self.left();
+        // A slow mark may come after a later version's.
+        if covered && version >= left.0 {
+            *left = (version, borne);
         }
         covered
+    }
+
+    /// Whether a durable store has the version marked last.
+    fn is_borne_durably(&self) -> bool {
+        let left = self.left();
+        let durable = |shard: &&Arc<Shard>| shard.class() == DurabilityClass::Durable;
+        self.shards.iter().filter(durable).any(|shard| left.1.contains(&shard.slot()))
     }
 
     /// Reports what took `version`, and decides whether that is enough.
@@ -209,7 +227,10 @@ impl Marks {
         let due = self.home_due.load(Ordering::Relaxed);
         if due > 0 {
             let at_home = self.at_home(due).await?.is_some();
-            self.tell(due, self.borne.elsewhere.load(Ordering::Relaxed), at_home);
+            // Stores have that version.
+            if self.borne.home.swap(at_home, Ordering::Relaxed) && !at_home {
+                self.events.emit(Event::Unmarked { version: due, elsewhere: true, home: false });
+            }
         }
         let (version, borne) = self.left().clone();
         let lacks = |shard: &&Arc<Shard>| shard.is_admitted() && !borne.contains(&shard.slot());

@@ -10,11 +10,21 @@ use crate::harness::{When, World, counter, key};
 /// A ledger that has lost a raise which it acknowledged, unnoticed: its row is of another epoch, which begins below what was given.
 #[tokio::test(start_paused = true)]
 async fn a_report_above_where_the_next_epoch_began_is_told_and_the_next_begins_above_it() {
+    for was_reported in [false, true] {
+        told_once_and_stepped_over(was_reported).await;
+    }
+}
+
+async fn told_once_and_stepped_over(was_reported: bool) {
     let world = World::new(2).tolerant();
     let (server, other) = (world.open("server").await, world.open("other").await);
     server.take_to(0, 5).await;
     server.heartbeat().await;
     let given = server.take_to(0, 40).await;
+    if was_reported {
+        // The ledger loses that it heard of it, too.
+        server.heartbeat().await;
+    }
     // As replication would that broke: no version tells, no run of the ledger ended.
     assert!(world.ledger.set_ceiling(&counter(0), 20) && world.ledger.set_seen(&counter(0), 5));
     assert!(world.stores[0].delete(&key()));
@@ -23,6 +33,10 @@ async fn a_report_above_where_the_next_epoch_began_is_told_and_the_next_begins_a
     let base = other.take(0, 1).await.unwrap()[0];
     assert!(base <= given, "{base} was given twice, which nothing could prevent any more");
     server.heartbeat().await;
+    if was_reported {
+        // The first tells of the other epoch, the second what was given under the one before.
+        server.heartbeat().await;
+    }
     let told = |event: &Event| matches!(event, Event::GivenAbove { slot: 0, given: highest, .. } if *highest == given);
     assert_eq!(server.count(told), 1, "{:?}", server.events());
     assert!(world.row(0).base >= given, "{:?}", world.row(0));

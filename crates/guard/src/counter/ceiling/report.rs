@@ -60,12 +60,11 @@ impl State {
         }
     }
 
-    /// Drops the grant, if there is one: nothing leaves under it any more.
+    /// Drops the grant, if there is one: nothing leaves under it any more. What was given under it is reported once more, even if
+    /// that was acknowledged: the ledger that acknowledged it may have lost it since.
     pub(in crate::counter) fn lay_down(&mut self, next: CounterState) {
         let Some(epoch) = self.grant().map(|grant| grant.row.epoch) else { return };
-        if self.seen > self.reported {
-            self.former = Some(FormerEpoch { epoch, seen: self.seen });
-        }
+        self.former = Some(FormerEpoch { epoch, seen: self.seen });
         self.enter(next);
     }
 }
@@ -160,6 +159,10 @@ impl Guarded {
         }
         let Raised::Held { ceiling, seen } = answer else {
             state.lay_down(CounterState::Closed);
+            if matches!(answer, Raised::Ended { begun_at: Some(_) }) {
+                // Judged above.
+                state.former = None;
+            }
             return;
         };
         if *seen > asked.seen && state.doubts(*seen) {
