@@ -1,7 +1,7 @@
 //! `sequent doctor`: an examination of the ledger and every store, beside running servers. Nothing is
 //! changed.
 //!
-//! Reading order: [`findings`] (the table of all findings), `report` (the output), `collect` (how places are
+//! Reading order: `findings` (the table of all findings), `report` (the output), `collect` (how places are
 //! examined), `facts`, `clocks`, `ring`, `version`, `ledger_notes`, `resize_in_progress` (what the results
 //! mean), `counters`; then [`examine`], which combines them in `examined`.
 
