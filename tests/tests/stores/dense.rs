@@ -173,16 +173,16 @@ async fn set_back_by_hand(ledger: &MariaDb, server: &Server, http: &mut Http, mu
     set(last - 2).await;
     refuses(http).await;
     // The log comes through a pipe, and an answer may be here before its line.
-    let is_told = async || server.log().contains("a dense counter is behind");
+    let is_told = async || server.log().contains("dense counter went back");
     crate::load::until("the log tells of the counter", is_told).await;
     let log = server.log();
-    assert_eq!(log.matches("a dense counter is behind").count(), 1, "told once: {log}");
+    assert_eq!(log.matches("dense counter went back").count(), 1, "told once: {log}");
     assert!(log.contains(&format!("given={last} found={}", last - 2)), "{log}");
     let look = server.look().await;
     assert_eq!(look.at("sequent_guard_violations_total{kind=\"dense_back\"}"), 1, "{log}");
     assert_eq!(look.sum("sequent_ledger_behind"), 0, "the others go on");
     assert!(
-        server.ask("/v1/status").await.contains("numbers of the dense counter invoice"),
+        server.ask("/v1/status").await.contains("dense_behind"),
         "status says it"
     );
     set(last).await;

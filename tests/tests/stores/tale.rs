@@ -21,7 +21,7 @@ pub(crate) const REBORN: Tale = Tale {
     name: "store_instance_changed",
     line: "store has another instance id",
     metric: "sequent_instance_changes_total",
-    labels: "of=\"store\",",
+    labels: ",of=\"store\"",
     by_all: true,
 };
 
@@ -69,7 +69,7 @@ impl Tale {
 
     async fn counted(self, server: &Server, slot: usize) -> u64 {
         let Self { metric, labels, .. } = self;
-        server.look().await.at(&format!("{metric}{{{labels}slot=\"{slot}\"}}"))
+        server.look().await.at(&format!("{metric}{{slot=\"{slot}\"{labels}}}"))
     }
 
     /// How many lines of a log have it.
