@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 
 const HELP: &str = "\
 Dense numbers: two MariaDB servers (Debian: mariadb-server) on free ports with data of their own, gone afterwards: one has the ledger,
-the other the ring's shard, on which each write is witnessed before its numbers leave.
+the other the ring's two shards, on which each write is witnessed before its numbers leave.
 
   cargo bench -p sequent-benches --bench dense                          S13
   cargo bench -p sequent-benches --bench dense -- --keys 64             S13, a sequence for each caller
@@ -92,7 +92,7 @@ impl Plan {
             server.sql(&format!("INSERT INTO dense_bare.cells VALUES ('invoice{key}', 0)")).await;
         }
         let shard = MariaDb::start_with(&SETTINGS).await;
-        shard.sql("CREATE DATABASE dense_shard").await;
+        shard.sql("CREATE DATABASE dense_shard; CREATE DATABASE dense_other").await;
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
         let engine = self.engine(&server, &shard, folder.path()).await?;
         let mut bare = Vec::new();
@@ -171,7 +171,7 @@ impl Plan {
         Ok((rate(given, SystemClock.now().saturating_duration_since(begun)), conns))
     }
 
-    /// An engine with one server as its shard, and the other as its ledger.
+    /// An engine with its shards on one server, and its ledger on the other.
     async fn engine(
         &self,
         server: &MariaDb,
@@ -179,9 +179,11 @@ impl Plan {
         folder: &std::path::Path,
     ) -> Result<Engine, String> {
         let mut text = format!(
-            "cluster = \"bench\"\n[ring]\nshard_bits = 0\nmemory_bits = 0\n[limits]\ndeadline_ms = 30000\n\
-             [[shard]]\nslot = 0\nstore = \"mysql-row\"\nurl = \"{}\"\n[ledger]\nstore = \"mysql\"\nurl = \"{}\"\n",
+            "cluster = \"bench\"\n[ring]\nshard_bits = 1\nmemory_bits = 0\n[limits]\ndeadline_ms = 30000\n\
+             [[shard]]\nslot = 0\nstore = \"mysql-row\"\nurl = \"{}\"\n\
+             [[shard]]\nslot = 1\nstore = \"mysql-row\"\nurl = \"{}\"\n[ledger]\nstore = \"mysql\"\nurl = \"{}\"\n",
             url(shard, "dense_shard"),
+            url(shard, "dense_other"),
             url(server, "dense_ledger"),
         );
         for key in 0..self.keys {

@@ -181,10 +181,7 @@ async fn set_back_by_hand(ledger: &MariaDb, server: &Server, http: &mut Http, mu
     let look = server.look().await;
     assert_eq!(look.at("sequent_guard_violations_total{kind=\"dense_back\"}"), 1, "{log}");
     assert_eq!(look.sum("sequent_ledger_behind"), 0, "the others go on");
-    assert!(
-        server.ask("/v1/status").await.contains("dense_behind"),
-        "status says it"
-    );
+    assert!(server.ask("/v1/status").await.contains("dense_behind"), "status says it");
     set(last).await;
     asks(http, 3, &mut last).await;
 }
