@@ -103,6 +103,15 @@ async fn the_data_directory_takes_the_mark_with_the_next_heartbeat_and_at_a_clea
     assert_eq!(world.home.held(), version());
 }
 
+/// The one shard may be on the ledger's own server.
+#[tokio::test(start_paused = true)]
+async fn in_a_ring_of_one_shard_the_data_directory_takes_the_mark_before_the_numbers_leave() {
+    let world = World::new(1);
+    let server = world.open("server").await;
+    count(&server, 1).await.unwrap();
+    assert_eq!(world.home.held(), world.ledger.snapshot().version());
+}
+
 #[tokio::test(start_paused = true)]
 async fn numbers_whose_mark_no_store_takes_are_given_to_nobody_and_use_up_no_more() {
     let world = World::new(2);
