@@ -1,6 +1,6 @@
 //! What a child process serves: Sequent in memory, an empty tonic echo, or an axum handler that does nothing.
 
-use std::{fmt::Write, net::SocketAddr};
+use std::{fmt::Write, net::SocketAddr, sync::Arc};
 
 use axum::{Router, routing::post};
 use sequent_engine::{
@@ -11,7 +11,7 @@ use sequent_proto::v1::{
     LeaseRequest, LeaseResponse, NextRequest, NextResponse,
     sequences_server::{Sequences, SequencesServer},
 };
-use sequent_server::{Listeners, Recorder, RuntimeLimits, ServerOptions};
+use sequent_server::{Auth, Listeners, Recorder, RuntimeLimits, ServerOptions};
 use tokio::net::TcpListener;
 use tonic::{Request, Response, Status, transport::server::TcpIncoming};
 
@@ -71,10 +71,12 @@ async fn sequent() -> Result<(), String> {
     let sources = Sources::embedded(place.path().join("data")).file(file);
     let config = Config::load(&sources).map_err(|faults| faults.to_string())?;
     let (recorder, limits) = (Recorder::install(), RuntimeLimits::new(&config.limits));
-    let engine = Engine::open(config, Options::default()).await.map_err(|error| error.to_string())?;
+    let opened = Engine::open(config.clone(), Options::default()).await;
+    let engine = opened.map_err(|error| error.to_string())?;
+    let auth = Auth::new(&config, Arc::clone(engine.clock()));
     let ((grpc, grpc_at), (http, http_at), (admin, admin_at)) = (bind().await?, bind().await?, bind().await?);
     say(&[grpc_at, http_at, admin_at]);
-    let serving = ServerOptions { engine, limits, recorder, identity: None };
+    let serving = ServerOptions { engine, limits, auth, recorder, identity: None };
     let ended = sequent_server::run(Listeners { grpc, http, admin }, serving, std::future::pending()).await;
     ended.map(drop).map_err(|error| error.to_string())
 }

@@ -1,9 +1,18 @@
 //! Client of a server's admin listener: the server's view of its ring.
 
-use std::time::Duration;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use http_body_util::{BodyExt, Empty, Limited};
-use hyper::{Request, body::Bytes, client::conn::http1};
+use hyper::{
+    Request, StatusCode,
+    body::Bytes,
+    client::conn::http1,
+    header::{AUTHORIZATION, HeaderValue},
+};
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::{net::TcpStream, time::timeout};
@@ -18,7 +27,10 @@ const ANSWER_BYTES_MAX: usize = 16 << 20;
 
 /// An admin listener.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Admin(String);
+pub(crate) struct Admin {
+    address: String,
+    token_file: Option<PathBuf>,
+}
 
 impl Admin {
     /// At `host:port`, with or without `http://` in front.
@@ -26,14 +38,28 @@ impl Admin {
         let authority = text.strip_prefix("http://").unwrap_or(text).trim_end_matches('/');
         let known: Option<hyper::http::uri::Authority> = authority.parse().ok();
         match known.filter(|known| known.port_u16().is_some() && !known.as_str().contains('@')) {
-            Some(known) => Ok(Self(known.to_string())),
+            Some(known) => Ok(Self { address: known.to_string(), token_file: None }),
             None => Err(Failure::argument(field, text, "http://HOST:PORT of an admin listener is expected")),
         }
     }
 
     /// The address.
     pub(crate) fn address(&self) -> &str {
-        &self.0
+        &self.address
+    }
+
+    /// The same listener, asked with the token in a file.
+    pub(crate) fn with_token_of(self, token_file: Option<&Path>) -> Self {
+        Self { token_file: token_file.map(Path::to_owned), ..self }
+    }
+
+    /// The header with the token.
+    fn authorization(&self) -> Result<Option<HeaderValue>, String> {
+        let Some(path) = &self.token_file else { return Ok(None) };
+        let wrong = |why: &str| format!("--token-file is {}: {why}", path.display());
+        let text = fs::read_to_string(path).map_err(|error| wrong(&format!("it can't be read: {error}")))?;
+        let header = HeaderValue::try_from(format!("Bearer {}", text.trim()));
+        header.map(Some).map_err(|_| wrong("one token is expected in it"))
     }
 
     /// The present answer of `/v1/status`, or the reason why there is none.
@@ -45,13 +71,21 @@ impl Admin {
     }
 
     async fn asked(&self) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
-        let socket = TcpStream::connect(&self.0).await?;
+        let socket = TcpStream::connect(&self.address).await?;
         let (mut sender, connection) = http1::handshake(TokioIo::new(socket)).await?;
-        let request = Request::get("/v1/status").header("host", &self.0).body(Empty::<Bytes>::new())?;
+        let request = Request::get("/v1/status").header("host", &self.address);
+        let request = match self.authorization()? {
+            Some(token) => request.header(AUTHORIZATION, token),
+            None => request,
+        };
+        let request = request.body(Empty::<Bytes>::new())?;
         let talk = async {
             let response = sender.send_request(request).await?;
             let status = response.status();
             let body = Limited::new(response.into_body(), ANSWER_BYTES_MAX).collect().await?.to_bytes();
+            if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+                return Err(refused(&body).into());
+            }
             if !status.is_success() {
                 return Err(format!("it answers {status}: no admin listener of a server?").into());
             }
@@ -62,6 +96,14 @@ impl Admin {
             Err(error) = connection => Err(error.into()),
         }
     }
+}
+
+/// The text of a refusal.
+fn refused(body: &[u8]) -> String {
+    let problem: Value = serde_json::from_slice(body).unwrap_or_default();
+    let (reason, detail) = (problem["reason"].as_str(), problem["detail"].as_str());
+    let detail = detail.unwrap_or("it refuses this caller");
+    format!("{}: {detail} (--token-file)", reason.unwrap_or("UNAUTHENTICATED"))
 }
 
 #[cfg(test)]

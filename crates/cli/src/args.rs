@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::{
     commands::{
         advance, bench, completions, config, define, dev, doctor, drain, evict, explain, list, man, next,
-        parse, preview, recover, rescue, resize, serve, shards, show,
+        parse, preview, recover, rescue, resize, serve, shards, show, token,
     },
     logging::LogFormat,
 };
@@ -65,6 +65,9 @@ pub(crate) struct Globals {
     /// Set one key of the configuration, over environment and file
     #[arg(long, global = true, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
+    /// File with the token that is sent to servers; a token itself is never an argument
+    #[arg(long, global = true, value_name = "FILE", env = "SEQUENT_TOKEN_FILE", hide_env_values = true)]
+    pub(crate) token_file: Option<PathBuf>,
     /// Print JSON: results on standard output, errors on standard error
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -98,6 +101,7 @@ pub(crate) enum Command {
     Preview(preview::Preview),
     Parse(parse::Parse),
     Config(config::Config),
+    Token(token::Token),
     Bench(bench::Bench),
     Completions(completions::Completions),
     Man(man::Man),

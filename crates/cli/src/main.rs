@@ -79,6 +79,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),
         Command::Config(command) => command.run(&cluster),
+        Command::Token(command) => command.run(&cluster),
         Command::Bench(command) => command.run(&cluster),
         Command::Serve(command) => {
             let served = long(command.run(&cluster));

@@ -2,11 +2,12 @@
 
 use std::{
     collections::BTreeSet,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Once},
 };
 
 use sequent_admin::{Admin, NamedLoss};
+use sequent_client::{Client, ClientBuilder};
 use sequent_core::{NameError, SequenceName, SlotIndex, ledger::Loss};
 use sequent_engine::{
     CreatePolicy, Engine, Options, Pace,
@@ -24,9 +25,12 @@ const EMBEDDED: &str = "SEQUENT_EMBEDDED";
 /// The variable with the servers that commands ask if they can.
 const SERVER: &str = "SEQUENT_SERVER";
 
+/// The variable with the file of the token that is sent to servers.
+const TOKEN_FILE: &str = "SEQUENT_TOKEN_FILE";
+
 /// Variables that commands read themselves, none of them a key of the configuration.
 const RESERVED: &[&str] =
-    &["SEQUENT_CONFIG", "SEQUENT_DATA", EMBEDDED, "SEQUENT_LOG", "SEQUENT_LOG_FORMAT", SERVER];
+    &["SEQUENT_CONFIG", "SEQUENT_DATA", EMBEDDED, "SEQUENT_LOG", "SEQUENT_LOG_FORMAT", SERVER, TOKEN_FILE];
 
 /// The global flags, before anything is read or opened.
 pub(crate) struct Cluster {
@@ -59,6 +63,20 @@ impl Cluster {
     /// The configuration file, if one was named.
     pub(crate) fn file(&self) -> Option<&PathBuf> {
         self.globals.config.as_ref()
+    }
+
+    /// The file with the token that is sent to servers, if one was named.
+    pub(crate) fn token_file(&self) -> Option<&Path> {
+        self.globals.token_file.as_deref().filter(|path| !path.as_os_str().is_empty())
+    }
+
+    /// A client of servers, with this cluster's token.
+    pub(crate) fn client(&self) -> ClientBuilder {
+        let client = Client::builder();
+        match self.token_file() {
+            Some(path) => client.token_file(path),
+            None => client,
+        }
     }
 
     /// Whether the caller configured anything: a file, or keys.

@@ -86,11 +86,11 @@ impl Where {
 
 impl Servers {
     /// A client of these servers, one of which must answer. `None` if there are none.
-    pub(crate) async fn connect(&self) -> Result<Option<Client>, Failure> {
+    pub(crate) async fn connect(&self, cluster: &Cluster) -> Result<Option<Client>, Failure> {
         let (settings, urls) = match self {
             Self::None => return Ok(None),
-            Self::Named(urls) => (Client::builder(), urls),
-            Self::Found { urls, identity } => (Client::builder().identity(identity), urls),
+            Self::Named(urls) => (cluster.client(), urls),
+            Self::Found { urls, identity } => (cluster.client().identity(identity), urls),
         };
         Ok(Some(settings.connect(urls).await?))
     }

@@ -36,7 +36,9 @@ pub(crate) struct Said {
 impl Servers {
     /// The servers to ask. Touches nothing.
     pub(crate) fn of(cluster: &Cluster, named: Option<&str>) -> Result<Self, Failure> {
-        Self::of_config(&cluster.config()?, named)
+        let servers = Self::of_config(&cluster.config()?, named)?;
+        let with_token = |admin: Admin| admin.with_token_of(cluster.token_file());
+        Ok(Self { admins: servers.admins.into_iter().map(with_token).collect(), ..servers })
     }
 
     fn of_config(config: &Config, named: Option<&str>) -> Result<Self, Failure> {

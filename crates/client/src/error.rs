@@ -13,8 +13,10 @@ pub enum ErrorKind {
     InvalidArgument,
     /// The sequence does not exist.
     NotFound,
-    /// The caller is not authenticated or not permitted.
-    Denied,
+    /// The servers do not know who the caller is: it has no token, a wrong one, or one that has expired.
+    Unauthenticated,
+    /// The caller may not do this.
+    PermissionDenied,
     /// A quota of the caller or of the server is used up for now.
     QuotaExceeded,
     /// The sequence has reached its end.
@@ -52,8 +54,8 @@ const OTHER: &str = "other";
 const REASONS: [(&str, ErrorKind, bool); 17] = [
     (INVALID_ARGUMENT, ErrorKind::InvalidArgument, false),
     ("SEQUENCE_NOT_FOUND", ErrorKind::NotFound, false),
-    ("UNAUTHENTICATED", ErrorKind::Denied, false),
-    ("PERMISSION_DENIED", ErrorKind::Denied, false),
+    ("UNAUTHENTICATED", ErrorKind::Unauthenticated, false),
+    ("PERMISSION_DENIED", ErrorKind::PermissionDenied, false),
     ("QUOTA_EXCEEDED", ErrorKind::QuotaExceeded, true),
     ("SEQUENCE_EXHAUSTED", ErrorKind::Exhausted, false),
     ("NO_SHARD_AVAILABLE", ErrorKind::Unavailable, true),

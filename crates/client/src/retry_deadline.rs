@@ -49,6 +49,9 @@ impl<'a> RetryDeadline<'a> {
             return Err(self.cause.take().unwrap_or(error));
         }
         let pause = self.pause.mul_f64(0.5 + self.entropy.fraction() / 2.0);
+        // Before a quota has recovered, an attempt would be refused again.
+        let asked = error.retry_after().filter(|_| error.kind() == ErrorKind::QuotaExceeded);
+        let pause = asked.map_or(pause, |asked| pause.max(asked));
         if !error.is_retryable() || left <= pause {
             return Err(error);
         }

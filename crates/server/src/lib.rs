@@ -6,6 +6,7 @@
 //! | `service` | what gRPC and HTTP call: numbers, definitions, request ids |
 //! | `error` | the error of every API, as a gRPC status and as an HTTP problem document |
 //! | `grpc`, `http` | one module per protocol: the measured `fast_path` of `Next`, and an axum router behind it |
+//! | `auth` | who may ask for what: principals, their verbs and quotas; called by every API |
 //! | `admin` | an axum router: health, metrics, status and the console |
 //! | `connection` | the accept loop, and one connection from its first byte to its close |
 //! | `limits` | every limit with its number, and the quotas that enforce them |
@@ -17,6 +18,7 @@
 //! This crate knows no stores, rings or queues: all numbers come from an [`Engine`](sequent_engine::Engine).
 
 mod admin;
+mod auth;
 mod connection;
 mod error;
 mod grpc;
@@ -27,6 +29,7 @@ mod service;
 mod shutdown;
 mod telemetry;
 
+pub use auth::{Auth, Token};
 pub use connection::accept::Listeners;
 pub use limits::fd_budget::FdBudget;
 pub use limits::runtime_limits::{ConfigChange, RuntimeLimits};

@@ -8,7 +8,8 @@ use tokio::time::{sleep, timeout};
 use tonic_health::{ServingStatus, server::HealthReporter};
 
 use crate::{
-    admin::{self, Admin},
+    admin::{self, Admin, AdminService},
+    auth::Auth,
     connection::{
         Protocol,
         accept::{ADMIN_GRACE, ListenerOptions, Listeners, accept},
@@ -30,6 +31,8 @@ pub struct ServerOptions {
     pub engine: Engine,
     /// Limits that may change while the server runs.
     pub limits: RuntimeLimits,
+    /// Principals that may change while the server runs.
+    pub auth: Auth,
     /// Recorder behind `/metrics`.
     pub recorder: Recorder,
     /// Identity of the cluster. A health check of `sequent.v1.Sequences/IDENTITY` succeeds only on a server of this
@@ -58,7 +61,7 @@ pub async fn run(
     serving: ServerOptions,
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<Drained> {
-    let ServerOptions { engine, limits, recorder, identity } = serving;
+    let ServerOptions { engine, limits, auth, recorder, identity } = serving;
     let identified = identity.map(|identity| format!("{SEQUENCES}/{identity}"));
     let services: Vec<&str> = ["", SEQUENCES].into_iter().chain(identified.as_deref()).collect();
     let service = NumberService::new(engine.clone(), limits.clone());
@@ -71,7 +74,7 @@ pub async fn run(
     let pending = PendingQuota::default();
     let http = HttpServer::new(service.clone());
     let drain = DrainState::new(limits.clone());
-    let admin = Admin::new(service, recorder.clone(), (phases.clone(), drain.clone()));
+    let admin = Admin::new(service, recorder.clone(), (phases.clone(), drain.clone()), auth.clone());
     let admin = TowerToHyperService::new(admin::router(admin));
     let ends = |name, protocol| {
         let (limits, phases) = (limits.clone(), phases.clone());
@@ -86,9 +89,12 @@ pub async fn run(
         }
     };
     let pending_shares = pending.clone();
-    let grpc = move || grpc.connection_service(pending_shares.connection_share());
+    let of_grpc = auth.clone();
+    let grpc =
+        move || grpc.connection_service(pending_shares.connection_share(), of_grpc.connection("grpc", None));
     let grpc = tokio::spawn(accept(listeners.grpc, grpc, ends("grpc", Protocol::Http2)));
-    let http = move || http.connection_service(pending.connection_share());
+    let of_http = auth.clone();
+    let http = move || http.connection_service(pending.connection_share(), of_http.connection("http", None));
     let http = tokio::spawn(accept(listeners.http, http, ends("http", Protocol::Http1(HEAD_TIMEOUT))));
     let last = ListenerOptions {
         // The admin listener stays until the engine is shut down, since that may take long.
@@ -97,9 +103,12 @@ pub async fn run(
         connections_max: RuntimeLimits::admin_connections_max,
         ..ends("admin", Protocol::Http1(ADMIN_HEAD_TIMEOUT))
     };
-    let admin = tokio::spawn(accept(listeners.admin, move || admin.clone(), last));
+    let of_admin = auth.clone();
+    let admin = move || AdminService::new(admin.clone(), of_admin.connection("admin", None));
+    let admin = tokio::spawn(accept(listeners.admin, admin, last));
     request_metrics::begin(&engine).await;
     let upkeep = tokio::spawn(recorder.upkeep());
+    let expiry = tokio::spawn(auth.watch_expiry());
 
     shutdown.await;
     tracing::info!("draining: no longer ready");
@@ -126,6 +135,7 @@ pub async fn run(
     phase.send_replace(Phase::Ended);
     let _late = timeout(ADMIN_GRACE, admin).await.is_err();
     upkeep.abort();
+    expiry.abort();
     let dropped = left.0.map_err(io::Error::other)? + left.1.map_err(io::Error::other)?;
     if dropped > 0 {
         tracing::warn!(

@@ -23,3 +23,4 @@ pub(crate) mod shards;
 pub(crate) mod show;
 mod slot_absence;
 mod slot_command;
+pub(crate) mod token;

@@ -2,7 +2,7 @@
 
 mod fd_limit;
 
-use std::{io, net::SocketAddr, path::PathBuf, time::SystemTime};
+use std::{io, net::SocketAddr, path::PathBuf, sync::Arc, time::SystemTime};
 
 use clap::Args;
 use sequent_core::{Clock, SystemClock};
@@ -10,7 +10,7 @@ use sequent_engine::{
     Engine, Pace,
     config::{Config, Place},
 };
-use sequent_server::{FdBudget, Listeners, Recorder, RuntimeLimits, ServerOptions, run};
+use sequent_server::{Auth, FdBudget, Listeners, Recorder, RuntimeLimits, ServerOptions, run};
 use tokio::{
     net::TcpListener,
     signal::unix::{Signal, SignalKind, signal},
@@ -59,6 +59,7 @@ pub(crate) async fn serve(cluster: &Cluster, config: Config, reloads: bool) -> R
     let (recorder, descriptors) = (Recorder::install(), FdBudget::raised());
     // The cluster is opened first, so that a refusal comes before a port opens.
     let engine = cluster.engine(config.clone(), Pace::Standing).await?;
+    let auth = Auth::new(&config, Arc::clone(engine.clock()));
     let limits = FdLimit::beside(&engine, descriptors).runtime_limits(&config.limits);
     let listeners = match bind(&config) {
         Ok(listeners) => listeners,
@@ -80,12 +81,13 @@ pub(crate) async fn serve(cluster: &Cluster, config: Config, reloads: bool) -> R
     let serving = ServerOptions {
         engine: engine.clone(),
         limits: limits.clone(),
+        auth: auth.clone(),
         recorder: recorder.clone(),
         identity,
     };
     let reloading = async {
         if reloads {
-            reload(cluster, config, (engine, limits, recorder), hangups).await;
+            reload(cluster, config, (engine, limits, auth, recorder), hangups).await;
         }
         std::future::pending::<()>().await;
     };
@@ -168,7 +170,7 @@ impl Signals {
 async fn reload(
     cluster: &Cluster,
     mut in_force: Config,
-    (engine, limits, recorder): (Engine, RuntimeLimits, Recorder),
+    (engine, limits, auth, recorder): (Engine, RuntimeLimits, Auth, Recorder),
     mut hangups: Signal,
 ) {
     let mut seen = cluster.file().and_then(stamp);
@@ -192,6 +194,7 @@ async fn reload(
         match taken_up.await {
             Ok(config) => {
                 recorder.reloaded(Some(SystemClock.wall_ms()));
+                auth.reload(&config);
                 say(&limits.reload(&in_force, &config));
                 in_force = config;
             }

@@ -48,6 +48,39 @@ fn http_reference() {
     follow("docs/reference/http.md", &[]);
 }
 
+/// By a shell, as its commands write files, and at a server on free ports.
+#[test]
+fn operating_tokens() {
+    const PAGE: &str = "docs/operating/tokens.md";
+    let place = Place::new();
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(PAGE)).unwrap();
+    let block = text.split_once("```toml\n").unwrap().1.split_once("```").unwrap().0;
+    place.write("sequent.toml", block);
+    let mut server = None;
+    for Shown { command, answer } in shown(PAGE) {
+        let mut command = command;
+        if command.contains("--server") {
+            let args = [&["serve", "--config", "sequent.toml"], &FREE[..], &PATIENT].concat();
+            let server = server.get_or_insert_with(|| Running::start(&place, &args));
+            command = command.replace("localhost:7420", &server.grpc);
+        }
+        let ran = place.shell(&command);
+        assert_eq!(ran.code, Some(0), "{command}: {ran:?}");
+        let said: Vec<&str> = ran.out.lines().collect();
+        assert_eq!(said.len(), answer.len(), "{command}: {said:#?}");
+        for (said, shown) in said.iter().zip(&answer) {
+            let (before, after) = shown.split_once('…').unwrap_or((shown, ""));
+            let fits = if shown.contains('…') {
+                said.starts_with(before) && said.ends_with(after)
+            } else {
+                said == shown
+            };
+            assert!(fits, "{command}: {said:?} is not {shown:?}");
+        }
+    }
+    assert!(server.is_some(), "the page asks no server");
+}
+
 /// Runs the commands of a page in their order, in a directory of their own.
 fn follow(page: &str, before: &[&[&str]]) {
     let place = Place::new();

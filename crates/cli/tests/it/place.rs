@@ -55,7 +55,11 @@ impl Place {
 
     /// The command, in this directory, deaf to the settings of whoever runs the tests.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_sequent"));
+        self.command_of(env!("CARGO_BIN_EXE_sequent"), args)
+    }
+
+    fn command_of(&self, program: &str, args: &[&str]) -> Command {
+        let mut command = Command::new(program);
         command.args(args).current_dir(self.dir.path()).stdin(Stdio::null());
         for (name, _) in
             std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("SEQUENT_"))
@@ -68,6 +72,14 @@ impl Place {
 
     pub(crate) fn run(&self, args: &[&str]) -> Ran {
         self.command(args).output().unwrap().into()
+    }
+
+    /// A line of a shell, in which `sequent` is the binary, in the same surroundings.
+    pub(crate) fn shell(&self, line: &str) -> Ran {
+        let folder = Path::new(env!("CARGO_BIN_EXE_sequent")).parent().unwrap();
+        let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+        let mut command = self.command_of("sh", &["-c", line]);
+        command.env("PATH", path).output().unwrap().into()
     }
 
     pub(crate) fn spawn(&self, args: &[&str]) -> Child {

@@ -127,7 +127,8 @@ pub(crate) fn put(address: &str, path: &str, body: &Value) -> Value {
     serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
 }
 
-fn said(address: &str, line: &str, body: &str) -> String {
+/// The whole answer to a request.
+pub(crate) fn said(address: &str, line: &str, body: &str) -> String {
     let mut socket = TcpStream::connect(address).unwrap();
     write!(socket, "{line}\r\nhost: x\r\nconnection: close\r\n\r\n{body}").unwrap();
     let mut answer = String::new();

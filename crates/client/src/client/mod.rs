@@ -209,10 +209,7 @@ impl Client {
         let mut environment = Environment::default();
         let transports: Vec<Arc<dyn Transport>> = match &servers {
             Servers::At(addresses) => {
-                let transport = |address: &Address| {
-                    GrpcTransport::new(address.clone(), options.connect_timeout, options.identity.clone())
-                        as Arc<_>
-                };
+                let transport = |address: &Address| GrpcTransport::new(address.clone(), &options) as Arc<_>;
                 addresses.iter().map(transport).collect()
             }
             Servers::InMemory(chaos_seed, templates) => vec![Memory::new(*chaos_seed, templates.clone())],

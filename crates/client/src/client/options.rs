@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use sequent_buffer::ReservoirConfig;
 use sequent_ha::RingConfig;
 
-use crate::error::Error;
+use crate::{error::Error, transport::token_file::TokenFile};
 
 /// Interval of the expiry thread. After a suspension, old numbers may leave for so long.
 pub(crate) const TICK: Duration = Duration::from_millis(100);
@@ -27,6 +27,7 @@ pub(crate) struct Options {
     pub(crate) lease_age_max: Duration,
     pub(crate) connect_timeout: Duration,
     pub(crate) identity: Option<Arc<str>>,
+    pub(crate) token: Option<Arc<TokenFile>>,
     pub(crate) reserve: Duration,
     pub(crate) at_risk_max: u64,
     pub(crate) health: RingConfig,
@@ -39,6 +40,7 @@ impl Default for Options {
             lease_age_max: Duration::from_secs(10),
             connect_timeout: Duration::from_millis(500),
             identity: None,
+            token: None,
             reserve: Duration::from_secs(2),
             at_risk_max: 100_000,
             health: RingConfig::default(),

@@ -144,7 +144,7 @@ async fn what_every_server_would_say_is_said_at_once() {
     for (reason, kind) in [
         ("SEQUENCE_NOT_FOUND", ErrorKind::NotFound),
         ("SEQUENCE_EXHAUSTED", ErrorKind::Exhausted),
-        ("PERMISSION_DENIED", ErrorKind::Denied),
+        ("PERMISSION_DENIED", ErrorKind::PermissionDenied),
     ] {
         bench.endpoints[0].act(Act::Refuse(reason));
         let begun = bench.clock.now();

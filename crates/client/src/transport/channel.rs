@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use http::{Request, Response, Uri};
+use http::{Request, Response, Uri, header};
 use hyper::{
     body::Incoming,
     client::conn::http2::{Builder, SendRequest},
@@ -28,8 +28,11 @@ use tonic_health::pb::{
 };
 
 use crate::{
-    client::address::Address,
-    transport::status::{foreign_status, is_graceful_goaway, with_grpc_status},
+    client::{address::Address, options::Options},
+    transport::{
+        status::{foreign_status, is_graceful_goaway, with_grpc_status},
+        token_file::TokenFile,
+    },
 };
 
 /// Service whose health is checked.
@@ -50,6 +53,7 @@ pub(super) struct ServerConnection {
     address: Address,
     connect_timeout: Duration,
     identity: Option<Arc<str>>,
+    token: Option<Arc<TokenFile>>,
     current: Mutex<Option<Connection>>,
     /// Held by the task that connects. Others wait for its connection.
     connecting: tokio::sync::Mutex<()>,
@@ -80,9 +84,16 @@ impl Connection {
 }
 
 impl ServerConnection {
-    pub(super) fn new(address: Address, connect_timeout: Duration, identity: Option<Arc<str>>) -> Arc<Self> {
+    pub(super) fn new(address: Address, options: &Options) -> Arc<Self> {
         let (current, connecting) = (Mutex::default(), tokio::sync::Mutex::default());
-        Arc::new(Self { address, connect_timeout, identity, current, connecting })
+        let Options { connect_timeout, identity, token, .. } = options;
+        let (connect_timeout, identity, token) = (*connect_timeout, identity.clone(), token.clone());
+        Arc::new(Self { address, connect_timeout, identity, token, current, connecting })
+    }
+
+    /// The token that requests are sent with.
+    pub(super) fn token(&self) -> Option<&Arc<TokenFile>> {
+        self.token.as_ref()
     }
 
     pub(super) fn address(&self) -> String {
@@ -96,11 +107,11 @@ impl ServerConnection {
     /// A channel on the current connection, or on a new one.
     pub(super) async fn channel(&self) -> Result<Channel, SourceError> {
         if let Some(connection) = self.usable() {
-            return Ok(Channel { connection });
+            return Ok(self.on(connection));
         }
         let _turn = self.connecting.lock().await;
         if let Some(connection) = self.usable() {
-            return Ok(Channel { connection });
+            return Ok(self.on(connection));
         }
         let connected = timeout(self.connect_timeout, self.connect_verified()).await;
         let connection = connected.unwrap_or_else(|_| {
@@ -108,7 +119,11 @@ impl ServerConnection {
             Err(SourceError::new(ErrorKind::Unavailable, text))
         })?;
         *self.current() = Some(connection.clone());
-        Ok(Channel { connection })
+        Ok(self.on(connection))
+    }
+
+    fn on(&self, connection: Connection) -> Channel {
+        Channel { connection, token: self.token.clone() }
     }
 
     fn usable(&self) -> Option<Connection> {
@@ -127,7 +142,7 @@ impl ServerConnection {
         let (sender, open) = self.connect().await?;
         let connection = Connection { sender, open, process: process::id(), abandoned, ended, answered };
         let Some(identity) = &self.identity else { return Ok(connection) };
-        let channel = Channel { connection: connection.clone() };
+        let channel = self.on(connection.clone());
         if is_serving(channel, self.origin(), format!("{SERVICE}/{identity}")).await? {
             return Ok(connection);
         }
@@ -191,6 +206,7 @@ impl Drop for RequestGuard {
 #[derive(Clone)]
 pub(super) struct Channel {
     connection: Connection,
+    token: Option<Arc<TokenFile>>,
 }
 
 impl Channel {
@@ -234,7 +250,10 @@ impl tower_service::Service<Request<Body>> for Channel {
         self.connection.sender.poll_ready(cx)
     }
 
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
+    fn call(&mut self, mut request: Request<Body>) -> Self::Future {
+        if let Some(token) = &self.token {
+            request.headers_mut().insert(header::AUTHORIZATION, token.header());
+        }
         let answer = self.connection.sender.send_request(request);
         Box::pin(async move { answer.await.map(with_grpc_status) })
     }

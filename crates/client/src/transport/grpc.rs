@@ -10,8 +10,9 @@ use crate::{
     client::{
         address::Address,
         definitions::{DefinitionsRequest, DefinitionsResponse},
+        options::Options,
     },
-    error::{Error, PROTOCOL},
+    error::{Error, ErrorKind as Kind, PROTOCOL},
     transport::{
         GrantResponse, NumberRequest, Refusal, TemplateData, TemplateSettings, Transport, Verb,
         channel::{Channel, SERVICE, ServerConnection, is_serving},
@@ -32,8 +33,8 @@ pub(crate) struct GrpcTransport {
 }
 
 impl GrpcTransport {
-    pub(crate) fn new(address: Address, connect_timeout: Duration, identity: Option<Arc<str>>) -> Arc<Self> {
-        Arc::new(Self { connection: ServerConnection::new(address, connect_timeout, identity) })
+    pub(crate) fn new(address: Address, options: &Options) -> Arc<Self> {
+        Arc::new(Self { connection: ServerConnection::new(address, options) })
     }
 
     /// Runs work on the current connection, and on a new one if the server closes that meanwhile. A graceful close is
@@ -42,8 +43,10 @@ impl GrpcTransport {
     where
         F: Future<Output = Result<T, Refusal>>,
     {
-        let mut tries = 0;
+        let (mut tries, mut was_refused) = (0, false);
+        let token = self.connection.token().inspect(|token| token.refresh());
         loop {
+            let sent = token.map(|token| token.header());
             let channel = self.connection.channel().await.map_err(Refusal::Fault)?;
             let outcome = tokio::select! {
                 outcome = work(channel.clone()) => outcome,
@@ -57,6 +60,14 @@ impl GrpcTransport {
             match outcome {
                 Err(Refusal::Fault(_))
                     if channel.was_closed() && channel.has_answered() && tries < TRIES_MAX => {}
+                Err(Refusal::Final(error)) if error.kind() == Kind::Unauthenticated && !was_refused => {
+                    // The token may have been rotated: another one in the file is tried, once.
+                    was_refused = true;
+                    let (Some(token), Some(sent)) = (token, &sent) else { return Err(Refusal::Final(error)) };
+                    if !token.read_after_refusal_of(sent).await {
+                        return Err(Refusal::Final(error));
+                    }
+                }
                 outcome => return outcome,
             }
         }
@@ -227,8 +238,7 @@ mod tests {
         });
         let transport = GrpcTransport::new(
             crate::client::address::parse(&address).unwrap().remove(0),
-            Duration::from_secs(1),
-            None,
+            &Options { connect_timeout: Duration::from_secs(1), ..Options::default() },
         );
         let (started, tries) = (SystemClock.now(), AtomicU32::new(0));
         let answer = transport.with_channel(|channel| {

@@ -6,8 +6,8 @@ use globset::GlobSet;
 use sequent_core::{Layout, LayoutError, NameError, SequenceName};
 
 use super::{
-    Fault, Faults, LedgerSection, LimitsSection, ListenSection, Place, ReservoirSection, RingSection,
-    SequencePart, ShardPart, Shown, Sources, TracesSection,
+    AuthSection, Fault, Faults, LedgerSection, LimitsSection, ListenSection, Place, PrincipalPart,
+    ReservoirSection, RingSection, SequencePart, ShardPart, Shown, Sources, TracesSection,
     locations::{self, put_under},
     reading::{Document, Reader, Section},
     sections::{cluster::ClusterSection, obf_key, shard::Shards},
@@ -45,6 +45,10 @@ pub struct Config {
     pub sequences: Vec<SequencePart>,
     /// `[listen]`.
     pub listen: ListenSection,
+    /// `[auth]`.
+    pub auth: AuthSection,
+    /// `[[principal]]`.
+    pub principals: Vec<PrincipalPart>,
     /// `[traces]`.
     pub traces: TracesSection,
     shown: Vec<Shown>,
@@ -79,6 +83,12 @@ impl Config {
         obf_key::hold_all(&mut reader, &sources.data);
         let sequences = SequencePart::all(&mut reader, &stores::unused(parts));
         let listen = whole(&mut reader, "listen", ListenSection::read);
+        let auth = whole(&mut reader, "auth", AuthSection::read);
+        let before = reader.faults();
+        let principals = PrincipalPart::all(&mut reader);
+        if reader.faults() == before {
+            auth.check(&mut reader, &principals);
+        }
         let traces = whole(&mut reader, "traces", TracesSection::read);
         for (_, part) in shards.iter_mut().flatten() {
             put_under(&sources.data, &mut part.place);
@@ -102,6 +112,8 @@ impl Config {
             limits,
             sequences,
             listen,
+            auth,
+            principals,
             traces,
             shown,
             unread,

@@ -6,8 +6,9 @@ use sequent_backend::{kinds::Role, net::DRIVERS};
 use toml::Table;
 
 use super::{
-    LedgerSection, LimitsSection, ListenSection, Place, ReservoirSection, RingSection, Sources,
+    AuthSection, LedgerSection, LimitsSection, ListenSection, Place, ReservoirSection, RingSection, Sources,
     TracesSection,
+    auth::PrincipalSection,
     reading::{Document, Reader, Section, setting::About},
     sections::{
         cluster::ClusterSection, obf_key::ObfKeySection, place::PlaceSection, sequence::SequenceSection,
@@ -36,6 +37,8 @@ pub fn reference() -> String {
     add("`[reservoir]`", ReservoirSection::DOC, &[("", rows(ReservoirSection::read))]);
     add("`[limits]`", LimitsSection::DOC, &[("", rows(LimitsSection::read))]);
     add("`[listen]`", ListenSection::DOC, &[("", rows(ListenSection::read))]);
+    add("`[auth]`", AuthSection::DOC, &[("", rows(AuthSection::read))]);
+    add("`[[principal]]`", PrincipalSection::DOC, &[("", rows(PrincipalSection::read))]);
     add("`[traces]`", TracesSection::DOC, &[("", rows(TracesSection::read))]);
     add("`[[obf_key]]`", ObfKeySection::DOC, &[("", rows(ObfKeySection::read))]);
     add("`[[sequence]]`", SequenceSection::DOC, &[("", rows(SequenceSection::read))]);

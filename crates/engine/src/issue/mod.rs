@@ -112,6 +112,17 @@ impl Engine {
         self.0.entry(name).await.map(drop)
     }
 
+    /// Whether a request brings a key into use: its sequence is not known yet, or nobody uses its key on this server.
+    /// Takes nothing, and never waits. A request that can't be resolved brings none.
+    pub fn brings_a_key(&self, request: &NextRequest) -> bool {
+        if request.is_plain() && self.0.keys.get(request.name.as_str()).is_some() {
+            return false;
+        }
+        let Some(entry) = self.0.catalog.find(&request.name) else { return true };
+        let aim = self.0.aim(entry, request);
+        aim.is_ok_and(|aim| self.0.keys.get(aim.key.as_str()).is_none() && !self.0.dense.has(&aim.key))
+    }
+
     /// The key that a request of a known sequence resolves to, and the definition in effect. Takes nothing, and
     /// defines nothing.
     ///

@@ -229,6 +229,11 @@ impl Texts {
         self.key_check.is_some()
     }
 
+    /// Whether a key hides its numbers, or hid those of an earlier version.
+    pub(crate) fn has_hidden(&self) -> bool {
+        self.hides() || self.before.iter().any(|former| former.texts.hides())
+    }
+
     /// The renderer and parser of texts; `None` before [`proven`](Self::proven).
     pub fn format(&self) -> Option<&Format> {
         self.proven.0.as_ref()

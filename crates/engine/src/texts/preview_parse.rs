@@ -154,6 +154,18 @@ impl Engine {
         Ok(ParseReport { number, period, values: named(values), text })
     }
 
+    /// Whether a key hides the numbers of a sequence, or hid those of an earlier version. Its texts then show a number
+    /// to nobody who may not reveal it.
+    ///
+    /// # Errors
+    ///
+    /// `SEQUENCE_NOT_FOUND`; errors of the ledger.
+    pub async fn hides_numbers(&self, name: &SequenceName) -> Result<bool, EngineError> {
+        let body = self.body(&By::Sequence(name.clone())).await?;
+        let versions = body.earlier().map(|(_, body)| body).chain([&body]);
+        Ok(versions.filter_map(Body::texts).any(Texts::has_hidden))
+    }
+
     /// When a sequence's period begins, in the form in which a caller writes an instant. The period is named by its
     /// key, such as `20260401`.
     ///

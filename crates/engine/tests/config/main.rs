@@ -4,6 +4,7 @@
 
 mod page;
 mod places;
+mod principals;
 
 use std::{fs, path::Path};
 

@@ -1,5 +1,6 @@
 //! Admin listener: health, metrics, status and the console. It is read-only.
 
+mod connection;
 mod console;
 mod state;
 mod status;
@@ -13,7 +14,7 @@ use axum::{
     routing::get,
 };
 
-pub(crate) use crate::admin::state::Admin;
+pub(crate) use crate::admin::{connection::AdminService, state::Admin};
 use crate::{error::ApiError, telemetry::request_metrics};
 
 /// Content type of the Prometheus text format.
@@ -45,6 +46,7 @@ async fn readyz(State(admin): State<Admin>) -> (StatusCode, &'static str) {
 async fn metrics(State(admin): State<Admin>) -> impl IntoResponse {
     let engine = admin.service.engine();
     engine.measure().await;
+    admin.auth.measure();
     request_metrics::set_slots(engine);
     admin.drain.record_metrics(admin.service.now());
     request_metrics::set_ready(admin.is_ready(), admin.service.in_flight().count());

@@ -6,6 +6,7 @@ use sequent_engine::report::Status;
 use tokio::sync::Mutex;
 
 use crate::{
+    auth::Auth,
     limits::STATUS_MAX_AGE,
     service::NumberService,
     shutdown::{
@@ -25,6 +26,7 @@ pub(crate) struct Admin {
     pub(super) recorder: Recorder,
     pub(super) phases: PhaseWatch,
     pub(super) drain: DrainState,
+    pub(super) auth: Auth,
     /// The latest status. Its lock is held while a new one is read, so concurrent requests cause one read.
     snapshot: Arc<Mutex<Option<StatusSnapshot>>>,
 }
@@ -34,8 +36,9 @@ impl Admin {
         service: NumberService,
         recorder: Recorder,
         (phases, drain): (PhaseWatch, DrainState),
+        auth: Auth,
     ) -> Self {
-        Self { service, recorder, phases, drain, snapshot: Arc::default() }
+        Self { service, recorder, phases, drain, auth, snapshot: Arc::default() }
     }
 
     pub(super) fn is_ready(&self) -> bool {

@@ -15,6 +15,9 @@ use serde::Serialize;
 /// How long a client is told to wait before a retry.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
+/// Detail with the name of a principal.
+pub(crate) const PRINCIPAL: &str = "principal";
+
 /// Limit on the bytes of a caller's value in an error.
 const VALUE_SHOWN_MAX: usize = 128;
 
@@ -40,11 +43,23 @@ pub(crate) struct ApiError {
     slots: Vec<SlotCause>,
     /// HTTP status of a transport error, which the table of reasons does not have.
     status: Option<StatusCode>,
+    /// Facts for programs: `why`, `verb`, `sequence`, `principal`, `quota`, `limit`.
+    details: Vec<(&'static str, String)>,
+    /// When the same request may succeed, if that is known.
+    retry_after: Option<Duration>,
 }
 
 impl ApiError {
     pub(crate) fn new(reason: Reason, text: impl Into<String>) -> Self {
-        Self { reason, text: text.into(), fields: Vec::new(), slots: Vec::new(), status: None }
+        Self {
+            reason,
+            text: text.into(),
+            fields: Vec::new(),
+            slots: Vec::new(),
+            status: None,
+            details: Vec::new(),
+            retry_after: None,
+        }
     }
 
     /// A field out of bounds. No number was consumed.
@@ -63,6 +78,27 @@ impl ApiError {
         Self { status: Some(status), ..self }
     }
 
+    /// The same error with a fact for programs.
+    pub(crate) fn with_detail(mut self, key: &'static str, value: impl Into<String>) -> Self {
+        self.details.push((key, cut(&value.into(), VALUE_SHOWN_MAX)));
+        self
+    }
+
+    /// The same error with the time after which the same request may succeed.
+    pub(crate) fn with_retry_after(self, wait: Duration) -> Self {
+        Self { retry_after: Some(wait), ..self }
+    }
+
+    /// Whether a quota of the caller's principal is used up, and no bound of the server is reached.
+    pub(crate) fn is_quota_of_principal(&self) -> bool {
+        self.reason == Reason::QuotaExceeded && self.details.iter().any(|(key, _)| *key == PRINCIPAL)
+    }
+
+    /// How long to wait before a retry; `None` if it would fail again.
+    pub(crate) fn retry_after(&self) -> Option<Duration> {
+        self.reason.retry().is_retryable().then(|| self.retry_after.unwrap_or(RETRY_AFTER))
+    }
+
     /// No numbers within the deadline.
     pub(crate) fn late(name: &str) -> Self {
         Self::new(Reason::DeadlineExceeded, format!("no numbers of {name} came in time"))
@@ -77,7 +113,6 @@ impl ApiError {
     }
 
     /// The text of the error.
-    #[cfg(test)]
     pub(crate) fn text(&self) -> &str {
         &self.text
     }

@@ -1,13 +1,15 @@
 //! An error as an HTTP response with a problem document (RFC 9457).
 
+use std::{collections::BTreeMap, time::Duration};
+
 use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use sequent_engine::SlotCause;
+use sequent_engine::{Reason, SlotCause};
 use serde::Serialize;
 
-use crate::error::{ApiError, Field, RETRY_AFTER};
+use crate::error::{ApiError, Field};
 
 /// Problem document.
 #[derive(Serialize)]
@@ -23,6 +25,8 @@ struct Problem<'a> {
     slots: Vec<Slot>,
     #[serde(skip_serializing_if = "Option::is_none")]
     slots_more: Option<usize>,
+    #[serde(flatten)]
+    details: BTreeMap<&'static str, &'a str>,
 }
 
 #[derive(Serialize)]
@@ -53,6 +57,7 @@ impl IntoResponse for ApiError {
             errors: &self.fields,
             slots: listed.iter().map(slot).collect(),
             slots_more,
+            details: self.details.iter().map(|(key, value)| (*key, value.as_str())).collect(),
         };
         let body = serde_json::to_vec(&problem).unwrap_or_default();
         let fixed = [(header::CONTENT_TYPE, "application/problem+json"), (header::CACHE_CONTROL, "no-store")];
@@ -62,9 +67,17 @@ impl IntoResponse for ApiError {
         if matches!(status, StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT) {
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
-        if self.reason.retry().is_retryable() {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from(RETRY_AFTER.as_secs()));
+        if let Some(wait) = self.retry_after() {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(whole_seconds(wait)));
+        }
+        if self.reason == Reason::Unauthenticated {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         response
     }
+}
+
+/// The header has whole seconds: a caller that waits for so long has waited long enough.
+fn whole_seconds(wait: Duration) -> u64 {
+    wait.as_secs() + u64::from(wait.subsec_nanos() > 0)
 }

@@ -6,7 +6,7 @@ use sequent_engine::{Reason, SlotCause};
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt};
 
-use crate::error::{ApiError, RETRY_AFTER, cut};
+use crate::error::{ApiError, cut};
 
 /// Domain of the reasons in gRPC error details.
 const DOMAIN: &str = "sequent";
@@ -35,15 +35,17 @@ impl ApiError {
         };
         let mut slots: HashMap<String, String> = listed.iter().flat_map(of_slot).collect();
         slots.extend(more.map(|more| ("slots.more".to_owned(), more.to_string())));
+        slots.extend(self.details.iter().map(|(key, value)| ((*key).to_owned(), value.clone())));
         details.set_error_info(self.reason.as_str(), DOMAIN, slots);
+        let retry_after = self.retry_after();
         // All fields share the limit on the text.
         let each = STATUS_SHOWN_MAX / self.fields.len().clamp(1, STATUS_FIELDS_MAX);
         for field in self.fields.into_iter().take(STATUS_FIELDS_MAX) {
             let description = format!("is {:?}: {}", field.value, field.bound);
             details.add_bad_request_violation(field.field, cut(&description, each));
         }
-        if self.reason.retry().is_retryable() {
-            details.set_retry_info(Some(RETRY_AFTER));
+        if retry_after.is_some() {
+            details.set_retry_info(retry_after);
         }
         Status::with_error_details(code, cut(&self.text, STATUS_SHOWN_MAX), details)
     }

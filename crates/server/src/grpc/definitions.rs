@@ -8,8 +8,9 @@ use sequent_proto::v1::{self, parse_request, preview_request};
 use tonic::{Request, Response, Status, metadata::MetadataMap};
 
 use crate::{
+    auth::Caller,
     error::ApiError,
-    grpc::{sequences::values, timeout},
+    grpc::{connection::caller, sequences::values, timeout},
     service::{
         NumberService,
         definitions::{self, DefinitionInput, NumberInput, PreviewInput, Target},
@@ -31,7 +32,7 @@ impl Definitions {
     /// Runs a call within its caller's timeout, and counts its outcome.
     async fn answered<T>(
         &self,
-        metadata: &MetadataMap,
+        (metadata, caller): (&MetadataMap, &Caller),
         name: &str,
         work: impl Future<Output = Result<T, ApiError>>,
     ) -> Result<Response<T>, Status> {
@@ -47,6 +48,7 @@ impl Definitions {
         };
         let outcome = outcome.await;
         self.metrics.answered(&outcome, self.service.now().saturating_duration_since(began));
+        caller.count(outcome.as_ref().err().map(ApiError::reason), 0);
         outcome.map(Response::new).map_err(ApiError::into_status)
     }
 }
@@ -57,7 +59,8 @@ impl v1::definitions_server::Definitions for Definitions {
         &self,
         request: Request<v1::DefineRequest>,
     ) -> Result<Response<v1::DefineResponse>, Status> {
-        let (metadata, _, message) = request.into_parts();
+        let (metadata, extensions, message) = request.into_parts();
+        let caller = caller(&extensions)?;
         let (name, version) = (message.sequence, message.version);
         let effective = Some(message.effective).filter(|effective| !effective.is_empty());
         let input = || {
@@ -65,7 +68,7 @@ impl v1::definitions_server::Definitions for Definitions {
             Ok(DefinitionInput { version, effective, ..input })
         };
         let work = async {
-            let defined = definitions::define(&self.service, ("sequence", &name), input).await?;
+            let defined = definitions::define((&self.service, caller), ("sequence", &name), input).await?;
             Ok(v1::DefineResponse {
                 capacity: Some(sum(&defined.capacity)),
                 sequence: defined.sequence,
@@ -76,33 +79,36 @@ impl v1::definitions_server::Definitions for Definitions {
                 warnings: defined.warnings,
             })
         };
-        self.answered(&metadata, &name, work).await
+        self.answered((&metadata, caller), &name, work).await
     }
 
     async fn list(&self, request: Request<v1::ListRequest>) -> Result<Response<v1::ListResponse>, Status> {
-        let (metadata, _, message) = request.into_parts();
+        let (metadata, extensions, message) = request.into_parts();
+        let caller = caller(&extensions)?;
         let work = async {
-            let (sequences, more) = definitions::list(&self.service, &message.after).await?;
+            let (sequences, more) = definitions::list((&self.service, caller), &message.after).await?;
             Ok(v1::ListResponse { sequences: sequences.into_iter().map(shown).collect(), more })
         };
-        self.answered(&metadata, "", work).await
+        self.answered((&metadata, caller), "", work).await
     }
 
     async fn show(&self, request: Request<v1::ShowRequest>) -> Result<Response<v1::ShowResponse>, Status> {
-        let (metadata, _, message) = request.into_parts();
+        let (metadata, extensions, message) = request.into_parts();
+        let caller = caller(&extensions)?;
         let name = message.sequence;
         let work = async {
-            let report = definitions::show(&self.service, ("sequence", &name)).await?;
+            let report = definitions::show((&self.service, caller), ("sequence", &name)).await?;
             Ok(v1::ShowResponse { sequence: Some(shown(report.summary)), definition: report.definition })
         };
-        self.answered(&metadata, &name, work).await
+        self.answered((&metadata, caller), &name, work).await
     }
 
     async fn preview(
         &self,
         request: Request<v1::PreviewRequest>,
     ) -> Result<Response<v1::PreviewResponse>, Status> {
-        let (metadata, _, mut message) = request.into_parts();
+        let (metadata, extensions, mut message) = request.into_parts();
+        let caller = caller(&extensions)?;
         let with = values(&mut message.values);
         let work = async {
             let by = match message.by {
@@ -111,13 +117,14 @@ impl v1::definitions_server::Definitions for Definitions {
                 None => Target::from_parts(None, None),
             };
             if message.capacity_only {
-                let (capacity, warnings) = definitions::capacity(&self.service, by?, message.at).await?;
+                let (capacity, warnings) =
+                    definitions::capacity((&self.service, caller), by?, message.at).await?;
                 let capacity = Some(sum(&capacity));
                 return Ok(v1::PreviewResponse { capacity, warnings, ..v1::PreviewResponse::default() });
             }
             let number = number("number", message.number)?;
             let input = PreviewInput { by: by?, number, with, at: message.at };
-            let preview = definitions::preview(&self.service, input).await?;
+            let preview = definitions::preview((&self.service, caller), input).await?;
             Ok(v1::PreviewResponse {
                 text: preview.text,
                 number: narrowed(preview.number),
@@ -131,22 +138,23 @@ impl v1::definitions_server::Definitions for Definitions {
                 capacity: Some(sum(&preview.capacity)),
             })
         };
-        self.answered(&metadata, "", work).await
+        self.answered((&metadata, caller), "", work).await
     }
 
     async fn parse(&self, request: Request<v1::ParseRequest>) -> Result<Response<v1::ParseResponse>, Status> {
-        let (metadata, _, message) = request.into_parts();
+        let (metadata, extensions, message) = request.into_parts();
+        let caller = caller(&extensions)?;
         let work = async {
             let by = match message.by {
                 Some(parse_request::By::Sequence(name)) => Target::from_parts(Some(name), None),
                 Some(parse_request::By::Definition(given)) => Target::from_parts(None, Some(input(given)?)),
                 None => Target::from_parts(None, None),
             };
-            let parsed = definitions::parse(&self.service, by?, &message.text).await?;
+            let parsed = definitions::parse((&self.service, caller), by?, &message.text).await?;
             let (number, values) = (narrowed(parsed.number), named(parsed.values));
             Ok(v1::ParseResponse { number, period: parsed.period, values, text: parsed.text })
         };
-        self.answered(&metadata, "", work).await
+        self.answered((&metadata, caller), "", work).await
     }
 }
 

@@ -25,6 +25,7 @@ use tonic_health::server::HealthReporter;
 use tonic_reflection::server::Error as ReflectionError;
 
 use crate::{
+    auth::ConnectionAuth,
     grpc::{
         api::{Api, NEXT},
         body::ResponseBody,
@@ -61,9 +62,13 @@ impl GrpcServer {
     }
 
     /// The service of a new connection.
-    pub(crate) fn connection_service(&self, share: Arc<ConnectionShare>) -> GrpcService {
+    pub(crate) fn connection_service(
+        &self,
+        share: Arc<ConnectionShare>,
+        auth: Arc<ConnectionAuth>,
+    ) -> GrpcService {
         let (api, routes) = (Arc::clone(&self.api), self.routes.clone());
-        GrpcService(Arc::new(Connection { api, routes, share }))
+        GrpcService(Arc::new(Connection { api, routes, share, auth }))
     }
 }
 

@@ -9,7 +9,7 @@ use tonic::{Request, Response, Status};
 
 use crate::{
     error::ApiError,
-    grpc::{api::API_LABEL, timeout},
+    grpc::{api::API_LABEL, connection::caller, timeout},
     service::{NumberRequest, NumberService},
     telemetry::request_metrics::RequestMetrics,
 };
@@ -32,7 +32,7 @@ impl v1::sequences_server::Sequences for Sequences {
     async fn next(&self, request: Request<v1::NextRequest>) -> Result<Response<v1::NextResponse>, Status> {
         let timeout = timeout::from_metadata(request.metadata())
             .map_err(|error| self.next_metrics.refused(error).into_status())?;
-        let mut message = request.into_inner();
+        let (_, extensions, mut message) = request.into_parts();
         let values = values(&mut message.values);
         let request = NumberRequest {
             name: ("sequence", &message.sequence),
@@ -41,6 +41,7 @@ impl v1::sequences_server::Sequences for Sequences {
             values: &values,
             at: &message.at,
             above: message.above,
+            caller: caller(&extensions)?,
         };
         let given = self.service.next(request, &self.next_metrics).await.map_err(ApiError::into_status)?;
         let blocks = blocks(&given).map_err(ApiError::into_status)?;
@@ -52,7 +53,7 @@ impl v1::sequences_server::Sequences for Sequences {
     async fn lease(&self, request: Request<v1::LeaseRequest>) -> Result<Response<v1::LeaseResponse>, Status> {
         let timeout = timeout::from_metadata(request.metadata())
             .map_err(|error| self.lease_metrics.refused(error).into_status())?;
-        let mut message = request.into_inner();
+        let (_, extensions, mut message) = request.into_parts();
         let values = values(&mut message.values);
         let request = NumberRequest {
             name: ("sequence", &message.sequence),
@@ -61,6 +62,7 @@ impl v1::sequences_server::Sequences for Sequences {
             values: &values,
             at: &message.at,
             above: message.above,
+            caller: caller(&extensions)?,
         };
         let given = self.service.lease(request, &self.lease_metrics).await.map_err(ApiError::into_status)?;
         let blocks = blocks(&given).map_err(ApiError::into_status)?;

@@ -1,6 +1,7 @@
 //! State of the HTTP handlers.
 
 use crate::{
+    auth::Caller,
     error::ApiError,
     service::{NumberService, definitions::METHOD},
     telemetry::request_metrics::RequestMetrics,
@@ -23,11 +24,13 @@ impl Api {
     /// Runs a call that yields no numbers, and counts its outcome.
     pub(super) async fn counted<T>(
         &self,
+        caller: &Caller,
         call: impl Future<Output = Result<T, ApiError>>,
     ) -> Result<T, ApiError> {
         let began = self.service.now();
         let outcome = call.await;
         self.definitions_metrics.answered(&outcome, self.service.now().saturating_duration_since(began));
+        caller.count(outcome.as_ref().err().map(ApiError::reason), 0);
         outcome
     }
 }

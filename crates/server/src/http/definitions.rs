@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use axum::extract::{RawQuery, State};
+use axum::{
+    Extension,
+    extract::{RawQuery, State},
+};
 use bytes::Bytes;
 use http::Response;
 use http_body_util::Full;
@@ -10,6 +13,7 @@ use sequent_engine::{Values, report::SequenceSummary};
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    auth::Caller,
     error::ApiError,
     http::{
         api::Api,
@@ -53,37 +57,54 @@ struct ParseBody {
 }
 
 /// `GET /v1/sequences?after=NAME`.
-pub(super) async fn list(State(api): State<Arc<Api>>, RawQuery(query): RawQuery) -> JsonResult {
+pub(super) async fn list(
+    State(api): State<Arc<Api>>,
+    Extension(caller): Extension<Caller>,
+    RawQuery(query): RawQuery,
+) -> JsonResult {
     let call = async {
         let after = after(&query.unwrap_or_default())?;
-        let (sequences, more) = definitions::list(&api.service, &after).await?;
+        let (sequences, more) = definitions::list((&api.service, &caller), &after).await?;
         Ok(object(&serde_json::json!({ "sequences": sequences, "more": more })))
     };
-    api.counted(call).await
+    api.counted(&caller, call).await
 }
 
 /// `GET /v1/sequences/{name}`.
-pub(super) async fn show(State(api): State<Arc<Api>>, Name(name): Name) -> JsonResult {
+pub(super) async fn show(
+    State(api): State<Arc<Api>>,
+    Extension(caller): Extension<Caller>,
+    Name(name): Name,
+) -> JsonResult {
     let call = async {
-        let report = definitions::show(&api.service, ("name", &name)).await?;
+        let report = definitions::show((&api.service, &caller), ("name", &name)).await?;
         Ok(object(&ShowJson { summary: &report.summary, definition: &report.definition }))
     };
-    api.counted(call).await
+    api.counted(&caller, call).await
 }
 
 /// `PUT /v1/sequences/{name}`: defines the next version, or the version in the body.
-pub(super) async fn define(State(api): State<Arc<Api>>, Name(name): Name, body: RequestBody) -> JsonResult {
+pub(super) async fn define(
+    State(api): State<Arc<Api>>,
+    Extension(caller): Extension<Caller>,
+    Name(name): Name,
+    body: RequestBody,
+) -> JsonResult {
     let call = async {
         let body = body.read().await?;
         let input = || json::read(&body, "a JSON object with a definition is expected");
-        let defined = definitions::define(&api.service, ("name", &name), input).await?;
+        let defined = definitions::define((&api.service, &caller), ("name", &name), input).await?;
         Ok(object(&defined))
     };
-    api.counted(call).await
+    api.counted(&caller, call).await
 }
 
 /// `POST /v1/preview`.
-pub(super) async fn preview(State(api): State<Arc<Api>>, body: RequestBody) -> JsonResult {
+pub(super) async fn preview(
+    State(api): State<Arc<Api>>,
+    Extension(caller): Extension<Caller>,
+    body: RequestBody,
+) -> JsonResult {
     let call = async {
         let expected = "a JSON object with a sequence or a definition is expected";
         let asked: PreviewBody = json::read(&body.read().await?, expected)?;
@@ -91,21 +112,25 @@ pub(super) async fn preview(State(api): State<Arc<Api>>, body: RequestBody) -> J
         let by = Target::from_parts(asked.sequence, asked.definition)?;
         let at = asked.at.map(|at| instant(&at, &at)).transpose()?.unwrap_or_default();
         let input = PreviewInput { by, number: asked.number, with, at };
-        Ok(object(&definitions::preview(&api.service, input).await?))
+        Ok(object(&definitions::preview((&api.service, &caller), input).await?))
     };
-    api.counted(call).await
+    api.counted(&caller, call).await
 }
 
 /// `POST /v1/parse`.
-pub(super) async fn parse(State(api): State<Arc<Api>>, body: RequestBody) -> JsonResult {
+pub(super) async fn parse(
+    State(api): State<Arc<Api>>,
+    Extension(caller): Extension<Caller>,
+    body: RequestBody,
+) -> JsonResult {
     let call = async {
         let expected = "a JSON object with a text, and a sequence or a definition is expected";
         let asked: ParseBody = json::read(&body.read().await?, expected)?;
         let by = Target::from_parts(asked.sequence, asked.definition)?;
         let text = asked.text.ok_or_else(|| ApiError::field("text", "missing", "a text is expected"))?;
-        Ok(object(&definitions::parse(&api.service, by, &text).await?))
+        Ok(object(&definitions::parse((&api.service, &caller), by, &text).await?))
     };
-    api.counted(call).await
+    api.counted(&caller, call).await
 }
 
 /// The query parameter `after`: the list continues behind this name.

@@ -14,18 +14,19 @@ mod router;
 
 use std::{convert::Infallible, sync::Arc};
 
-use axum::Router;
+use axum::{Router, response::IntoResponse};
 use http::{Request, Response};
 use hyper::{body::Incoming, service::Service};
 use hyper_util::service::TowerToHyperService;
 
 use crate::{
+    auth::{ConnectionAuth, routes::Need},
     http::{
         api::Api,
         fast_path::{ResponseBody, ResponseFuture},
     },
     limits::pending_quota::ConnectionShare,
-    service::NumberService,
+    service::{NumberService, request_id},
 };
 
 /// HTTP server: makes a service per connection.
@@ -39,6 +40,7 @@ pub(crate) struct HttpService {
     api: Arc<Api>,
     routes: TowerToHyperService<Router>,
     share: Arc<ConnectionShare>,
+    auth: Arc<ConnectionAuth>,
 }
 
 impl HttpServer {
@@ -48,8 +50,12 @@ impl HttpServer {
     }
 
     /// The service of a new connection.
-    pub(crate) fn connection_service(&self, share: Arc<ConnectionShare>) -> HttpService {
-        HttpService { api: Arc::clone(&self.api), routes: self.routes.clone(), share }
+    pub(crate) fn connection_service(
+        &self,
+        share: Arc<ConnectionShare>,
+        auth: Arc<ConnectionAuth>,
+    ) -> HttpService {
+        HttpService { api: Arc::clone(&self.api), routes: self.routes.clone(), share, auth }
     }
 }
 
@@ -59,8 +65,16 @@ impl Service<Request<Incoming>> for HttpService {
     type Future = ResponseFuture;
 
     fn call(&self, mut request: Request<Incoming>) -> ResponseFuture {
-        if let Some(response) = fast_path::next(&self.api, &request) {
+        if let Some(response) = fast_path::next(&self.api, &self.auth, &request) {
             return ResponseFuture::Ready(Some(response));
+        }
+        match self.auth.caller(Need::of_http(request.method(), request.uri().path()), request.headers()) {
+            Ok(caller) => drop(request.extensions_mut().insert(caller)),
+            Err(error) => {
+                let mut response = self.api.next_metrics.refused(error).into_response();
+                request_id::mark_failed(request.headers(), response.headers_mut());
+                return ResponseFuture::Refused(Some(response));
+            }
         }
         request.extensions_mut().insert(Arc::clone(&self.share));
         ResponseFuture::Routed(Box::pin(self.routes.call(request)))

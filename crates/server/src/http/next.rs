@@ -2,7 +2,10 @@
 
 use std::{fmt::Display, sync::Arc};
 
-use axum::extract::{RawQuery, State};
+use axum::{
+    Extension,
+    extract::{RawQuery, State},
+};
 use bytes::Bytes;
 use http::Response;
 use http_body_util::Full;
@@ -10,6 +13,7 @@ use sequent_engine::{INSTANT_EXPECTED, Values};
 use serde_json::Value;
 
 use crate::{
+    auth::Caller,
     error::ApiError,
     http::{
         api::Api,
@@ -34,6 +38,7 @@ type Bound<'a> = &'a dyn Fn() -> String;
 
 pub(super) async fn next(
     State(api): State<Arc<Api>>,
+    Extension(caller): Extension<Caller>,
     Name(name): Name,
     RawQuery(query): RawQuery,
     body: RequestBody,
@@ -41,7 +46,7 @@ pub(super) async fn next(
     let read =
         |body: Bytes| NextParams::read(&query.unwrap_or_default(), &body, &|| api.service.next_bound());
     let params = body.read().await.and_then(read).map_err(|error| api.next_metrics.refused(error))?;
-    let issued = api.service.next(params.request(&name), &api.next_metrics).await?;
+    let issued = api.service.next(params.request(&name, &caller), &api.next_metrics).await?;
     Ok(responses::issued(&issued))
 }
 
@@ -64,7 +69,7 @@ impl NextParams {
         Ok(params)
     }
 
-    fn request<'a>(&'a self, name: &'a str) -> NumberRequest<'a> {
+    fn request<'a>(&'a self, name: &'a str, caller: &'a Caller) -> NumberRequest<'a> {
         NumberRequest {
             name: ("name", name),
             count: self.count.unwrap_or(1),
@@ -72,6 +77,7 @@ impl NextParams {
             values: &self.values,
             at: &self.at,
             above: self.above.unwrap_or(0),
+            caller,
         }
     }
 
@@ -173,7 +179,7 @@ mod tests {
     fn count(query: &str, body: &str) -> Option<u64> {
         NextParams::read(query, body.as_bytes(), &|| "a bound".to_owned())
             .ok()
-            .map(|params| params.request("x").count)
+            .map(|params| params.count.unwrap_or(1))
     }
 
     #[test]
@@ -214,7 +220,7 @@ mod tests {
         assert_eq!(count("count=4", r#"{"count": 4, "values": {}}"#), Some(4));
         let above = |query: &str, body: &str| {
             let params = NextParams::read(query, body.as_bytes(), &|| "a bound".to_owned());
-            params.ok().map(|params| params.request("x").above)
+            params.ok().map(|params| params.above.unwrap_or(0))
         };
         assert_eq!(above("above=7", ""), Some(7));
         assert_eq!(above("count=2&above=7", r#"{"above": "7"}"#), Some(7));

@@ -5,6 +5,7 @@ use sequent_core::SequenceName;
 use sequent_engine::{
     Body, BodyFault, By, Capacity, DefineReport, Effective, OpenError, ParseReport, PreviewAsk,
     PreviewReport, Reason, Texts, Values,
+    config::Verb,
     report::{SequenceReport, SequenceSummary},
 };
 use serde::Deserialize;
@@ -13,7 +14,8 @@ use tokio::{runtime::Handle, sync::Semaphore};
 use tracing::Instrument;
 
 use crate::{
-    error::ApiError, limits::IN_FLIGHT_MAX, service::NumberService, telemetry::request_metrics::InFlightGuard,
+    auth::Caller, error::ApiError, limits::IN_FLIGHT_MAX, service::NumberService,
+    telemetry::request_metrics::InFlightGuard,
 };
 
 /// Metric label of these calls.
@@ -77,11 +79,13 @@ pub(crate) struct PreviewInput {
 
 /// Sequences after a name, and whether there are further ones.
 pub(crate) async fn list(
-    service: &NumberService,
+    (service, caller): (&NumberService, &Caller),
     after: &str,
 ) -> Result<(Vec<SequenceSummary>, bool), ApiError> {
     let _in_flight = begin_call(service)?;
+    let _admitted = caller.admit("")?;
     let mut sequences = service.engine().cluster().list().await?;
+    sequences.retain(|held| caller.may(Verb::List, held.sequence.as_str()));
     let first = sequences.partition_point(|held| !after.is_empty() && held.sequence.as_str() <= after);
     sequences.drain(..first);
     let more = sequences.len() > LISTED_MAX;
@@ -91,24 +95,28 @@ pub(crate) async fn list(
 
 /// One sequence. `field` is the name of the parameter in errors.
 pub(crate) async fn show(
-    service: &NumberService,
+    (service, caller): (&NumberService, &Caller),
     (field, name): (&'static str, &str),
 ) -> Result<SequenceReport, ApiError> {
     let _in_flight = begin_call(service)?;
-    Ok(service.engine().cluster().show(&named(field, name)?).await?)
+    let name = named(field, name)?;
+    let _admitted = caller.admit(name.as_str())?;
+    Ok(service.engine().cluster().show(&name).await?)
 }
 
 /// Defines the next version of a sequence, or the version that is given.
 pub(crate) async fn define(
-    service: &NumberService,
+    (service, caller): (&NumberService, &Caller),
     (field, name): (&'static str, &str),
     input: impl FnOnce() -> Result<DefinitionInput, ApiError>,
 ) -> Result<DefineReport, ApiError> {
     let name = named(field, name)?;
-    if !service.may_define() {
+    let _in_flight = begin_call(service)?;
+    let _admitted = caller.admit(name.as_str())?;
+    // A principal was allowed the verb on purpose.
+    if !caller.is_principal() && !service.may_define() {
         return Err(ApiError::new(Reason::PermissionDenied, NOT_ALLOWED));
     }
-    let _in_flight = begin_call(service)?;
     let input = input()?;
     let version = input.version.map(|version| {
         let narrow = u32::try_from(version).ok().filter(|version| *version > 0);
@@ -127,8 +135,13 @@ pub(crate) async fn define(
 }
 
 /// The text that a number would have. No number is issued.
-pub(crate) async fn preview(service: &NumberService, input: PreviewInput) -> Result<PreviewReport, ApiError> {
+pub(crate) async fn preview(
+    (service, caller): (&NumberService, &Caller),
+    input: PreviewInput,
+) -> Result<PreviewReport, ApiError> {
     let _in_flight = begin_call(service)?;
+    let _admitted = caller.admit(input.by.name())?;
+    reveals(service, caller, &input.by).await?;
     let number = number("number", input.number)?;
     if let Some(number) = number.filter(|number| !(1..=i64::MAX as u64).contains(number)) {
         return Err(ApiError::field("number", &number.to_string(), format!("1 to {} are allowed", i64::MAX)));
@@ -143,11 +156,12 @@ pub(crate) async fn preview(service: &NumberService, input: PreviewInput) -> Res
 
 /// How many numbers a key has, and warnings.
 pub(crate) async fn capacity(
-    service: &NumberService,
+    (service, caller): (&NumberService, &Caller),
     by: Target,
     at: String,
 ) -> Result<(Capacity, Vec<String>), ApiError> {
     let _in_flight = begin_call(service)?;
+    let _admitted = caller.admit(by.name())?;
     let engine = service.engine().clone();
     run_blocking(Box::pin(async move {
         let at = Some(at).filter(|at| !at.is_empty());
@@ -157,13 +171,38 @@ pub(crate) async fn capacity(
 }
 
 /// Parses a text into its number and values.
-pub(crate) async fn parse(service: &NumberService, by: Target, text: &str) -> Result<ParseReport, ApiError> {
+pub(crate) async fn parse(
+    (service, caller): (&NumberService, &Caller),
+    by: Target,
+    text: &str,
+) -> Result<ParseReport, ApiError> {
     let _in_flight = begin_call(service)?;
+    let _admitted = caller.admit(by.name())?;
+    reveals(service, caller, &by).await?;
     let (engine, text) = (service.engine().clone(), text.to_owned());
     run_blocking(Box::pin(async move { Ok(engine.parse(&by.resolve()?, &text).await?) })).await
 }
 
+/// Refuses a text of hidden numbers to a caller that may not reveal them: with it any number could be turned into its
+/// text, and back.
+async fn reveals(service: &NumberService, caller: &Caller, by: &Target) -> Result<(), ApiError> {
+    // A definition that is not stored hides nothing: the engine refuses one that names a key.
+    let Target::Sequence(name) = by else { return Ok(()) };
+    if caller.may(Verb::Reveal, name) || !service.engine().hides_numbers(&named("sequence", name)?).await? {
+        return Ok(());
+    }
+    caller.authorize_also(Verb::Reveal, name)
+}
+
 impl Target {
+    /// The name of the sequence; empty without one.
+    fn name(&self) -> &str {
+        match self {
+            Self::Sequence(name) => name,
+            Self::Definition(_) => "",
+        }
+    }
+
     /// Exactly one of both must be present.
     pub(crate) fn from_parts(
         sequence: Option<String>,

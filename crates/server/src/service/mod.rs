@@ -9,17 +9,20 @@ use std::{
 };
 
 use sequent_core::SequenceName;
-use sequent_engine::{Engine, Issued, NextRequest, Ready, Reason, Timestamp, Values, Way};
+use sequent_engine::{
+    Engine, EngineError, Issued, NextRequest, Ready, Reason, Timestamp, Values, Way, config::Verb,
+};
 use tokio::time::timeout_at;
 
 use crate::{
+    auth::Caller,
     error::ApiError,
     limits::{IN_FLIGHT_MAX, runtime_limits::RuntimeLimits},
     telemetry::request_metrics::{InFlight, RequestMetrics},
 };
 
 /// A request for numbers, independent of the protocol.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(crate) struct NumberRequest<'a> {
     /// Name of the parameter in errors, and the name of the sequence, not yet validated.
     pub(crate) name: (&'static str, &'a str),
@@ -33,6 +36,8 @@ pub(crate) struct NumberRequest<'a> {
     pub(crate) at: &'a str,
     /// The highest number that the caller was given; 0 if it does not say.
     pub(crate) above: i64,
+    /// Who asks.
+    pub(crate) caller: &'a Caller,
 }
 
 /// Whether numbers are for immediate use or leased.
@@ -124,7 +129,7 @@ impl NumberService {
         request: NumberRequest<'_>,
         metrics: &RequestMetrics,
     ) -> Result<Issued, ApiError> {
-        let most = self.0.limits.lease_max_count();
+        let most = request.caller.lease_max(self.0.limits.lease_max_count());
         // A count of 0 stays 0, and is refused.
         let request = NumberRequest { count: request.count.min(most), ..request };
         self.issue_metered(request, (most, Operation::Lease), metrics).await
@@ -144,11 +149,13 @@ impl NumberService {
         match &outcome {
             Ok(issued) => {
                 metrics.done((issued.numbers.count(), issued.way), took);
+                request.caller.count(None, issued.numbers.count());
                 let (sequence, numbers) = (&issued.sequence, issued.numbers.count());
                 tracing::debug!(%sequence, numbers, way = issued.way.as_str(), took_us = micros(took), "request answered");
             }
             Err(error) => {
-                metrics.failed(error.reason(), took);
+                metrics.failed(error, took);
+                request.caller.count(Some(error.reason()), 0);
                 let (sequence, reason) = (request.name.1, error.reason());
                 tracing::debug!(sequence, %reason, took_us = micros(took), "request refused");
             }
@@ -168,14 +175,17 @@ impl NumberService {
             );
             return Err(ApiError::new(Reason::QuotaExceeded, text));
         };
-        let name = check(&request, most, operation)?;
+        let name = named(&request)?;
+        request.caller.authorize(name.as_str())?;
+        check(&request, most, operation)?;
+        let admitted = request.caller.admit_numbers(name.as_str(), request.count)?;
         let deadline = self.0.limits.deadline();
         let deadline = began + request.timeout.map_or(deadline, |timeout| timeout.min(deadline));
         // The timer is set only if the first poll is pending.
-        match timeout_at(deadline.into(), self.issue_by(&name, &request, (operation, deadline))).await {
-            Ok(taken) => taken,
-            Err(_) => Err(ApiError::late(name.as_str())),
-        }
+        let issued = timeout_at(deadline.into(), self.issue_by(&name, &request, (operation, deadline))).await;
+        let issued = issued.unwrap_or_else(|_| Err(ApiError::late(name.as_str())));
+        admitted.settle(issued.as_ref().map(|issued| issued.numbers.count()).map_err(ApiError::reason));
+        issued
     }
 
     async fn issue_by(
@@ -184,9 +194,11 @@ impl NumberService {
         request: &NumberRequest<'_>,
         (operation, deadline): (Operation, Instant),
     ) -> Result<Issued, ApiError> {
-        let engine = &self.0.engine;
+        let (engine, caller) = (&self.0.engine, request.caller);
         let at = (!request.at.is_empty()).then(|| request.at.to_owned());
         let above = u64::try_from(request.above).unwrap_or(0);
+        // A report that pages an operator is believed of few.
+        let above = if above > 0 && caller.may(Verb::Tell, name.as_str()) { above } else { 0 };
         let request = NextRequest {
             count: request.count,
             with: request.values.clone(),
@@ -194,11 +206,12 @@ impl NumberService {
             at,
             ..NextRequest::of(name.clone())
         };
+        caller.take_key(|| engine.brings_a_key(&request))?;
         let issued = match operation {
             Operation::Next => engine.give(&request, deadline).await,
             Operation::Lease => engine.lend(&request, deadline).await,
         };
-        Ok(issued?)
+        issued.map_err(|error| told_to(caller, &request, error))
     }
 }
 
@@ -240,10 +253,27 @@ fn bound(most: u64, operation: Operation) -> String {
     }
 }
 
-/// Validates a request. Returns the name of its sequence.
-fn check(request: &NumberRequest<'_>, most: u64, operation: Operation) -> Result<SequenceName, ApiError> {
+/// The error of a request, as its caller may see it: how far a sequence is, is told to those who may see it.
+fn told_to(caller: &Caller, request: &NextRequest, error: EngineError) -> ApiError {
+    if error.reason() != Reason::ClusterBehind || caller.may(Verb::Show, request.name.as_str()) {
+        return error.into();
+    }
+    let text = format!(
+        "the caller was given {}, and this cluster can't have given that of {}: it is older than its caller, or another; \
+         a person must act, `sequent recover --help` says how",
+        request.above, request.name
+    );
+    ApiError::new(Reason::ClusterBehind, text)
+}
+
+/// The name of a request's sequence.
+fn named(request: &NumberRequest<'_>) -> Result<SequenceName, ApiError> {
     let (field, text) = request.name;
-    let name = text.parse().map_err(|_| ApiError::name(field, text))?;
+    text.parse().map_err(|_| ApiError::name(field, text))
+}
+
+/// Validates the numbers of a request.
+fn check(request: &NumberRequest<'_>, most: u64, operation: Operation) -> Result<(), ApiError> {
     if request.count == 0 || request.count > most {
         return Err(ApiError::field("count", &request.count.to_string(), bound(most, operation)));
     }
@@ -251,22 +281,30 @@ fn check(request: &NumberRequest<'_>, most: u64, operation: Operation) -> Result
         let bound = format!("0 (not told) to {} are allowed", i64::MAX);
         return Err(ApiError::field("above", &request.above.to_string(), bound));
     }
-    Ok(name)
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::auth::routes::Need;
     use sequent_engine::{
         Options,
         config::{Config, Sources},
     };
+
+    fn everyone(config: &Config) -> Caller {
+        let auth = crate::auth::Auth::new(config, Arc::new(sequent_core::SystemClock));
+        let need = Need::Verb(Verb::Next);
+        auth.connection("test", None).caller(need, &http::HeaderMap::new()).unwrap()
+    }
 
     #[tokio::test]
     async fn the_shorter_of_the_callers_and_the_servers_time_counts() {
         let folder = tempfile::tempdir().unwrap();
         let config = Config::load(&Sources::embedded(folder.path())).unwrap();
         let limits = RuntimeLimits::new(&config.limits);
+        let caller = everyone(&config);
         let service = NumberService::new(Engine::open(config, Options::default()).await.unwrap(), limits);
         let metrics = RequestMetrics::new("test", "next");
         let none = Values::new();
@@ -277,6 +315,7 @@ mod tests {
             values: &none,
             at: "",
             above: 0,
+            caller: &caller,
         };
         // The first numbers of a sequence are never ready at once.
         let error = service.next(request(Some(Duration::ZERO)), &metrics).await.unwrap_err();
@@ -294,6 +333,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let config = Config::load(&Sources::embedded(folder.path())).unwrap();
         let limits = RuntimeLimits::new(&config.limits);
+        let caller = everyone(&config);
         let service = NumberService::new(Engine::open(config, Options::default()).await.unwrap(), limits);
         let none = Values::new();
         let request = NumberRequest {
@@ -303,6 +343,7 @@ mod tests {
             values: &none,
             at: "",
             above: 0,
+            caller: &caller,
         };
         let count = |reason: &str| {
             let series = format!("reason=\"{reason}\"");

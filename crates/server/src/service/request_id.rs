@@ -48,6 +48,11 @@ pub(crate) fn echo(value: Option<&HeaderValue>, answer: &mut HeaderMap) {
     }
 }
 
+/// Adds the caller's id, or a generated one, to the response to a request that is refused before its route.
+pub(crate) fn mark_failed(headers: &HeaderMap, answer: &mut HeaderMap) {
+    RequestId::from_headers_or_generate(headers).add_to(answer, true);
+}
+
 /// Layer: runs a request in its span, and adds its id to the response.
 pub(crate) async fn identify(request: Request, next: Next) -> Response {
     let id = RequestId::from_headers_or_generate(request.headers());

@@ -24,6 +24,11 @@ pub(crate) const TASKS: &str = "sequent_runtime_alive_tasks";
 pub(crate) const QUEUE: &str = "sequent_runtime_queue_depth";
 pub(crate) const PARKS: &str = "sequent_runtime_parks_total";
 
+pub(crate) const AUTH_REFUSED: &str = "sequent_auth_refused_total";
+pub(crate) const PRINCIPAL_REQUESTS: &str = "sequent_principal_requests_total";
+pub(crate) const PRINCIPAL_NUMBERS: &str = "sequent_principal_numbers_total";
+pub(crate) const QUOTA_USED: &str = "sequent_quota_used_ratio";
+
 /// All metrics of the server without those of its engine. The metrics `process_…` are the usual ones of Prometheus
 /// clients.
 pub static METRICS: &[Metric] = &[
@@ -42,6 +47,18 @@ pub static METRICS: &[Metric] = &[
     Metric::gauge(IN_FLIGHT, &[], "Requests in work"),
     Metric::gauge(CONNECTIONS, &["listener"], "Open connections"),
     Metric::counter(REFUSED, &["listener", "reason"], "Connections that were not taken"),
+    Metric::counter(
+        AUTH_REFUSED,
+        &["listener", "why"],
+        "Requests refused since their caller was nobody, or might not do it",
+    ),
+    Metric::counter(
+        PRINCIPAL_REQUESTS,
+        &["principal", "reason"],
+        "Requests of principals, by reason; OK where they were answered",
+    ),
+    Metric::counter(PRINCIPAL_NUMBERS, &["principal"], "Numbers given to principals"),
+    Metric::gauge(QUOTA_USED, &["principal", "quota"], "Part of a principal's quota that is used, 0 to 1"),
     Metric::gauge(SLOT_STATE, &["slot", "state"], "1 for the state that a slot is in"),
     Metric::counter(
         SLOW_EVENTS,

@@ -36,12 +36,17 @@ const WAYS: [Way; 4] = [Way::Reservoir, Way::Direct, Way::Lease, Way::Dense];
 /// receives it.
 const CANCELLED: &str = "CANCELLED";
 
+/// Reason of a request that was refused by a quota of its principal. It is no failure of this server, as
+/// `QUOTA_EXCEEDED` is: a principal that asks for too much uses up nobody's error budget.
+const OVER_QUOTA: &str = "PRINCIPAL_QUOTA_EXCEEDED";
+
 /// Metrics of one method of one protocol.
 #[derive(Clone)]
 pub(crate) struct RequestMetrics {
     done: Counter,
     failed: [Counter; Reason::ALL.len()],
     cancelled: Counter,
+    over_quota: Counter,
     seconds: Histogram,
     /// Indexed by source. Sources that the method never uses have no-op counters.
     issued: [Counter; WAYS.len()],
@@ -77,6 +82,7 @@ impl RequestMetrics {
             done: requests("OK"),
             failed: Reason::ALL.map(|reason| requests(reason.as_str())),
             cancelled: requests(CANCELLED),
+            over_quota: requests(OVER_QUOTA),
             seconds: metrics::histogram!(SECONDS, "api" => api, "method" => method),
             issued: WAYS.map(|_| Counter::noop()),
             sizes: Histogram::noop(),
@@ -99,8 +105,10 @@ impl RequestMetrics {
     }
 
     /// Counts a failed request.
-    pub(crate) fn failed(&self, reason: Reason, took: Duration) {
-        if let Some(at) = Reason::ALL.iter().position(|known| *known == reason) {
+    pub(crate) fn failed(&self, error: &ApiError, took: Duration) {
+        if error.is_quota_of_principal() {
+            self.over_quota.increment(1);
+        } else if let Some(at) = Reason::ALL.iter().position(|known| *known == error.reason()) {
             self.failed[at].increment(1);
         }
         self.seconds.record(took.as_secs_f64());
@@ -115,13 +123,13 @@ impl RequestMetrics {
                 self.done.increment(1);
                 self.seconds.record(took.as_secs_f64());
             }
-            Err(error) => self.failed(error.reason(), took),
+            Err(error) => self.failed(error, took),
         }
     }
 
     /// Counts a request that could not be read. Returns its error.
     pub(crate) fn refused(&self, error: ApiError) -> ApiError {
-        self.failed(error.reason(), Duration::ZERO);
+        self.failed(&error, Duration::ZERO);
         error
     }
 }

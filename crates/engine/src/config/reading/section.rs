@@ -145,6 +145,7 @@ fn printed(value: &Value, is_secret: bool) -> String {
     match value {
         Value::String(text) if is_secret => format!("{:?}", masked(text)),
         Value::String(text) => format!("{text:?}"),
+        Value::Array(items) if is_secret => format!("[{}]", vec!["\"***\""; items.len()].join(", ")),
         other if is_secret => format!("of type {}", other.type_str()),
         other => other.to_string(),
     }

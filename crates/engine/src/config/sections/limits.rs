@@ -30,7 +30,8 @@ section! {
         /// two should be equal.
         connections_per_address_max: u64 = whole("connections_per_address_max", 1..=1_000_000).or(5000),
 
-        /// Callers of the API may define sequences. There are no tokens yet: every client that can connect may do so.
+        /// Callers of the API may define sequences, while `auth.mode` is off: every client that can connect may do so. If it is
+        /// `required`, [the verb `define`](../operating/tokens.md#verbs) decides.
         define: bool = switch("define"),
 
         /// After SIGTERM: how long the server is unready and still serves, so that load balancers notice.

@@ -67,8 +67,9 @@ impl NextCall {
         if !timeout::is_well_formed(&self.parts.headers) {
             return None;
         }
-        let api = &self.connection.api;
-        let ready = api.service.next_ready(name, &api.next_metrics)?;
+        let Connection { api, auth, .. } = &*self.connection;
+        let take = || api.service.next_ready(name, &api.next_metrics);
+        let ready = auth.ready(&self.parts.headers, name, take)?;
         let mut response = Response::new(ResponseBody::Ready(Some(next_codec::encode(name, ready))));
         response.headers_mut().insert(header::CONTENT_TYPE, GRPC_CONTENT_TYPE);
         request_id::echo(request_id::from_headers(&self.parts.headers), response.headers_mut());

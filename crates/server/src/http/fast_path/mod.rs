@@ -19,6 +19,7 @@ use hyper_util::service::TowerToHyperServiceFuture;
 use sequent_engine::Ready;
 
 use crate::{
+    auth::ConnectionAuth,
     http::{
         api::Api,
         number_json::{ENVELOPE_BYTES, push_head, push_number, push_tail},
@@ -30,9 +31,10 @@ use crate::{
 /// Body of a response that is ready, or of one from the router. Only the second is boxed.
 pub(crate) type ResponseBody = Either<Full<Bytes>, Body>;
 
-/// A response that is ready, or the future of the router. Only the second is boxed.
+/// A response that is ready, the refusal of a caller, or the future of the router. Only the last is boxed.
 pub(crate) enum ResponseFuture {
     Ready(Option<Response<Full<Bytes>>>),
+    Refused(Option<Response<Body>>),
     Routed(Pin<Box<TowerToHyperServiceFuture<Router, Request<Incoming>>>>),
 }
 
@@ -44,19 +46,27 @@ impl Future for ResponseFuture {
             Self::Ready(response) => {
                 response.take().map_or(Poll::Pending, |it| Poll::Ready(Ok(it.map(Either::Left))))
             }
+            Self::Refused(response) => {
+                response.take().map_or(Poll::Pending, |it| Poll::Ready(Ok(it.map(Either::Right))))
+            }
             Self::Routed(answer) => answer.as_mut().poll(cx).map_ok(|it| it.map(Either::Right)),
         }
     }
 }
 
 /// The response to a request for one number without parameters, if the number is ready.
-pub(super) fn next(api: &Api, request: &Request<Incoming>) -> Option<Response<Full<Bytes>>> {
+pub(super) fn next(
+    api: &Api,
+    auth: &ConnectionAuth,
+    request: &Request<Incoming>,
+) -> Option<Response<Full<Bytes>>> {
     let uri = request.uri();
     let plain = matches!(uri.query(), None | Some("count=1"))
         && request.method() == Method::POST
         && http_body::Body::is_end_stream(request.body());
     let name = plain_name(uri.path()).filter(|_| plain)?;
-    let ready = api.service.next_ready(name, &api.next_metrics)?;
+    let take = || api.service.next_ready(name, &api.next_metrics);
+    let ready = auth.ready(request.headers(), name, take)?;
     let mut response = single(name, ready);
     request_id::echo(request_id::from_headers(request.headers()), response.headers_mut());
     Some(response)

@@ -1,0 +1,50 @@
+//! `[auth]` and `[[principal]]`: who may ask for what.
+
+mod principal;
+mod scopes;
+mod token_hash;
+mod verb;
+
+pub(crate) use principal::PrincipalSection;
+pub use principal::{PrincipalPart, QuotaLimits};
+pub use scopes::Scopes;
+pub use token_hash::TokenHash;
+pub use verb::Verb;
+
+use super::{
+    Fault,
+    reading::{Reader, section, setting::choice},
+};
+
+/// Whether callers must say who they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AuthMode {
+    /// Everybody who can connect may do everything.
+    Off,
+    /// A request needs a principal that may do it.
+    Required,
+}
+
+/// The words of `auth.mode`; the first is the default.
+const MODES: &[(&str, AuthMode)] = &[("off", AuthMode::Off), ("required", AuthMode::Required)];
+
+section! {
+    /// Whether callers need a [token](../operating/tokens.md). A running server applies changes:
+    /// [reload](../operating/install.md#reload).
+    pub struct AuthSection(section) {
+        /// `required`: each request needs a principal that may do it; only health checks need none. `off`: everybody
+        /// who can connect may do everything.
+        mode: AuthMode = choice("mode", MODES),
+    }
+}
+
+impl AuthSection {
+    /// Refuses a mode in which nobody could do anything.
+    pub(crate) fn check(&self, reader: &mut Reader<'_>, principals: &[PrincipalPart]) {
+        if self.mode == AuthMode::Required && principals.is_empty() {
+            let bound =
+                "a [[principal]] is expected: without one nobody could do anything (`sequent token new`)";
+            reader.fault(Fault::new("auth.mode", "\"required\"", bound));
+        }
+    }
+}

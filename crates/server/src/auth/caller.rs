@@ -1,0 +1,140 @@
+//! The caller of one request: admits it by verb, pattern and quotas, and settles what it used.
+
+use std::sync::Arc;
+
+use sequent_engine::{Reason, config::Verb};
+
+use crate::{
+    auth::{
+        ConnectionAuth, Principal,
+        quota::{InFlight, QuotaExceeded},
+        refusal::{denied, exceeded},
+    },
+    error::ApiError,
+};
+
+/// The caller of one request. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Caller {
+    connection: Arc<ConnectionAuth>,
+    principal: Arc<Principal>,
+    /// What its route needs; `None`: nothing that concerns a sequence.
+    verb: Option<Verb>,
+}
+
+/// A request that was admitted. Numbers that it does not get are given back by [`settle`](Self::settle).
+pub(crate) struct Admitted {
+    principal: Arc<Principal>,
+    numbers: u64,
+    _in_flight: InFlight,
+}
+
+impl Caller {
+    pub(super) fn new(
+        connection: Arc<ConnectionAuth>,
+        principal: Arc<Principal>,
+        verb: Option<Verb>,
+    ) -> Self {
+        Self { connection, principal, verb }
+    }
+
+    /// The principal's name.
+    #[cfg(test)]
+    pub(crate) fn name(&self) -> &str {
+        self.principal.name()
+    }
+
+    /// Whether the caller may do something besides what its route needs.
+    pub(crate) fn may(&self, verb: Verb, name: &str) -> bool {
+        self.principal.may(verb, name)
+    }
+
+    /// Refuses a caller that may not do what its route needs. A request without a sequence has the empty name.
+    pub(crate) fn authorize(&self, name: &str) -> Result<(), ApiError> {
+        let checked = match self.verb {
+            Some(verb) => self.principal.authorize(verb, name),
+            // A route that the table does not know.
+            None => Err(denied(self.principal.name(), None, name)),
+        };
+        checked.map_err(|error| self.connection.refused("denied", error))
+    }
+
+    /// Refuses a caller that may not do something besides what its route needs.
+    pub(crate) fn authorize_also(&self, verb: Verb, name: &str) -> Result<(), ApiError> {
+        self.principal.authorize(verb, name).map_err(|error| self.connection.refused("denied", error))
+    }
+
+    /// Admits a request that takes no numbers.
+    pub(crate) fn admit(&self, name: &str) -> Result<Admitted, ApiError> {
+        self.authorize(name)?;
+        self.admitted(0)
+    }
+
+    /// Admits a request for numbers of a sequence that [`authorize`](Self::authorize) has allowed.
+    pub(crate) fn admit_numbers(&self, name: &str, count: u64) -> Result<Admitted, ApiError> {
+        if let Some((quota, limit)) = self.principal.quotas.numbers_max().filter(|(_, limit)| count > *limit)
+        {
+            // It would never be admitted, however long it waits.
+            let bound = format!("at most {limit} are allowed: {quota} of {}", self.principal.name());
+            return Err(ApiError::field("count", &count.to_string(), bound));
+        }
+        if self.verb == Some(Verb::Next) {
+            self.connection.remember(&self.principal, name);
+        }
+        self.admitted(count)
+    }
+
+    /// Takes a key that this request brings into use, if keys are counted.
+    pub(crate) fn take_key(&self, is_new: impl FnOnce() -> bool) -> Result<(), ApiError> {
+        if !self.principal.quotas.has_new_keys() || !is_new() {
+            return Ok(());
+        }
+        let taken = self.principal.quotas.take_key(self.connection.auth().elapsed());
+        taken.map_err(|quota| self.exceeded(&quota))
+    }
+
+    /// The most numbers of one lease, of the server's `most`.
+    pub(crate) fn lease_max(&self, most: u64) -> u64 {
+        self.principal.quotas.lease_max(most)
+    }
+
+    /// Whether principals are demanded, so that a verb was allowed on purpose.
+    pub(crate) fn is_principal(&self) -> bool {
+        self.connection.auth().is_required()
+    }
+
+    /// Counts an answered request: its reason unless it succeeded, and the numbers that it was given.
+    pub(crate) fn count(&self, failed: Option<Reason>, numbers: u64) {
+        self.principal.metrics.answered(failed, numbers);
+    }
+
+    fn admitted(&self, numbers: u64) -> Result<Admitted, ApiError> {
+        let quotas = &self.principal.quotas;
+        let in_flight = quotas.begin().map_err(|quota| self.exceeded(&quota))?;
+        if quotas.has_rates() {
+            let now = self.connection.auth().elapsed();
+            let taken = quotas.take_request(now).and_then(|()| quotas.take_numbers(numbers, now));
+            taken.map_err(|quota| self.exceeded(&quota))?;
+        }
+        Ok(Admitted { principal: Arc::clone(&self.principal), numbers, _in_flight: in_flight })
+    }
+
+    fn exceeded(&self, quota: &QuotaExceeded) -> ApiError {
+        exceeded(self.principal.name(), quota)
+    }
+}
+
+impl Admitted {
+    /// Gives back the numbers that were not given. A request that ended for an unknown reason may have used them up.
+    pub(crate) fn settle(self, outcome: Result<u64, Reason>) {
+        let given = match outcome {
+            Ok(given) => given,
+            Err(Reason::DeadlineExceeded) => return,
+            Err(_) => 0,
+        };
+        let unused = self.numbers.saturating_sub(given);
+        if unused > 0 {
+            self.principal.quotas.give_back_numbers(self.numbers, unused);
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! What one connection knows of its last caller. The fast paths check a request against it without a lock or an
+//! allocation.
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwapOption;
+use http::{HeaderMap, HeaderValue, header};
+use sequent_engine::config::Verb;
+use subtle::ConstantTimeEq;
+
+use crate::{
+    auth::{Auth, Caller, NotAuthenticated, Principal, routes::Need},
+    error::ApiError,
+};
+
+/// The scheme in front of a token.
+const SCHEME: &str = "bearer";
+
+/// What one connection knows of its last caller. An API whose callers sign in once a connection keeps their token as the
+/// header that another API sends with each request.
+pub(crate) struct ConnectionAuth {
+    auth: Auth,
+    listener: &'static str,
+    /// The names of the client's certificate.
+    certificate: Option<Arc<[String]>>,
+    known: ArcSwapOption<Known>,
+}
+
+/// The last caller that was authenticated.
+struct Known {
+    generation: u64,
+    /// The header that it sent; `None`: its certificate said who it is.
+    header: Option<HeaderValue>,
+    principal: Arc<Principal>,
+    /// The last name that it was allowed to take numbers of.
+    name: ArcSwapOption<String>,
+}
+
+impl ConnectionAuth {
+    pub(super) fn new(auth: Auth, listener: &'static str, certificate: Option<Arc<[String]>>) -> Self {
+        Self { auth, listener, certificate, known: ArcSwapOption::empty() }
+    }
+
+    pub(super) fn auth(&self) -> &Auth {
+        &self.auth
+    }
+
+    /// The result of `take`, if the last caller of this connection has sent this request, and may take a number that is
+    /// ready. If not, nothing was counted: the slow path says why.
+    pub(crate) fn ready<T>(
+        &self,
+        headers: &HeaderMap,
+        name: &str,
+        take: impl FnOnce() -> Option<T>,
+    ) -> Option<T> {
+        if !self.auth.is_required() {
+            return take();
+        }
+        let known = self.known.load();
+        let known = known.as_deref().filter(|known| known.is_sender(self.auth.generation(), headers))?;
+        if !known.may_take(name) {
+            return None;
+        }
+        known.principal.ready(|| self.auth.elapsed(), take)
+    }
+
+    /// The caller of a request that needs `need`.
+    pub(crate) fn caller(self: &Arc<Self>, need: Need, headers: &HeaderMap) -> Result<Caller, ApiError> {
+        let principal = match need {
+            Need::Nobody => self.auth.everyone(),
+            _ if !self.auth.is_required() => self.auth.everyone(),
+            Need::Anybody | Need::Verb(_) => self.identify(headers)?,
+        };
+        let caller = Caller::new(Arc::clone(self), principal, need.verb());
+        match need {
+            // A verb of the server has no name that must be read first.
+            Need::Verb(verb) if verb.is_of_server() => {
+                let admitted = caller.admit("").map(drop);
+                caller.count(admitted.as_ref().err().map(ApiError::reason), 0);
+                admitted.map(|()| caller)
+            }
+            _ => Ok(caller),
+        }
+    }
+
+    /// Counts and logs a refusal.
+    pub(super) fn refused(&self, why: &'static str, error: ApiError) -> ApiError {
+        self.auth.refused(self.listener, why, error)
+    }
+
+    /// Keeps the name that the last caller was allowed to take numbers of.
+    pub(super) fn remember(&self, principal: &Arc<Principal>, name: &str) {
+        let known = self.known.load();
+        let Some(known) = known.as_deref().filter(|known| Arc::ptr_eq(&known.principal, principal)) else {
+            return;
+        };
+        if !known.is_allowed(name) {
+            known.name.store(Some(Arc::new(name.to_owned())));
+        }
+    }
+
+    fn identify(&self, headers: &HeaderMap) -> Result<Arc<Principal>, ApiError> {
+        // Read before the principals: if they change in between, the next request looks again.
+        let generation = self.auth.generation();
+        if let Some(known) = self.known.load().as_deref().filter(|known| known.is_sender(generation, headers))
+        {
+            return Ok(Arc::clone(&known.principal));
+        }
+        let found = self.principal_of(headers).map_err(|why| self.refused(why.as_str(), why.into()))?;
+        let header = headers.get(header::AUTHORIZATION).cloned().map(|mut header| {
+            header.set_sensitive(true);
+            header
+        });
+        let name = ArcSwapOption::empty();
+        self.known.store(Some(Arc::new(Known { generation, header, principal: Arc::clone(&found), name })));
+        Ok(found)
+    }
+
+    /// The principal of a request's token, or of its connection's certificate. A token that is wrong is refused, whatever
+    /// the certificate is.
+    fn principal_of(&self, headers: &HeaderMap) -> Result<Arc<Principal>, NotAuthenticated> {
+        if let Some(header) = headers.get(header::AUTHORIZATION) {
+            return self.auth.authenticate(token(header).ok_or(NotAuthenticated::Unknown)?);
+        }
+        let names = self.certificate.as_deref().ok_or(NotAuthenticated::Missing)?;
+        self.auth.of_certificate(names)
+    }
+}
+
+impl Known {
+    /// Whether a request comes from this caller, as far as nothing has changed since.
+    fn is_sender(&self, generation: u64, headers: &HeaderMap) -> bool {
+        self.generation == generation
+            && match (&self.header, headers.get(header::AUTHORIZATION)) {
+                (Some(known), Some(sent)) => bool::from(known.as_bytes().ct_eq(sent.as_bytes())),
+                (None, None) => true,
+                _ => false,
+            }
+    }
+
+    fn may_take(&self, name: &str) -> bool {
+        self.is_allowed(name) || self.principal.may(Verb::Next, name)
+    }
+
+    fn is_allowed(&self, name: &str) -> bool {
+        self.name.load().as_deref().is_some_and(|known| known == name)
+    }
+}
+
+/// The token in a header: `Bearer sqt_…`.
+fn token(header: &HeaderValue) -> Option<&str> {
+    let (scheme, token) = header.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case(SCHEME).then(|| token.trim())
+}

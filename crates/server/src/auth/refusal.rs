@@ -1,0 +1,64 @@
+//! Errors of callers that are unknown, may not do something, or have used up a quota.
+
+use std::time::Duration;
+
+use sequent_engine::{Reason, config::Verb};
+
+use crate::{
+    auth::quota::QuotaExceeded,
+    error::{ApiError, PRINCIPAL},
+};
+
+/// Why a caller is nobody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NotAuthenticated {
+    /// It sent no token, and has no certificate.
+    Missing,
+    /// No principal has its token or its certificate.
+    Unknown,
+    /// Its principal has expired.
+    Expired,
+}
+
+impl NotAuthenticated {
+    /// All of them, for metrics.
+    pub(crate) const ALL: [Self; 3] = [Self::Missing, Self::Unknown, Self::Expired];
+
+    /// The word in errors and metrics.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Missing => "missing",
+            Self::Unknown => "unknown",
+            Self::Expired => "expired",
+        }
+    }
+}
+
+impl From<NotAuthenticated> for ApiError {
+    fn from(why: NotAuthenticated) -> Self {
+        let text = match why {
+            NotAuthenticated::Missing => "a token is expected: authorization: Bearer sqt_…",
+            NotAuthenticated::Unknown => "no principal has this token or certificate",
+            NotAuthenticated::Expired => "the principal of this token or certificate has expired",
+        };
+        Self::new(Reason::Unauthenticated, text).with_detail("why", why.as_str())
+    }
+}
+
+/// The error of a principal that may not do something. It is the same whether or not the sequence exists.
+pub(super) fn denied(principal: &str, verb: Option<Verb>, name: &str) -> ApiError {
+    let verb = verb.map_or("any", Verb::as_str);
+    let of = if name.is_empty() { String::new() } else { format!(" of {name}") };
+    let error = ApiError::new(Reason::PermissionDenied, format!("{principal} may not {verb}{of}"));
+    let error = error.with_detail("verb", verb).with_detail(PRINCIPAL, principal);
+    if name.is_empty() { error } else { error.with_detail("sequence", name) }
+}
+
+/// The error of a principal that has used up a quota.
+pub(super) fn exceeded(principal: &str, quota: &QuotaExceeded) -> ApiError {
+    let QuotaExceeded { quota, limit, wait } = quota;
+    let text = format!("{principal} has used up {quota}: at most {limit} are allowed");
+    let error = ApiError::new(Reason::QuotaExceeded, text).with_detail("quota", *quota);
+    let error = error.with_detail("limit", limit.to_string()).with_detail(PRINCIPAL, principal);
+    error.with_retry_after(wait.max(&Duration::from_millis(1)).to_owned())
+}
