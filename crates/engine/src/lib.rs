@@ -49,9 +49,9 @@ pub use open::bootstrap::ClusterHandle;
 pub use open::options::{CreatePolicy, Options, Pace};
 pub use open::{bootstrap, foreign_stores};
 /// Values by name, instants, and the error text for an invalid instant: from the crate that renders texts.
-pub use sequent_format::{INSTANT_EXPECTED, Timestamp, Values};
+pub use sequent_format::{Arguments, Function, INSTANT_EXPECTED, Timestamp, Values};
 pub use status::slot_summary::SlotGlance;
 pub use status::{key_display, report};
 pub use telemetry::{METRICS, Metric, MetricKind, RECENT_MAX, Recent, describe_metrics};
 pub use texts::preview_parse::{By, NamedValue, ParseReport, PreviewAsk, PreviewReport};
-pub use texts::{FORMER_TEMPLATES_MAX, Former, RETAINED_MAX, ReadFault, Texts};
+pub use texts::{FORMER_TEMPLATES_MAX, Former, RETAINED_MAX, ReadFault, Texts, register_function};

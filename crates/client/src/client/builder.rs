@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use sequent_format::{Arguments, Function};
+
 use crate::{
     client::{Client, address, options::Options},
     error::{Error, SERVER_UNAVAILABLE},
@@ -75,6 +77,30 @@ impl ClientBuilder {
     pub fn slow_after(mut self, after: Duration) -> Self {
         self.options.health.slow_after = after;
         self
+    }
+
+    /// Registers a function that templates name, so that their texts are rendered here. It must give the same texts as
+    /// the servers' function of this name. Texts of a function that is not registered here are rendered by the servers.
+    ///
+    /// ```
+    /// use sequent_client::{Client, Function};
+    /// let builder = Client::builder().function("SiteCheck", |_args| {
+    ///     Ok(Function::new(1..=1, "A-Z", |_input, out| out.write_char('A')))
+    /// });
+    /// ```
+    pub fn function(
+        mut self,
+        name: &str,
+        define: impl Fn(&Arguments<'_>) -> Result<Function, String> + Send + Sync + 'static,
+    ) -> Self {
+        self.options.functions = self.options.functions.with(name, define);
+        self
+    }
+
+    /// A client without a server, for tests, with the functions that were registered. Everything else is as in
+    /// [`Client::in_memory`].
+    pub fn in_memory(self) -> Client {
+        Client::in_memory_with(self.options.functions)
     }
 
     /// Connects. See [`Client::connect`].

@@ -16,6 +16,7 @@ use std::{
 };
 
 use sequent_core::SequenceName;
+use sequent_format::Registry;
 use sequent_ha::SlotState;
 
 use crate::{
@@ -95,7 +96,12 @@ impl Client {
     ///
     /// Must be called within a tokio runtime, like the others.
     pub fn in_memory() -> Self {
-        let client = Self::build(Servers::InMemory(None, Templates::default()), Arc::new(Options::ageless()));
+        Self::builder().in_memory()
+    }
+
+    pub(crate) fn in_memory_with(functions: Registry) -> Self {
+        let options = Options { functions, ..Options::ageless() };
+        let client = Self::build(Servers::InMemory(None, Templates::default()), Arc::new(options));
         // Leases in memory do not expire. Without the thread, only metrics are missing.
         drop(expiry_thread::start(&client.0.state));
         client
@@ -122,7 +128,8 @@ impl Client {
                 "only a client in memory takes one",
             ));
         };
-        let templates = templates.with(parse_name(name)?, template, zone)?;
+        let templates =
+            templates.with(parse_name(name)?, (template, zone), &self.0.state.options.functions)?;
         Ok(self.rebuild(*chaos_seed, templates))
     }
 

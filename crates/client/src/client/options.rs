@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use sequent_buffer::ReservoirConfig;
+use sequent_format::Registry;
 use sequent_ha::RingConfig;
 
 use crate::error::Error;
@@ -30,6 +31,8 @@ pub(crate) struct Options {
     pub(crate) reserve: Duration,
     pub(crate) at_risk_max: u64,
     pub(crate) health: RingConfig,
+    /// Functions of templates.
+    pub(crate) functions: Registry,
 }
 
 impl Default for Options {
@@ -42,6 +45,7 @@ impl Default for Options {
             reserve: Duration::from_secs(2),
             at_risk_max: 100_000,
             health: RingConfig::default(),
+            functions: Registry::default(),
         }
     }
 }

@@ -47,7 +47,8 @@ impl Changing {
 }
 
 fn memory(template: &str) -> Arc<Memory> {
-    let templates = Templates::default().with("order".parse().unwrap(), template, "UTC").unwrap();
+    let templates =
+        Templates::default().with("order".parse().unwrap(), (template, "UTC"), &<_>::default()).unwrap();
     Memory::new(None, templates)
 }
 
@@ -246,6 +247,16 @@ async fn numbers_of_a_version_are_asked_for_at_an_instant_at_which_it_is_in_effe
     assert_eq!(asked(Some(after(5000)), 4000), after(4000));
     assert_eq!(asked(Some(after(5000)), 5000), after(4999), "its last instant, also later");
     assert_eq!(asked(None, 5000), after(5000));
+}
+
+#[tokio::test]
+async fn a_function_that_the_client_registered_is_rendered_by_it() {
+    let define = |_: &Arguments<'_>| Ok(Function::new(1..=1, "A-Z", |_, out| out.write_char('Q')));
+    let with = Client::builder().function("SiteCheck", define).in_memory();
+    let with = with.template("order", "S@{seq,w=3}@{SiteCheck}", "UTC").unwrap();
+    assert_eq!(with.sequence("order").unwrap().next_text().await.unwrap().text, "S001Q");
+    let error = Client::in_memory().template("order", "S@{seq,w=3}@{SiteCheck}", "UTC").unwrap_err();
+    assert!(error.to_string().contains("SiteCheck is not registered"), "{error}");
 }
 
 #[tokio::test]
