@@ -70,3 +70,5 @@ pub use sequence::local::{Local, LocalNext};
 pub use sequence::next::Next;
 /// Requests and responses of [`Definitions`]: the package `sequent.v1`.
 pub use sequent_proto::v1;
+#[doc(hidden)]
+pub use transport::tls::{ClientTls, TlsOptions};

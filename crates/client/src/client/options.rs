@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use sequent_buffer::ReservoirConfig;
 use sequent_ha::RingConfig;
 
-use crate::error::Error;
+use crate::{error::Error, transport::tls::TlsOptions};
 
 /// Interval of the expiry thread. After a suspension, old numbers may leave for so long.
 pub(crate) const TICK: Duration = Duration::from_millis(100);
@@ -30,6 +30,7 @@ pub(crate) struct Options {
     pub(crate) reserve: Duration,
     pub(crate) at_risk_max: u64,
     pub(crate) health: RingConfig,
+    pub(crate) tls: TlsOptions,
 }
 
 impl Default for Options {
@@ -42,6 +43,7 @@ impl Default for Options {
             reserve: Duration::from_secs(2),
             at_risk_max: 100_000,
             health: RingConfig::default(),
+            tls: TlsOptions::default(),
         }
     }
 }
