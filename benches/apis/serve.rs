@@ -11,7 +11,7 @@ use sequent_proto::v1::{
     LeaseRequest, LeaseResponse, NextRequest, NextResponse,
     sequences_server::{Sequences, SequencesServer},
 };
-use sequent_server::{Listeners, Recorder, RuntimeLimits, ServerOptions};
+use sequent_server::{Listeners, Recorder, RuntimeLimits, ServerOptions, ServerTls, TlsFiles};
 use tokio::net::TcpListener;
 use tonic::{Request, Response, Status, transport::server::TcpIncoming};
 
@@ -74,7 +74,8 @@ async fn sequent() -> Result<(), String> {
     let engine = Engine::open(config, Options::default()).await.map_err(|error| error.to_string())?;
     let ((grpc, grpc_at), (http, http_at), (admin, admin_at)) = (bind().await?, bind().await?, bind().await?);
     say(&[grpc_at, http_at, admin_at]);
-    let serving = ServerOptions { engine, limits, recorder, identity: None };
+    let tls = ServerTls::new(TlsFiles::off());
+    let serving = ServerOptions { engine, limits, recorder, identity: None, tls };
     let ended = sequent_server::run(Listeners { grpc, http, admin }, serving, std::future::pending()).await;
     ended.map(drop).map_err(|error| error.to_string())
 }

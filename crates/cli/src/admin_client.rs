@@ -1,12 +1,17 @@
 //! Client of a server's admin listener: the server's view of its ring.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use http_body_util::{BodyExt, Empty, Limited};
-use hyper::{Request, body::Bytes, client::conn::http1};
+use hyper::{Request, body::Bytes, client::conn::http1, http::uri::Authority};
 use hyper_util::rt::TokioIo;
+use sequent_client::{ClientTls, TlsOptions};
 use serde_json::Value;
-use tokio::{net::TcpStream, time::timeout};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::TcpStream,
+    time::timeout,
+};
 
 use crate::failure::Failure;
 
@@ -17,23 +22,34 @@ const LIMIT: Duration = Duration::from_secs(5);
 const ANSWER_BYTES_MAX: usize = 16 << 20;
 
 /// An admin listener.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Admin(String);
+#[derive(Debug, Clone)]
+pub(crate) struct Admin {
+    authority: Authority,
+    /// With `https://`.
+    tls: Option<Arc<ClientTls>>,
+}
 
 impl Admin {
-    /// At `host:port`, with or without `http://` in front.
-    pub(crate) fn named(field: &str, text: &str) -> Result<Self, Failure> {
-        let authority = text.strip_prefix("http://").unwrap_or(text).trim_end_matches('/');
-        let known: Option<hyper::http::uri::Authority> = authority.parse().ok();
-        match known.filter(|known| known.port_u16().is_some() && !known.as_str().contains('@')) {
-            Some(known) => Ok(Self(known.to_string())),
-            None => Err(Failure::argument(field, text, "http://HOST:PORT of an admin listener is expected")),
-        }
+    /// At `host:port`, with or without `http://` in front, or with `https://`.
+    pub(crate) fn named(field: &str, text: &str, tls: &TlsOptions) -> Result<Self, Failure> {
+        let encrypted = text.strip_prefix("https://");
+        let authority = encrypted.or_else(|| text.strip_prefix("http://")).unwrap_or(text);
+        let known: Option<Authority> = authority.trim_end_matches('/').parse().ok();
+        let known = known.filter(|known| known.port_u16().is_some() && !known.as_str().contains('@'));
+        let authority = known.ok_or_else(|| {
+            Failure::argument(
+                field,
+                text,
+                "http://HOST:PORT or https://HOST:PORT of an admin listener is expected",
+            )
+        })?;
+        let tls = encrypted.map(|_| ClientTls::new(tls.clone(), b"http/1.1")).transpose()?;
+        Ok(Self { authority, tls })
     }
 
     /// The address.
     pub(crate) fn address(&self) -> &str {
-        &self.0
+        self.authority.as_str()
     }
 
     /// The present answer of `/v1/status`, or the reason why there is none.
@@ -45,9 +61,22 @@ impl Admin {
     }
 
     async fn asked(&self) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
-        let socket = TcpStream::connect(&self.0).await?;
-        let (mut sender, connection) = http1::handshake(TokioIo::new(socket)).await?;
-        let request = Request::get("/v1/status").header("host", &self.0).body(Empty::<Bytes>::new())?;
+        let socket = TcpStream::connect(self.address()).await?;
+        match &self.tls {
+            None => self.asked_by(socket).await,
+            Some(tls) => {
+                let host = self.authority.host().trim_matches(['[', ']']);
+                self.asked_by(Arc::clone(tls).connect(host, socket).await?).await
+            }
+        }
+    }
+
+    async fn asked_by(
+        &self,
+        stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    ) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
+        let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+        let request = Request::get("/v1/status").header("host", self.address()).body(Empty::<Bytes>::new())?;
         let talk = async {
             let response = sender.send_request(request).await?;
             let status = response.status();
@@ -70,11 +99,12 @@ mod tests {
 
     #[test]
     fn an_address_needs_a_port_and_no_more() {
-        for good in ["http://[::1]:7423/", "localhost:7423", "http://10.0.0.7:7423"] {
-            assert!(Admin::named("--admin", good).is_ok(), "{good}");
+        let named = |text| Admin::named("--admin", text, &TlsOptions::default());
+        for good in ["http://[::1]:7423/", "localhost:7423", "http://10.0.0.7:7423", "https://a:7423"] {
+            assert!(named(good).is_ok(), "{good}");
         }
-        for bad in ["", "localhost", "https://a:7423", "http://a:7423/v1", "u@a:7423", "a b:1"] {
-            assert!(Admin::named("--admin", bad).is_err(), "{bad}");
+        for bad in ["", "localhost", "https://a", "http://a:7423/v1", "u@a:7423", "a b:1"] {
+            assert!(named(bad).is_err(), "{bad}");
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The command line for clap: the options of every command, and the list of commands.
 
 mod help;
+mod tls_flags;
 
 use std::{path::PathBuf, sync::LazyLock};
 
@@ -75,6 +76,8 @@ pub(crate) struct Globals {
     #[arg(long, global = true, value_name = "FORMAT", env = "SEQUENT_LOG_FORMAT", hide_env_values = true)]
     #[arg(value_enum, default_value_t = LogFormat::Text, hide_default_value = true, hide_possible_values = true)]
     pub(crate) log_format: LogFormat,
+    #[command(flatten)]
+    pub(crate) tls: tls_flags::TlsFlags,
 }
 
 /// The commands.

@@ -7,6 +7,7 @@ use std::{
 };
 
 use sequent_admin::{Admin, NamedLoss};
+use sequent_client::TlsOptions;
 use sequent_core::{NameError, SequenceName, SlotIndex, ledger::Loss};
 use sequent_engine::{
     CreatePolicy, Engine, Options, Pace,
@@ -25,8 +26,18 @@ const EMBEDDED: &str = "SEQUENT_EMBEDDED";
 const SERVER: &str = "SEQUENT_SERVER";
 
 /// Variables that commands read themselves, none of them a key of the configuration.
-const RESERVED: &[&str] =
-    &["SEQUENT_CONFIG", "SEQUENT_DATA", EMBEDDED, "SEQUENT_LOG", "SEQUENT_LOG_FORMAT", SERVER];
+const RESERVED: &[&str] = &[
+    "SEQUENT_CONFIG",
+    "SEQUENT_DATA",
+    EMBEDDED,
+    "SEQUENT_LOG",
+    "SEQUENT_LOG_FORMAT",
+    SERVER,
+    "SEQUENT_TLS_CA",
+    "SEQUENT_TLS_CERT",
+    "SEQUENT_TLS_KEY",
+    "SEQUENT_TLS_NAME",
+];
 
 /// The global flags, before anything is read or opened.
 pub(crate) struct Cluster {
@@ -54,6 +65,11 @@ impl Cluster {
     /// Whether results are wanted as JSON.
     pub(crate) fn json(&self) -> bool {
         self.globals.json
+    }
+
+    /// The options of TLS to servers.
+    pub(crate) fn tls(&self) -> TlsOptions {
+        self.globals.tls.options()
     }
 
     /// The configuration file, if one was named.

@@ -1,7 +1,7 @@
 //! Servers that a command asks instead of the files: named by the caller, or running on the data directory.
 
 use clap::Args;
-use sequent_client::{Client, Error};
+use sequent_client::{Client, Error, TlsOptions};
 use sequent_engine::Reason;
 
 use crate::{
@@ -19,7 +19,7 @@ const PROTOCOL: &str = "PROTOCOL";
 /// The caller's choice of servers.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Where {
-    /// Ask these servers: http://a:7420,http://b:7420 [default: those on the data directory, if no
+    /// Ask these servers: http://a:7420,https://b:7420 [default: those on the data directory, if no
     /// configuration is given]
     #[arg(long, value_name = "URLS", env = "SEQUENT_SERVER", hide_env_values = true)]
     server: Option<String>,
@@ -86,11 +86,15 @@ impl Where {
 
 impl Servers {
     /// A client of these servers, one of which must answer. `None` if there are none.
-    pub(crate) async fn connect(&self) -> Result<Option<Client>, Failure> {
+    pub(crate) async fn connect(&self, cluster: &Cluster) -> Result<Option<Client>, Failure> {
         let (settings, urls) = match self {
             Self::None => return Ok(None),
-            Self::Named(urls) => (Client::builder(), urls),
-            Self::Found { urls, identity } => (Client::builder().identity(identity), urls),
+            Self::Named(urls) => (Client::builder().tls_options(cluster.tls()), urls),
+            Self::Found { urls, identity } => {
+                // The caller did not choose a server without TLS.
+                let tls = if urls.contains("https://") { cluster.tls() } else { TlsOptions::default() };
+                (Client::builder().identity(identity).tls_options(tls), urls)
+            }
         };
         Ok(Some(settings.connect(urls).await?))
     }

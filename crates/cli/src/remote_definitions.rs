@@ -9,7 +9,7 @@ use sequent_engine::{
     report::{SequenceSummary, WaitingReport},
 };
 
-use crate::failure::Failure;
+use crate::{failure::Failure, open_cluster::Cluster};
 
 /// Time limit for one server: the proof of a template may take long.
 const ATTEMPT: Duration = Duration::from_secs(20);
@@ -27,9 +27,11 @@ pub(crate) struct Named {
 
 impl Named {
     /// The definitions of the named servers, one of which must answer. `None` if none is named.
-    pub(crate) async fn definitions(&self) -> Result<Option<Definitions>, Failure> {
+    pub(crate) async fn definitions(&self, cluster: &Cluster) -> Result<Option<Definitions>, Failure> {
         let Some(urls) = self.server.as_ref().filter(|urls| !urls.is_empty()) else { return Ok(None) };
-        let client = Client::builder().attempt_timeout(ATTEMPT).slow_after(ATTEMPT).connect(urls).await?;
+        let client =
+            Client::builder().attempt_timeout(ATTEMPT).slow_after(ATTEMPT).tls_options(cluster.tls());
+        let client = client.connect(urls).await?;
         Ok(Some(client.definitions()))
     }
 }

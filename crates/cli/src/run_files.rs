@@ -35,27 +35,35 @@ pub(crate) struct Addresses {
     pub(crate) grpc: SocketAddr,
     pub(crate) http: SocketAddr,
     pub(crate) admin: SocketAddr,
+    /// Whether all of them speak TLS alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) tls: bool,
 }
 
 impl Addresses {
     /// The URL of the gRPC API for this machine. A listener on every address is reached on loopback.
     pub(crate) fn reach(&self) -> String {
-        reach(self.grpc)
+        self.url(self.grpc)
     }
 
     /// The same for the admin listener.
     pub(crate) fn reach_admin(&self) -> String {
-        reach(self.admin)
+        self.url(self.admin)
     }
-}
 
-fn reach(listener: SocketAddr) -> String {
-    let ip = match listener.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
-        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
-        ip => ip,
-    };
-    format!("http://{}", SocketAddr::new(ip, listener.port()))
+    fn url(&self, listener: SocketAddr) -> String {
+        let ip = match listener.ip() {
+            IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+            IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+            ip => ip,
+        };
+        format!("{}://{}", self.scheme(), SocketAddr::new(ip, listener.port()))
+    }
+
+    /// The scheme of their URLs.
+    pub(crate) fn scheme(&self) -> &'static str {
+        if self.tls { "https" } else { "http" }
+    }
 }
 
 /// The cluster that a server belongs to. Servers of several clusters may share a directory, each with its
@@ -204,7 +212,7 @@ mod tests {
 
     fn addresses(grpc: &str) -> Addresses {
         let other = "127.0.0.1:1".parse().unwrap();
-        Addresses { grpc: grpc.parse().unwrap(), http: other, admin: other }
+        Addresses { grpc: grpc.parse().unwrap(), http: other, admin: other, tls: false }
     }
 
     fn own() -> Of {

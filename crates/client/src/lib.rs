@@ -72,3 +72,5 @@ pub use sequence::next::Next;
 pub use sequent_format::{Arguments, Function};
 /// Requests and responses of [`Definitions`]: the package `sequent.v1`.
 pub use sequent_proto::v1;
+#[doc(hidden)]
+pub use transport::tls::{ClientTls, TlsOptions};

@@ -10,6 +10,7 @@
 //! | `connection` | the accept loop, and one connection from its first byte to its close |
 //! | `limits` | every limit with its number, and the quotas that enforce them |
 //! | `shutdown` | phases of the shutdown, and the drain |
+//! | `tls` | handshakes, the files of `[tls]` and their reload, the certificate of a peer |
 //! | `telemetry` | metrics, their recorder, and traces |
 //!
 //! Suggested reading order: [`run`], `service`, `http`, `grpc`, `limits`, `connection`.
@@ -26,6 +27,7 @@ mod run;
 mod service;
 mod shutdown;
 mod telemetry;
+mod tls;
 
 pub use connection::accept::Listeners;
 pub use limits::fd_budget::FdBudget;
@@ -35,3 +37,4 @@ pub use telemetry::metric_names::METRICS;
 pub use telemetry::recorder::Recorder;
 #[cfg(feature = "otel")]
 pub use telemetry::traces::Traces;
+pub use tls::{PeerCertificate, ServerTls, TlsFiles, TlsWatch};

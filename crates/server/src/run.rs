@@ -2,7 +2,6 @@
 
 use std::{future::Future, io};
 
-use hyper_util::service::TowerToHyperService;
 use sequent_engine::Engine;
 use tokio::time::{sleep, timeout};
 use tonic_health::{ServingStatus, server::HealthReporter};
@@ -22,6 +21,7 @@ use crate::{
         phase::{Phase, PhaseWatch},
     },
     telemetry::{recorder::Recorder, request_metrics},
+    tls::{ServerTls, acceptor::Acceptor, files::Alpn},
 };
 
 /// Parts of a server.
@@ -35,6 +35,8 @@ pub struct ServerOptions {
     /// Identity of the cluster. A health check of `sequent.v1.Sequences/IDENTITY` succeeds only on a server of this
     /// cluster. A client that was given an identity uses no other server.
     pub identity: Option<String>,
+    /// TLS of all listeners.
+    pub tls: ServerTls,
 }
 
 /// How a server ended.
@@ -58,7 +60,7 @@ pub async fn run(
     serving: ServerOptions,
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<Drained> {
-    let ServerOptions { engine, limits, recorder, identity } = serving;
+    let ServerOptions { engine, limits, recorder, identity, tls } = serving;
     let identified = identity.map(|identity| format!("{SEQUENCES}/{identity}"));
     let services: Vec<&str> = ["", SEQUENCES].into_iter().chain(identified.as_deref()).collect();
     let service = NumberService::new(engine.clone(), limits.clone());
@@ -71,13 +73,15 @@ pub async fn run(
     let pending = PendingQuota::default();
     let http = HttpServer::new(service.clone());
     let drain = DrainState::new(limits.clone());
-    let admin = Admin::new(service, recorder.clone(), (phases.clone(), drain.clone()));
-    let admin = TowerToHyperService::new(admin::router(admin));
+    let admin = Admin::new(service, recorder.clone(), (phases.clone(), drain.clone()), tls.clone());
+    let admin = admin::router(admin);
     let ends = |name, protocol| {
+        let alpn = if protocol == Protocol::Http2 { Alpn::H2 } else { Alpn::Http1 };
         let (limits, phases) = (limits.clone(), phases.clone());
         ListenerOptions {
             name,
             protocol,
+            acceptor: Acceptor::new(name, tls.clone(), alpn),
             closes_at: Phase::Closing,
             drops_at: Phase::Ending,
             limits,
@@ -86,9 +90,9 @@ pub async fn run(
         }
     };
     let pending_shares = pending.clone();
-    let grpc = move || grpc.connection_service(pending_shares.connection_share());
+    let grpc = move |peer| grpc.connection_service(pending_shares.connection_share(), peer);
     let grpc = tokio::spawn(accept(listeners.grpc, grpc, ends("grpc", Protocol::Http2)));
-    let http = move || http.connection_service(pending.connection_share());
+    let http = move |peer| http.connection_service(pending.connection_share(), peer);
     let http = tokio::spawn(accept(listeners.http, http, ends("http", Protocol::Http1(HEAD_TIMEOUT))));
     let last = ListenerOptions {
         // The admin listener stays until the engine is shut down, since that may take long.
@@ -97,7 +101,8 @@ pub async fn run(
         connections_max: RuntimeLimits::admin_connections_max,
         ..ends("admin", Protocol::Http1(ADMIN_HEAD_TIMEOUT))
     };
-    let admin = tokio::spawn(accept(listeners.admin, move || admin.clone(), last));
+    let admin =
+        tokio::spawn(accept(listeners.admin, move |peer| admin::connection_service(&admin, peer), last));
     request_metrics::begin(&engine).await;
     let upkeep = tokio::spawn(recorder.upkeep());
 

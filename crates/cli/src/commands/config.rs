@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use sequent_engine::config::Shown;
+use sequent_server::TlsFiles;
 
 use crate::{failure::Failure, open_cluster::Cluster, output};
 
@@ -18,7 +19,7 @@ Examples:
   sequent config check --config sequent.toml --json
 
 Every fault is reported at once, each with line, key, value and bound. Exit code 3 if there is one. Reads the \
-file and the environment, and touches nothing: what only the data can tell (another layout, a shard of another \
+file, the files of [tls] and the environment, and touches nothing: what only the data can tell (another layout, a shard of another \
 cluster) is refused when the cluster is opened.";
 
 const EXAMPLES_SHOW: &str = "\
@@ -61,7 +62,8 @@ impl Config {
 }
 
 fn check(cluster: &Cluster, file: Option<&PathBuf>) -> Result<(), Failure> {
-    cluster.config_of(file)?;
+    let config = cluster.config_of(file)?;
+    TlsFiles::read(&config.tls)?;
     if cluster.json() {
         return output::json(&serde_json::json!({ "file": file, "faults": [] }));
     }

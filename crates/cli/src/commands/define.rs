@@ -75,7 +75,7 @@ pub(crate) struct Define {
 impl Define {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         let name = sequence_name(&self.name)?;
-        if let Some(definitions) = self.servers.definitions().await? {
+        if let Some(definitions) = self.servers.definitions(cluster).await? {
             // The servers prove the template: they have its keys, and know the previous versions.
             self.belongs()?;
             return told(cluster, &remote_definitions::define(&definitions, self.wire()).await?);

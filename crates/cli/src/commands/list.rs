@@ -26,7 +26,7 @@ pub(crate) struct List {
 
 impl List {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
-        let sequences = match self.servers.definitions().await? {
+        let sequences = match self.servers.definitions(cluster).await? {
             Some(definitions) => remote_definitions::list(&definitions).await?,
             None => cluster.admin().await?.cluster().list().await?,
         };

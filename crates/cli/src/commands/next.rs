@@ -77,7 +77,7 @@ impl Next {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         let name = sequence_name(&self.name)?;
         let servers = self.servers.pick(cluster)?;
-        let issued = match (self.ask(&servers, &name).await, &servers) {
+        let issued = match (self.ask(cluster, &servers, &name).await, &servers) {
             (Ok(Some(issued)), _) => issued,
             // The servers may be ending just now, or hang. The files are available.
             (Err(failure), Servers::Found { .. }) if failure.is_of_a_server() => {
@@ -127,7 +127,12 @@ impl Next {
     }
 
     /// Numbers from servers, without a lease, so that a command that ends wastes none.
-    async fn ask(&self, servers: &Servers, name: &SequenceName) -> Result<Option<Issued>, Failure> {
+    async fn ask(
+        &self,
+        cluster: &Cluster,
+        servers: &Servers,
+        name: &SequenceName,
+    ) -> Result<Option<Issued>, Failure> {
         if matches!(servers, Servers::None) {
             return Ok(None);
         }
@@ -135,7 +140,7 @@ impl Next {
         let count = self.count.parse().ok().filter(|count| *count > 0);
         let count: u32 = count.ok_or_else(|| Failure::argument("count", &self.count, SERVERS_BOUND))?;
         let with = self.with.values()?;
-        let Some(client) = servers.connect().await? else { return Ok(None) };
+        let Some(client) = servers.connect(cluster).await? else { return Ok(None) };
         let mut sequence = client.sequence(name.as_str())?;
         for (name, value) in with.iter() {
             sequence = sequence.with(name, value);

@@ -70,7 +70,7 @@ impl Parse {
         } else {
             let name = sequence_name(&self.by)?;
             self.nothing_around()?;
-            if let Some(definitions) = self.servers.definitions().await? {
+            if let Some(definitions) = self.servers.definitions(cluster).await? {
                 return self.told(cluster, &definitions).await;
             }
             let body = self.defined(cluster, &name).await?;

@@ -122,7 +122,7 @@ impl Preview {
     /// The numbers that `define` would print: in the cluster of the named servers, or else in the configured
     /// layout.
     async fn sum(&self, cluster: &Cluster) -> Result<Capacity, Failure> {
-        if let Some(definitions) = self.server.definitions().await? {
+        if let Some(definitions) = self.server.definitions(cluster).await? {
             let (sum, warnings) =
                 remote_definitions::capacity(&definitions, self.around.wire(&self.template)).await?;
             for warning in warnings {
@@ -163,7 +163,7 @@ impl Preview {
         if !cluster.json() {
             return output::lines([preview]);
         }
-        let sum = if let Some(definitions) = self.server.definitions().await? {
+        let sum = if let Some(definitions) = self.server.definitions(cluster).await? {
             remote_definitions::capacity(&definitions, self.around.wire(&self.template)).await?.0
         } else {
             let bounded = Body::check(Some("spread"), 1, 1, None, None, body.texts().cloned());

@@ -42,7 +42,7 @@ struct Told<'a> {
 impl Show {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         let name = sequence_name(&self.name)?;
-        if let Some(definitions) = self.servers.definitions().await? {
+        if let Some(definitions) = self.servers.definitions(cluster).await? {
             let (summary, definition) = remote_definitions::show(&definitions, name.as_str()).await?;
             if cluster.json() {
                 return output::report(&Told { summary: &summary, definition: &definition });

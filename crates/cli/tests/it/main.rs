@@ -31,4 +31,5 @@ mod running;
 mod serve;
 mod servers;
 mod texts;
+mod tls;
 mod usage;

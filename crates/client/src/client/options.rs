@@ -6,7 +6,7 @@ use sequent_buffer::ReservoirConfig;
 use sequent_format::Registry;
 use sequent_ha::RingConfig;
 
-use crate::error::Error;
+use crate::{error::Error, transport::tls::TlsOptions};
 
 /// Interval of the expiry thread. After a suspension, old numbers may leave for so long.
 pub(crate) const TICK: Duration = Duration::from_millis(100);
@@ -33,6 +33,7 @@ pub(crate) struct Options {
     pub(crate) health: RingConfig,
     /// Functions of templates.
     pub(crate) functions: Registry,
+    pub(crate) tls: TlsOptions,
 }
 
 impl Default for Options {
@@ -46,6 +47,7 @@ impl Default for Options {
             at_risk_max: 100_000,
             health: RingConfig::default(),
             functions: Registry::default(),
+            tls: TlsOptions::default(),
         }
     }
 }

@@ -22,6 +22,7 @@ use tokio::{
     sync::watch,
     time::{sleep, timeout},
 };
+use tokio_util::either::Either;
 use tonic::{Code, body::Body};
 use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
@@ -29,7 +30,10 @@ use tonic_health::pb::{
 
 use crate::{
     client::address::Address,
-    transport::status::{foreign_status, is_graceful_goaway, with_grpc_status},
+    transport::{
+        status::{foreign_status, is_graceful_goaway, with_grpc_status},
+        tls::ClientTls,
+    },
 };
 
 /// Service whose health is checked.
@@ -50,6 +54,8 @@ pub(super) struct ServerConnection {
     address: Address,
     connect_timeout: Duration,
     identity: Option<Arc<str>>,
+    /// Of an address with `https://`.
+    tls: Option<Arc<ClientTls>>,
     current: Mutex<Option<Connection>>,
     /// Held by the task that connects. Others wait for its connection.
     connecting: tokio::sync::Mutex<()>,
@@ -80,9 +86,14 @@ impl Connection {
 }
 
 impl ServerConnection {
-    pub(super) fn new(address: Address, connect_timeout: Duration, identity: Option<Arc<str>>) -> Arc<Self> {
+    pub(super) fn new(
+        address: Address,
+        (connect_timeout, identity): (Duration, Option<Arc<str>>),
+        tls: Option<Arc<ClientTls>>,
+    ) -> Arc<Self> {
         let (current, connecting) = (Mutex::default(), tokio::sync::Mutex::default());
-        Arc::new(Self { address, connect_timeout, identity, current, connecting })
+        let tls = tls.filter(|_| address.is_tls());
+        Arc::new(Self { address, connect_timeout, identity, tls, current, connecting })
     }
 
     pub(super) fn address(&self) -> String {
@@ -142,6 +153,13 @@ impl ServerConnection {
         let address = (self.address.host.as_str(), self.address.port);
         let stream = TcpStream::connect(address).await.map_err(|error| failed("connect", error.into()))?;
         stream.set_nodelay(true).map_err(|error| failed("connect", error.into()))?;
+        let stream = match &self.tls {
+            None => Either::Left(stream),
+            Some(tls) => {
+                let encrypted = Arc::clone(tls).connect(&self.address.host, stream).await;
+                Either::Right(Box::new(encrypted.map_err(|error| failed("TLS handshake", error.into()))?))
+            }
+        };
         let handshake = Builder::new(TokioExecutor::new())
             .timer(TokioTimer::new())
             .keep_alive_interval(Some(PING_EVERY))

@@ -10,6 +10,7 @@ use crate::{
     client::{
         address::Address,
         definitions::{DefinitionsRequest, DefinitionsResponse},
+        options::Options,
     },
     error::{Error, PROTOCOL},
     transport::{
@@ -17,6 +18,7 @@ use crate::{
         channel::{Channel, SERVICE, ServerConnection, is_serving},
         foreign,
         status::{is_graceful_goaway, refusal},
+        tls::ClientTls,
     },
 };
 
@@ -32,8 +34,9 @@ pub(crate) struct GrpcTransport {
 }
 
 impl GrpcTransport {
-    pub(crate) fn new(address: Address, connect_timeout: Duration, identity: Option<Arc<str>>) -> Arc<Self> {
-        Arc::new(Self { connection: ServerConnection::new(address, connect_timeout, identity) })
+    pub(crate) fn new(address: Address, options: &Options, tls: Option<Arc<ClientTls>>) -> Arc<Self> {
+        let limits = (options.connect_timeout, options.identity.clone());
+        Arc::new(Self { connection: ServerConnection::new(address, limits, tls) })
     }
 
     /// Runs work on the current connection, and on a new one if the server closes that meanwhile. A graceful close is

@@ -7,7 +7,7 @@ use sequent_core::{Layout, LayoutError, NameError, SequenceName};
 
 use super::{
     Fault, Faults, LedgerSection, LimitsSection, ListenSection, Place, ReservoirSection, RingSection,
-    SequencePart, ShardPart, Shown, Sources, TracesSection,
+    SequencePart, ShardPart, Shown, Sources, TlsSection, TracesSection,
     locations::{self, put_under},
     reading::{Document, Reader, Section},
     sections::{cluster::ClusterSection, obf_key, shard::Shards},
@@ -45,6 +45,8 @@ pub struct Config {
     pub sequences: Vec<SequencePart>,
     /// `[listen]`.
     pub listen: ListenSection,
+    /// `[tls]`.
+    pub tls: TlsSection,
     /// `[traces]`.
     pub traces: TracesSection,
     shown: Vec<Shown>,
@@ -78,7 +80,8 @@ impl Config {
         // Keys are read before the templates that name them.
         obf_key::hold_all(&mut reader, &sources.data);
         let sequences = SequencePart::all(&mut reader, &stores::unused(parts));
-        let listen = whole(&mut reader, "listen", ListenSection::read);
+        let tls = TlsSection::checked(&mut reader, &sources.data);
+        let listen = ListenSection::checked(&mut reader, &tls);
         let traces = whole(&mut reader, "traces", TracesSection::read);
         for (_, part) in shards.iter_mut().flatten() {
             put_under(&sources.data, &mut part.place);
@@ -102,6 +105,7 @@ impl Config {
             limits,
             sequences,
             listen,
+            tls,
             traces,
             shown,
             unread,

@@ -6,7 +6,7 @@ use sequent_backend::{kinds::Role, net::DRIVERS};
 use toml::Table;
 
 use super::{
-    LedgerSection, LimitsSection, ListenSection, Place, ReservoirSection, RingSection, Sources,
+    LedgerSection, LimitsSection, ListenSection, Place, ReservoirSection, RingSection, Sources, TlsSection,
     TracesSection,
     reading::{Document, Reader, Section, setting::About},
     sections::{
@@ -36,6 +36,7 @@ pub fn reference() -> String {
     add("`[reservoir]`", ReservoirSection::DOC, &[("", rows(ReservoirSection::read))]);
     add("`[limits]`", LimitsSection::DOC, &[("", rows(LimitsSection::read))]);
     add("`[listen]`", ListenSection::DOC, &[("", rows(ListenSection::read))]);
+    add("`[tls]`", TlsSection::DOC, &[("", rows(TlsSection::read))]);
     add("`[traces]`", TracesSection::DOC, &[("", rows(TracesSection::read))]);
     add("`[[obf_key]]`", ObfKeySection::DOC, &[("", rows(ObfKeySection::read))]);
     add("`[[sequence]]`", SequenceSection::DOC, &[("", rows(SequenceSection::read))]);
@@ -49,7 +50,13 @@ type Rows = Vec<(&'static str, About)>;
 fn rows<T>(read: impl FnOnce(&mut Section<'_, '_>) -> T) -> Rows {
     let sources = Sources::embedded("");
     let mut reader = Reader::new(&sources, Document::default());
-    let keys = [("store", "sqlite"), ("tls", "verify"), ("template", "@{seq}")];
+    let keys = [
+        ("store", "sqlite"),
+        ("tls", "verify"),
+        ("template", "@{seq}"),
+        ("mode", "require"),
+        ("client_auth", "required"),
+    ];
     let keys = keys.map(|(key, value)| (key.to_owned(), value.into()));
     read(&mut reader.item("", 0, Table::from_iter(keys)));
     reader.rows

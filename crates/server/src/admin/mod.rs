@@ -4,17 +4,20 @@ mod console;
 mod state;
 mod status;
 
+use std::sync::Arc;
+
 use axum::{
-    Router,
+    Extension, Router,
     extract::State,
     http::{HeaderValue, Method, StatusCode, Uri, header},
     middleware::map_response,
     response::{IntoResponse, Response},
     routing::get,
 };
+use hyper_util::service::TowerToHyperService;
 
 pub(crate) use crate::admin::state::Admin;
-use crate::{error::ApiError, telemetry::request_metrics};
+use crate::{error::ApiError, telemetry::request_metrics, tls::peer::PeerCertificate};
 
 /// Content type of the Prometheus text format.
 const METRICS_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
@@ -32,6 +35,18 @@ pub(crate) fn router(admin: Admin) -> Router {
         .fallback(get(unknown).fallback(read_only))
         .layer(map_response(not_stored))
         .with_state(admin)
+}
+
+/// The service of a new connection, whose peer may have presented a certificate.
+pub(crate) fn connection_service(
+    routes: &Router,
+    peer: Option<Arc<PeerCertificate>>,
+) -> TowerToHyperService<Router> {
+    let routes = routes.clone();
+    TowerToHyperService::new(match peer {
+        Some(peer) => routes.layer(Extension(peer)),
+        None => routes,
+    })
 }
 
 async fn readyz(State(admin): State<Admin>) -> (StatusCode, &'static str) {

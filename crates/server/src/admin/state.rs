@@ -13,6 +13,7 @@ use crate::{
         phase::{Phase, PhaseWatch},
     },
     telemetry::recorder::Recorder,
+    tls::ServerTls,
 };
 
 /// Status of slots and keys, and when it was read.
@@ -25,6 +26,7 @@ pub(crate) struct Admin {
     pub(super) recorder: Recorder,
     pub(super) phases: PhaseWatch,
     pub(super) drain: DrainState,
+    pub(super) tls: ServerTls,
     /// The latest status. Its lock is held while a new one is read, so concurrent requests cause one read.
     snapshot: Arc<Mutex<Option<StatusSnapshot>>>,
 }
@@ -34,8 +36,9 @@ impl Admin {
         service: NumberService,
         recorder: Recorder,
         (phases, drain): (PhaseWatch, DrainState),
+        tls: ServerTls,
     ) -> Self {
-        Self { service, recorder, phases, drain, snapshot: Arc::default() }
+        Self { service, recorder, phases, drain, tls, snapshot: Arc::default() }
     }
 
     pub(super) fn is_ready(&self) -> bool {

@@ -1,6 +1,6 @@
 //! Listeners and their accept loop.
 
-use std::{convert::Infallible, error::Error, time::Duration};
+use std::{convert::Infallible, error::Error, sync::Arc, time::Duration};
 
 use http::{Request, Response};
 use http_body::Body;
@@ -17,6 +17,7 @@ use crate::{
     limits::{ACCEPT_PAUSE, response_budget::ResponseBudget, runtime_limits::RuntimeLimits},
     shutdown::phase::{Phase, PhaseWatch},
     telemetry::request_metrics::ConnectionMetrics,
+    tls::{acceptor::Acceptor, peer::PeerCertificate},
 };
 
 /// Bound sockets of a server. The caller binds them, so it knows their addresses.
@@ -35,6 +36,7 @@ pub struct Listeners {
 pub(crate) struct ListenerOptions {
     pub(crate) name: &'static str,
     pub(crate) protocol: Protocol,
+    pub(crate) acceptor: Acceptor,
     pub(crate) closes_at: Phase,
     pub(crate) drops_at: Phase,
     pub(crate) limits: RuntimeLimits,
@@ -46,10 +48,10 @@ pub(crate) struct ListenerOptions {
 /// Accepts connections until the server closes, then waits for the open ones. In the phase `drops_at` the rest is
 /// dropped. Returns how many were dropped.
 ///
-/// `make_service` makes the service of one connection.
+/// `make_service` makes the service of one connection, whose peer may have presented a certificate.
 pub(crate) async fn accept<S, B>(
     listener: TcpListener,
-    make_service: impl Fn() -> S,
+    make_service: impl Fn(Option<Arc<PeerCertificate>>) -> S + Send + Sync + 'static,
     options: ListenerOptions,
 ) -> usize
 where
@@ -60,6 +62,7 @@ where
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
     let metrics = ConnectionMetrics::new(options.name);
+    let begin = Arc::new((options.acceptor, make_service));
     let (quota, budget) = (ConnectionQuota::default(), ResponseBudget::default());
     let (mut connections, mut backoff) = (JoinSet::new(), AcceptBackoff::new(options.name));
     let mut closing = std::pin::pin!(options.phases.clone().wait_until(options.closes_at));
@@ -87,11 +90,17 @@ where
                 continue;
             }
         };
-        let (service, metrics) = (make_service(), metrics.clone());
+        let (begin, metrics) = (Arc::clone(&begin), metrics.clone());
         let watches = ((options.phases.clone(), options.closes_at), budget.connection());
         connections.spawn(async move {
             let open_connection = OpenConnection::open(metrics);
-            serve(options.protocol, socket, service, watches).await;
+            let (acceptor, make_service) = &*begin;
+            // Responses are small and complete. Nagle's algorithm would only delay them.
+            if let Err(error) = socket.set_nodelay(true) {
+                tracing::debug!(%error, "connection was gone before it began");
+            } else if let Some((stream, peer)) = acceptor.accept(socket).await {
+                serve(options.protocol, stream, make_service(peer), watches).await;
+            }
             drop((open_connection, permit));
         });
     }
@@ -137,7 +146,10 @@ mod tests {
     };
 
     use super::*;
-    use crate::limits::ADMIN_HEAD_TIMEOUT;
+    use crate::{
+        limits::ADMIN_HEAD_TIMEOUT,
+        tls::{ServerTls, TlsFiles, files::Alpn},
+    };
 
     async fn ask(socket: &mut TcpStream) -> String {
         socket.write_all(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
@@ -156,6 +168,7 @@ mod tests {
         let options = ListenerOptions {
             name: "test",
             protocol: Protocol::Http1(ADMIN_HEAD_TIMEOUT),
+            acceptor: Acceptor::new("test", ServerTls::new(TlsFiles::off()), Alpn::Http1),
             closes_at: Phase::Ended,
             drops_at: Phase::Ended,
             limits,
@@ -163,7 +176,7 @@ mod tests {
             phases,
         };
         let answer = |_| std::future::ready(Ok(Response::new(Full::new(Bytes::from_static(b"here")))));
-        let accepting = tokio::spawn(accept(listener, move || hyper::service::service_fn(answer), options));
+        let accepting = tokio::spawn(accept(listener, move |_| hyper::service::service_fn(answer), options));
         let mut kept = TcpStream::connect(address).await.unwrap();
         for now in [Phase::Serving, Phase::Draining, Phase::Closing, Phase::Ending] {
             phase.send_replace(now);

@@ -9,7 +9,6 @@ use std::{
 
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
-    net::TcpStream,
     time::{Sleep, sleep},
 };
 
@@ -17,8 +16,8 @@ use crate::limits::{PREFACE_BYTES, PREFACE_TIMEOUT, WRITE_STALL};
 
 /// Socket that fails a call if the peer sends no preface within [`PREFACE_TIMEOUT`], or reads nothing for
 /// [`WRITE_STALL`].
-pub(crate) struct IdleTimeoutIo {
-    socket: TcpStream,
+pub(crate) struct IdleTimeoutIo<S> {
+    socket: S,
     preface: Option<PrefaceDeadline>,
     stall: Option<Pin<Box<Sleep>>>,
 }
@@ -28,9 +27,9 @@ struct PrefaceDeadline {
     until: Pin<Box<Sleep>>,
 }
 
-impl IdleTimeoutIo {
+impl<S> IdleTimeoutIo<S> {
     /// `expects_preface`: whether the peer must send [`PREFACE_BYTES`] in time.
-    pub(crate) fn new(socket: TcpStream, expects_preface: bool) -> Self {
+    pub(crate) fn new(socket: S, expects_preface: bool) -> Self {
         let preface = expects_preface
             .then(|| PrefaceDeadline { missing: PREFACE_BYTES, until: Box::pin(sleep(PREFACE_TIMEOUT)) });
         Self { socket, preface, stall: None }
@@ -51,7 +50,7 @@ fn timed_out(what: &str, limit: Duration) -> io::Error {
     io::Error::new(io::ErrorKind::TimedOut, format!("the peer did not {what} within {limit:?}"))
 }
 
-impl AsyncRead for IdleTimeoutIo {
+impl<S: AsyncRead + Unpin> AsyncRead for IdleTimeoutIo<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -75,7 +74,7 @@ impl AsyncRead for IdleTimeoutIo {
     }
 }
 
-impl AsyncWrite for IdleTimeoutIo {
+impl<S: AsyncWrite + Unpin> AsyncWrite for IdleTimeoutIo<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let outcome = Pin::new(&mut self.socket).poll_write(cx, bytes);
         self.written(cx, outcome)

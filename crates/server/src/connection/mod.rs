@@ -19,10 +19,7 @@ use hyper::{
     service::Service,
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::{
-    io::{AsyncRead, AsyncWrite},
-    net::TcpStream,
-};
+use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::{
     connection::{
@@ -37,6 +34,7 @@ use crate::{
         response_budget::{tracked_response::TrackUnread, unread::ConnectionUnread},
     },
     shutdown::phase::{Phase, PhaseWatch},
+    tls::acceptor::PeerStream,
 };
 
 /// Protocol of a listener.
@@ -44,7 +42,7 @@ use crate::{
 pub(crate) enum Protocol {
     /// HTTP/1.1 with one request at a time. The duration limits the head of a request and an idle connection.
     Http1(Duration),
-    /// HTTP/2 without TLS, with prior knowledge.
+    /// HTTP/2. Without TLS it is spoken with prior knowledge.
     Http2,
 }
 
@@ -52,7 +50,7 @@ pub(crate) enum Protocol {
 /// answered.
 pub(crate) async fn serve<S, B>(
     protocol: Protocol,
-    socket: TcpStream,
+    socket: PeerStream,
     service: S,
     (phases, unread): ((PhaseWatch, Phase), ConnectionUnread),
 ) where
@@ -62,11 +60,6 @@ pub(crate) async fn serve<S, B>(
     B::Data: Send,
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
-    // Responses are small and complete. Nagle's algorithm would only delay them.
-    if let Err(error) = socket.set_nodelay(true) {
-        tracing::debug!(%error, "connection was gone before it began");
-        return;
-    }
     let socket = IdleTimeoutIo::new(socket, protocol == Protocol::Http2);
     serve_io(protocol, socket, service, (phases, unread)).await;
 }

@@ -11,6 +11,7 @@ use hyper_util::service::TowerToHyperService;
 use crate::{
     grpc::{api::Api, body::ResponseBody, router::FirstChunk},
     limits::pending_quota::ConnectionShare,
+    tls::peer::PeerCertificate,
 };
 
 /// Future of a response from the router.
@@ -22,12 +23,16 @@ pub(super) struct Connection {
     pub(super) api: Arc<Api>,
     pub(super) routes: TowerToHyperService<Router>,
     pub(super) share: Arc<ConnectionShare>,
+    pub(super) peer: Option<Arc<PeerCertificate>>,
 }
 
 impl Connection {
     /// Sends a call to the router, with the chunk of its body that was read already.
     pub(super) fn route(&self, mut request: Request<Incoming>, first: Option<Bytes>) -> BoxedResponse {
         request.extensions_mut().insert(Arc::clone(&self.share));
+        if let Some(peer) = &self.peer {
+            request.extensions_mut().insert(Arc::clone(peer));
+        }
         if let Some(first) = first {
             request.extensions_mut().insert(FirstChunk(first));
         }

@@ -35,6 +35,7 @@ use crate::{
     limits::pending_quota::ConnectionShare,
     service::NumberService,
     shutdown::phase::PhaseWatch,
+    tls::peer::PeerCertificate,
 };
 
 /// Full name of the service, as in health checks.
@@ -60,10 +61,14 @@ impl GrpcServer {
         Ok(Self { api, routes })
     }
 
-    /// The service of a new connection.
-    pub(crate) fn connection_service(&self, share: Arc<ConnectionShare>) -> GrpcService {
+    /// The service of a new connection, whose peer may have presented a certificate.
+    pub(crate) fn connection_service(
+        &self,
+        share: Arc<ConnectionShare>,
+        peer: Option<Arc<PeerCertificate>>,
+    ) -> GrpcService {
         let (api, routes) = (Arc::clone(&self.api), self.routes.clone());
-        GrpcService(Arc::new(Connection { api, routes, share }))
+        GrpcService(Arc::new(Connection { api, routes, share, peer }))
     }
 }
 

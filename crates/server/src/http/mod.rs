@@ -26,6 +26,7 @@ use crate::{
     },
     limits::pending_quota::ConnectionShare,
     service::NumberService,
+    tls::peer::PeerCertificate,
 };
 
 /// HTTP server: makes a service per connection.
@@ -39,6 +40,7 @@ pub(crate) struct HttpService {
     api: Arc<Api>,
     routes: TowerToHyperService<Router>,
     share: Arc<ConnectionShare>,
+    peer: Option<Arc<PeerCertificate>>,
 }
 
 impl HttpServer {
@@ -47,9 +49,13 @@ impl HttpServer {
         Self { routes: TowerToHyperService::new(router::router(Arc::clone(&api))), api }
     }
 
-    /// The service of a new connection.
-    pub(crate) fn connection_service(&self, share: Arc<ConnectionShare>) -> HttpService {
-        HttpService { api: Arc::clone(&self.api), routes: self.routes.clone(), share }
+    /// The service of a new connection, whose peer may have presented a certificate.
+    pub(crate) fn connection_service(
+        &self,
+        share: Arc<ConnectionShare>,
+        peer: Option<Arc<PeerCertificate>>,
+    ) -> HttpService {
+        HttpService { api: Arc::clone(&self.api), routes: self.routes.clone(), share, peer }
     }
 }
 
@@ -63,6 +69,9 @@ impl Service<Request<Incoming>> for HttpService {
             return ResponseFuture::Ready(Some(response));
         }
         request.extensions_mut().insert(Arc::clone(&self.share));
+        if let Some(peer) = &self.peer {
+            request.extensions_mut().insert(Arc::clone(peer));
+        }
         ResponseFuture::Routed(Box::pin(self.routes.call(request)))
     }
 }

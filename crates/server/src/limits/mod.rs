@@ -57,6 +57,9 @@ pub(crate) const CONNECTION_WINDOW: u32 = 16 * STREAM_WINDOW;
 /// Send buffer of one HTTP/2 stream, for a peer that reads slowly.
 pub(crate) const SEND_BUFFER_MAX: usize = 64 * 1024;
 
+/// How long a peer of a listener with TLS has for its first byte and its handshake.
+pub(crate) const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
+
 /// How long a peer has for the first [`PREFACE_BYTES`] of an HTTP/2 connection.
 pub(crate) const PREFACE_TIMEOUT: Duration = Duration::from_secs(5);
 

@@ -11,9 +11,9 @@ use sequent_engine::config::{Config, LimitsSection};
 
 use crate::limits::ADMIN_CONNECTIONS_MAX;
 
-/// Keys that a reload changes: `limits.` here, the others in the engine. Any other key needs a restart, and the
+/// Keys that a reload changes: `limits.` here, `tls.` in [`ServerTls`](crate::ServerTls), the others in the engine. Any other key needs a restart, and the
 /// reload reports that.
-const RELOADED: [&str; 4] = ["limits.", "sequence[", "auto_create", "reservoir.servers"];
+const RELOADED: [&str; 5] = ["limits.", "sequence[", "auto_create", "reservoir.servers", "tls."];
 
 /// Limits in force, read without a lock. Cheap to clone; all clones share them.
 #[derive(Debug, Clone)]

@@ -22,6 +22,10 @@ pub(crate) const BUSY: &str = "sequent_runtime_busy_ratio";
 pub(crate) const WORKERS: &str = "sequent_runtime_workers";
 pub(crate) const TASKS: &str = "sequent_runtime_alive_tasks";
 pub(crate) const QUEUE: &str = "sequent_runtime_queue_depth";
+pub(crate) const TLS_HANDSHAKES: &str = "sequent_tls_handshakes_total";
+pub(crate) const TLS_RELOADS: &str = "sequent_tls_reloads_total";
+pub(crate) const TLS_REFUSED: &str = "sequent_tls_reload_refused";
+pub(crate) const TLS_EXPIRY: &str = "sequent_tls_certificate_expiry_timestamp_seconds";
 pub(crate) const PARKS: &str = "sequent_runtime_parks_total";
 
 /// All metrics of the server without those of its engine. The metrics `process_…` are the usual ones of Prometheus
@@ -62,6 +66,26 @@ pub static METRICS: &[Metric] = &[
         "Times that the configuration was read again, by whether it was taken up",
     ),
     Metric::gauge(RELOADED_AT, &[], "When the configuration in force was read, in seconds since 1970"),
+    Metric::counter(
+        TLS_HANDSHAKES,
+        &["listener", "outcome"],
+        "Connections of a listener with TLS, by how they began; plaintext is served or refused, by tls.mode",
+    ),
+    Metric::counter(
+        TLS_RELOADS,
+        &["outcome"],
+        "Times that certificate, key and authorities were read again, by whether they were taken up",
+    ),
+    Metric::gauge(
+        TLS_REFUSED,
+        &[],
+        "1 while changed files of TLS are refused, and the old ones are in force",
+    ),
+    Metric::gauge(
+        TLS_EXPIRY,
+        &["file"],
+        "When the first certificate of a file in force expires, in seconds since 1970",
+    ),
     Metric::gauge(
         BUSY,
         &[],

@@ -14,9 +14,12 @@ use sequent_engine::{Engine, Reason, Way};
 use crate::{
     error::ApiError,
     limits::IN_FLIGHT_MAX,
-    telemetry::metric_names::{
-        BUILD, CONNECTIONS, DRAIN_LIMIT, DRAINING, IN_FLIGHT, ISSUED, METRICS, READY, REFUSED, RELOADED_AT,
-        RELOADS, REQUESTS, SECONDS, SIZES, SLOT_STATE, SLOW_EVENTS,
+    telemetry::{
+        metric_names::{
+            BUILD, CONNECTIONS, DRAIN_LIMIT, DRAINING, IN_FLIGHT, ISSUED, METRICS, READY, REFUSED,
+            RELOADED_AT, RELOADS, REQUESTS, SECONDS, SIZES, SLOT_STATE, SLOW_EVENTS,
+        },
+        tls_metrics,
     },
 };
 
@@ -211,6 +214,7 @@ pub(crate) async fn begin(engine: &Engine) {
     for outcome in ["ok", "refused"] {
         metrics::counter!(RELOADS, "outcome" => outcome).increment(0);
     }
+    tls_metrics::begin();
     engine.begin_metrics().await;
     set_slots(engine);
 }

@@ -8,7 +8,7 @@ use sequent_engine::{
     config::{Config, Sources},
 };
 use sequent_proto::v1::sequences_client::SequencesClient;
-use sequent_server::{Drained, Listeners, Recorder, RuntimeLimits, ServerOptions, run};
+use sequent_server::{Drained, Listeners, Recorder, RuntimeLimits, ServerOptions, ServerTls, TlsFiles, run};
 use tempfile::TempDir;
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 use tonic::transport::{Channel, Endpoint};
@@ -66,13 +66,14 @@ impl Server {
         }
         let config = Config::load(&sources).unwrap_or_else(|faults| panic!("{faults}"));
         let (recorder, limits) = (Recorder::install(), RuntimeLimits::new(&config.limits));
+        let tls = ServerTls::new(TlsFiles::read(&config.tls).unwrap());
         let engine = Engine::open(config, options).await.unwrap();
         let bind = || async { TcpListener::bind("127.0.0.1:0").await.unwrap() };
         let listeners = Listeners { grpc: bind().await, http: bind().await, admin: bind().await };
         let of = |listener: &TcpListener| listener.local_addr().unwrap();
         let (grpc, http, admin) = (of(&listeners.grpc), of(&listeners.http), of(&listeners.admin));
         let (stop, stopped) = oneshot::channel();
-        let serving = ServerOptions { engine: engine.clone(), limits, recorder, identity: None };
+        let serving = ServerOptions { engine: engine.clone(), limits, recorder, identity: None, tls };
         let ended = tokio::spawn(async move {
             let shutdown = async { stopped.await.unwrap() };
             run(listeners, serving, shutdown).await.unwrap()

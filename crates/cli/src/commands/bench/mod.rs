@@ -123,7 +123,7 @@ impl Bench {
         servers: &Servers,
         name: &SequenceName,
     ) -> Result<Report, Failure> {
-        if let Some(client) = servers.connect().await? {
+        if let Some(client) = servers.connect(cluster).await? {
             return self.load(name, Remote(client.sequence(name.as_str())?)).await;
         }
         let config = cluster.config()?;

@@ -2,7 +2,20 @@
 
 use std::net::SocketAddr;
 
-use crate::config::reading::{section, setting::address};
+use super::tls::{TlsMode, TlsSection};
+use crate::config::reading::{
+    Reader, section,
+    setting::{address, choice},
+};
+
+/// Where plaintext is served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Plaintext {
+    /// On loopback alone.
+    Loopback,
+    /// On any address: something in front encrypts, or the network is trusted.
+    Trusted,
+}
 
 section! {
     /// The addresses of the server's APIs: loopback unless configured. Port 0 takes a free one.
@@ -18,5 +31,34 @@ section! {
 
         /// Health, metrics, status and console.
         admin: SocketAddr = address("admin", 7423),
+
+        /// Where plaintext is served. Without [TLS](../operating/tls.md), a listener beyond loopback is refused.
+        /// `"trusted"` allows it, for example where a proxy in front encrypts.
+        plaintext: Plaintext =
+            choice("plaintext", &[("loopback", Plaintext::Loopback), ("trusted", Plaintext::Trusted)]),
+    }
+}
+
+/// What mends a listener beyond loopback without TLS.
+const WITHOUT_TLS: &str = "without TLS loopback alone is allowed: set tls.mode, tls.cert_file and tls.key_file, or, if \
+                           something in front encrypts, listen.plaintext = \"trusted\"";
+
+impl ListenSection {
+    pub(crate) fn checked(reader: &mut Reader<'_>, tls: &TlsSection) -> Self {
+        let mut section = reader.section("listen");
+        let listen = Self::read(&mut section);
+        if tls.mode == TlsMode::Off && listen.plaintext == Plaintext::Loopback {
+            for (key, address) in listen.beyond_loopback() {
+                section.fault(key, format!("\"{address}\""), WITHOUT_TLS);
+            }
+        }
+        section.finish();
+        listen
+    }
+
+    /// Each listener that other machines can reach, with its key.
+    pub fn beyond_loopback(&self) -> Vec<(&'static str, SocketAddr)> {
+        let all = [("grpc", self.grpc), ("http", self.http), ("resp", self.resp), ("admin", self.admin)];
+        all.into_iter().filter(|(_, address)| !address.ip().to_canonical().is_loopback()).collect()
     }
 }
