@@ -34,6 +34,7 @@ pub use reference::reference;
 pub use sections::ledger::LedgerSection;
 pub use sections::limits::LimitsSection;
 pub use sections::listen::{ListenSection, Plaintext};
+pub(crate) use sections::limits::SharedLimits;
 pub use sections::reservoir::{ReservoirSection, SERVERS_MAX};
 pub use sections::ring::RingSection;
 pub use sections::sequence::SequencePart;
