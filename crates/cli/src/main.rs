@@ -11,6 +11,7 @@ mod failure;
 mod logging;
 mod open_cluster;
 mod output;
+mod privacy;
 mod remote;
 mod remote_definitions;
 mod run_files;
@@ -57,6 +58,10 @@ fn usage(error: &clap::Error) -> ExitCode {
 }
 
 fn run(cli: Cli) -> Result<(), Failure> {
+    // Manuals are for every user.
+    if !matches!(cli.command, Command::Man(_) | Command::Completions(_)) {
+        privacy::protect();
+    }
     let quiet = match cli.command {
         // These commands report changes of slots while they run, with --json too.
         Command::Bench(_) | Command::Serve(_) => "info",
@@ -78,7 +83,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),
-        Command::Config(command) => command.run(&cluster),
+        Command::Config(command) => short(command.run(&cluster)),
         Command::Bench(command) => command.run(&cluster),
         Command::Serve(command) => {
             let served = long(command.run(&cluster));

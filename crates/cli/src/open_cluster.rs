@@ -17,7 +17,7 @@ use sequent_engine::{
 use crate::{args::Globals, failure::Failure, logging};
 
 /// The default directory of the embedded cluster.
-const DATA_DEFAULT: &str = "./sequent-data";
+pub(crate) const DATA_DEFAULT: &str = "./sequent-data";
 
 /// The variable that decides whether a command may make an embedded cluster: `never` refuses it.
 const EMBEDDED: &str = "SEQUENT_EMBEDDED";

@@ -8,7 +8,8 @@ use clap::Args;
 use sequent_core::{Clock, SystemClock};
 use sequent_engine::{
     Engine, Pace,
-    config::{Config, Place, Plaintext, TlsMode, TlsSection},
+    config::{Caution, CautionKind, Config, Place, Plaintext, TlsMode, TlsSection},
+    data::exposed_secrets,
 };
 use sequent_server::{
     FdBudget, Listeners, Recorder, RuntimeLimits, ServerOptions, ServerTls, TlsFiles, TlsWatch, run,
@@ -51,7 +52,18 @@ pub(crate) struct Serve {}
 impl Serve {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         let config = cluster.config()?;
+        warn(&config).await;
         serve(cluster, config, true).await
+    }
+}
+
+/// Logs what the configuration and the modes of its files allow. That places share a host is often meant so, and only
+/// `config check` and `doctor` say it.
+async fn warn(config: &Config) {
+    let secrets = exposed_secrets(config).await;
+    let cautions = config.cautions().into_iter().filter(|caution| caution.kind != CautionKind::OneHost);
+    for Caution { kind, place, found } in cautions.chain(secrets) {
+        tracing::warn!(kind = kind.as_str(), %place, found, "allowed, and seldom wanted: `sequent doctor` says what to do");
     }
 }
 

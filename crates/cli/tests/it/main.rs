@@ -26,6 +26,7 @@ mod operators;
 mod peers;
 mod place;
 mod poisoned;
+mod privacy;
 mod recover;
 mod refusals;
 mod resize;

@@ -15,6 +15,7 @@
 //! A setting is one entry in its section, in `sections/`: name, type, default, bound, and the comment that is its text
 //! on the reference page, which [`reference()`] writes.
 
+mod caution;
 mod fault;
 mod load;
 mod location;
@@ -26,6 +27,7 @@ mod sections;
 mod service_links;
 mod sources;
 
+pub use caution::{Caution, CautionKind, CautionPlace};
 pub use fault::{Fault, Faults};
 pub use load::Config;
 pub use location::Place;

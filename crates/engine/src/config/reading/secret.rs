@@ -24,6 +24,11 @@ pub(super) fn masked(url: &str) -> String {
     shown().unwrap_or_else(|| HIDDEN.to_owned())
 }
 
+/// Whether a part of the text is hidden where it is printed.
+pub(super) fn hides(url: &str) -> bool {
+    masked(url).contains(HIDDEN)
+}
+
 /// Whether the text is one `${NAME}` and nothing else.
 fn is_variable(text: &str) -> bool {
     let name = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));

@@ -6,7 +6,7 @@ use toml::{Table, Value};
 
 use super::{
     reader::Reader,
-    secret::masked,
+    secret::{hides, masked},
     setting::{About, Setting},
 };
 use crate::config::{Fault, Origin, Shown, fault::unknown};
@@ -99,6 +99,9 @@ impl<'r, 's> Section<'r, 's> {
             return default;
         };
         let printed = printed(&value, about.is_secret);
+        if about.is_secret && origin == Origin::File && value.as_str().is_some_and(hides) {
+            self.reader.secret_in_file();
+        }
         self.reader.show(Shown { key: path.clone(), value: printed.clone(), origin });
         let expanded = match value {
             Value::String(text) => self.reader.expand(&path, &text, &printed).map(Value::String),
