@@ -34,6 +34,9 @@ const FILES_MAX: usize = 64;
 pub(crate) struct Addresses {
     pub(crate) grpc: SocketAddr,
     pub(crate) http: SocketAddr,
+    /// Absent in the file of an earlier version's server.
+    #[serde(default)]
+    pub(crate) redis: Option<SocketAddr>,
     pub(crate) admin: SocketAddr,
 }
 
@@ -204,7 +207,7 @@ mod tests {
 
     fn addresses(grpc: &str) -> Addresses {
         let other = "127.0.0.1:1".parse().unwrap();
-        Addresses { grpc: grpc.parse().unwrap(), http: other, admin: other }
+        Addresses { grpc: grpc.parse().unwrap(), http: other, redis: Some(other), admin: other }
     }
 
     fn own() -> Of {

@@ -12,10 +12,12 @@ use crate::{
     connection::{
         Protocol,
         accept::{ADMIN_GRACE, ListenerOptions, Listeners, accept},
+        serve,
     },
     grpc::{GrpcServer, SEQUENCES},
     http::HttpServer,
     limits::{ADMIN_HEAD_TIMEOUT, HEAD_TIMEOUT, pending_quota::PendingQuota, runtime_limits::RuntimeLimits},
+    redis::RedisServer,
     service::NumberService,
     shutdown::{
         drain::{DrainState, wait_until_reserve_used},
@@ -71,13 +73,14 @@ pub async fn run(
     let pending = PendingQuota::default();
     let http = HttpServer::new(service.clone());
     let drain = DrainState::new(limits.clone());
+    let redis_service = service.clone();
     let admin = Admin::new(service, recorder.clone(), (phases.clone(), drain.clone()));
     let admin = TowerToHyperService::new(admin::router(admin));
-    let ends = |name, protocol| {
+    let redis = RedisServer::new(redis_service, phases.clone());
+    let ends = |name| {
         let (limits, phases) = (limits.clone(), phases.clone());
         ListenerOptions {
             name,
-            protocol,
             closes_at: Phase::Closing,
             drops_at: Phase::Ending,
             limits,
@@ -86,18 +89,29 @@ pub async fn run(
         }
     };
     let pending_shares = pending.clone();
-    let grpc = move || grpc.connection_service(pending_shares.connection_share());
-    let grpc = tokio::spawn(accept(listeners.grpc, grpc, ends("grpc", Protocol::Http2)));
-    let http = move || http.connection_service(pending.connection_share());
-    let http = tokio::spawn(accept(listeners.http, http, ends("http", Protocol::Http1(HEAD_TIMEOUT))));
+    let grpc = move |socket, watches| {
+        let service = grpc.connection_service(pending_shares.connection_share());
+        serve(Protocol::Http2, socket, service, watches)
+    };
+    let grpc = tokio::spawn(accept(listeners.grpc, grpc, ends("grpc")));
+    let pending_shares = pending.clone();
+    let http = move |socket, watches| {
+        let service = http.connection_service(pending_shares.connection_share());
+        serve(Protocol::Http1(HEAD_TIMEOUT), socket, service, watches)
+    };
+    let http = tokio::spawn(accept(listeners.http, http, ends("http")));
+    let redis = move |socket, watches| redis.clone().serve(socket, pending.connection_share(), watches);
+    let redis = tokio::spawn(accept(listeners.redis, redis, ends("redis")));
     let last = ListenerOptions {
         // The admin listener stays until the engine is shut down, since that may take long.
         closes_at: Phase::Ended,
         drops_at: Phase::Ended,
         connections_max: RuntimeLimits::admin_connections_max,
-        ..ends("admin", Protocol::Http1(ADMIN_HEAD_TIMEOUT))
+        ..ends("admin")
     };
-    let admin = tokio::spawn(accept(listeners.admin, move || admin.clone(), last));
+    let admin =
+        move |socket, watches| serve(Protocol::Http1(ADMIN_HEAD_TIMEOUT), socket, admin.clone(), watches);
+    let admin = tokio::spawn(accept(listeners.admin, admin, last));
     request_metrics::begin(&engine).await;
     let upkeep = tokio::spawn(recorder.upkeep());
 
@@ -115,7 +129,7 @@ pub async fn run(
     let limit =
         if delay.is_zero() { limit } else { wait_until_reserve_used(|| engine.ready(), held, limit).await };
     phase.send_replace(Phase::Closing);
-    let mut listeners_done = Box::pin(async { (grpc.await, http.await) });
+    let mut listeners_done = Box::pin(async { [grpc.await, http.await, redis.await] });
     let waited = timeout(limit, listeners_done.as_mut()).await;
     phase.send_replace(Phase::Ending);
     let left = match waited {
@@ -126,7 +140,10 @@ pub async fn run(
     phase.send_replace(Phase::Ended);
     let _late = timeout(ADMIN_GRACE, admin).await.is_err();
     upkeep.abort();
-    let dropped = left.0.map_err(io::Error::other)? + left.1.map_err(io::Error::other)?;
+    let mut dropped = 0;
+    for left in left {
+        dropped += left.map_err(io::Error::other)?;
+    }
     if dropped > 0 {
         tracing::warn!(
             dropped,

@@ -41,7 +41,7 @@ work have the rest of limits.drain_timeout_s; exit code 0, or 1 where a file cou
 left cleanly because its disk does not answer. SIGHUP, or a changed configuration file, puts in force what can change \
 (limits, sequences, auto_create) after checking the whole file, and says what needs a restart.";
 
-/// Serve gRPC and HTTP/JSON, with health and metrics on a listener of their own
+/// Serve gRPC, HTTP/JSON and the protocol of Redis, with health and metrics on a listener of their own
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Serve {}
@@ -102,6 +102,7 @@ fn bind(config: &Config) -> Result<Listeners, Failure> {
     Ok(Listeners {
         grpc: open("listen.grpc", listen.grpc)?,
         http: open("listen.http", listen.http)?,
+        redis: open("listen.redis", listen.redis)?,
         admin: open("listen.admin", listen.admin)?,
     })
 }
@@ -117,8 +118,9 @@ fn announce(cluster: &Cluster, config: &Config, listeners: &Listeners) -> Result
     let of = |listener: &TcpListener| {
         listener.local_addr().map_err(|error| Failure::failed(format!("a listener has no address: {error}")))
     };
-    let addresses =
-        Addresses { grpc: of(&listeners.grpc)?, http: of(&listeners.http)?, admin: of(&listeners.admin)? };
+    let (grpc, http) = (of(&listeners.grpc)?, of(&listeners.http)?);
+    let (redis, admin) = (of(&listeners.redis)?, of(&listeners.admin)?);
+    let addresses = Addresses { grpc, http, redis: Some(redis), admin };
     // The file is written before the addresses are printed, so that a reader can rely on it. A cluster in
     // memory has no file: no other process can use it.
     let is_shared = config.ledger.place != Place::Memory;
@@ -133,10 +135,10 @@ fn announce(cluster: &Cluster, config: &Config, listeners: &Listeners) -> Result
         output::json(&addresses)?;
         return Ok(presence);
     }
-    let Addresses { grpc, http, admin } = addresses;
     output::lines([
         format!("grpc   http://{grpc}"),
         format!("http   http://{http}"),
+        format!("redis  redis://{redis}"),
         format!("admin  http://{admin}"),
     ])?;
     Ok(presence)

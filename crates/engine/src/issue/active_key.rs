@@ -6,7 +6,7 @@ use std::{
 };
 
 use sequent_buffer::{BitExpansion, RangeMapping, Reservoir};
-use sequent_core::{Key, SequenceName, Source};
+use sequent_core::{Block, Key, SequenceName, Source};
 use sequent_format::Timestamp;
 
 use crate::{
@@ -55,6 +55,15 @@ pub struct Ready {
     /// The number.
     pub number: u64,
     /// The version of the definition that the number was issued under.
+    pub version: u32,
+}
+
+/// Numbers that were ready in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReadyBlock {
+    /// The numbers.
+    pub numbers: Block,
+    /// The version of the definition that they were issued under.
     pub version: u32,
 }
 
@@ -140,6 +149,15 @@ impl ActiveKey {
         }
         let number = self.reservoir.try_next()?;
         Some(Ready { number, version: self.version() })
+    }
+
+    /// At most `most` numbers that are ready, of a sequence without texts. Never waits.
+    pub(crate) fn try_take(&self, most: u64) -> Option<ReadyBlock> {
+        if !self.is_plain {
+            return None;
+        }
+        let numbers = self.reservoir.try_take(most)?;
+        Some(ReadyBlock { numbers, version: self.version() })
     }
 
     /// Upper limit of the numbers in one lease, whatever is configured.

@@ -1,20 +1,23 @@
 //! Listeners and their accept loop.
 
-use std::{convert::Infallible, error::Error, time::Duration};
+use std::time::Duration;
 
-use http::{Request, Response};
-use http_body::Body;
-use hyper::{body::Incoming, service::Service};
-use tokio::{net::TcpListener, task::JoinSet, time::sleep};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    task::JoinSet,
+    time::sleep,
+};
 
 use crate::{
     connection::{
-        Protocol,
         accept_backoff::AcceptBackoff,
         connection_quota::{ConnectionQuota, QuotaFull},
-        serve,
     },
-    limits::{ACCEPT_PAUSE, response_budget::ResponseBudget, runtime_limits::RuntimeLimits},
+    limits::{
+        ACCEPT_PAUSE,
+        response_budget::{ResponseBudget, unread::ConnectionUnread},
+        runtime_limits::RuntimeLimits,
+    },
     shutdown::phase::{Phase, PhaseWatch},
     telemetry::request_metrics::ConnectionMetrics,
 };
@@ -26,15 +29,19 @@ pub struct Listeners {
     pub grpc: TcpListener,
     /// HTTP/JSON.
     pub http: TcpListener,
+    /// The protocol of Redis.
+    pub redis: TcpListener,
     /// Admin: health, metrics, status. Read-only.
     pub admin: TcpListener,
 }
 
-/// Name, protocol and limits of a listener. In the phase `closes_at` it stops accepting. In `drops_at` its remaining
+/// What ends a connection: the phase in which its listener closes, and responses that its peer leaves unread.
+pub(crate) type Watches = ((PhaseWatch, Phase), ConnectionUnread);
+
+/// Name and limits of a listener. In the phase `closes_at` it stops accepting. In `drops_at` its remaining
 /// connections are dropped.
 pub(crate) struct ListenerOptions {
     pub(crate) name: &'static str,
-    pub(crate) protocol: Protocol,
     pub(crate) closes_at: Phase,
     pub(crate) drops_at: Phase,
     pub(crate) limits: RuntimeLimits,
@@ -46,18 +53,14 @@ pub(crate) struct ListenerOptions {
 /// Accepts connections until the server closes, then waits for the open ones. In the phase `drops_at` the rest is
 /// dropped. Returns how many were dropped.
 ///
-/// `make_service` makes the service of one connection.
-pub(crate) async fn accept<S, B>(
+/// `serve` serves one connection.
+pub(crate) async fn accept<F>(
     listener: TcpListener,
-    make_service: impl Fn() -> S,
+    serve: impl Fn(TcpStream, Watches) -> F,
     options: ListenerOptions,
 ) -> usize
 where
-    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send + Sync + 'static,
-    S::Future: Send + Unpin + 'static,
-    B: Body + Send + Unpin + 'static,
-    B::Data: Send,
-    B::Error: Into<Box<dyn Error + Send + Sync>>,
+    F: Future<Output = ()> + Send + 'static,
 {
     let metrics = ConnectionMetrics::new(options.name);
     let (quota, budget) = (ConnectionQuota::default(), ResponseBudget::default());
@@ -87,11 +90,11 @@ where
                 continue;
             }
         };
-        let (service, metrics) = (make_service(), metrics.clone());
-        let watches = ((options.phases.clone(), options.closes_at), budget.connection());
+        let metrics = metrics.clone();
+        let served = serve(socket, ((options.phases.clone(), options.closes_at), budget.connection()));
         connections.spawn(async move {
             let open_connection = OpenConnection::open(metrics);
-            serve(options.protocol, socket, service, watches).await;
+            served.await;
             drop((open_connection, permit));
         });
     }
@@ -129,6 +132,7 @@ pub(crate) const ADMIN_GRACE: Duration = Duration::from_secs(1);
 #[cfg(test)]
 mod tests {
     use bytes::Bytes;
+    use http::Response;
     use http_body_util::Full;
     use sequent_engine::config::{Config, Sources};
     use tokio::{
@@ -137,7 +141,10 @@ mod tests {
     };
 
     use super::*;
-    use crate::limits::ADMIN_HEAD_TIMEOUT;
+    use crate::{
+        connection::{Protocol, serve},
+        limits::ADMIN_HEAD_TIMEOUT,
+    };
 
     async fn ask(socket: &mut TcpStream) -> String {
         socket.write_all(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
@@ -155,7 +162,6 @@ mod tests {
         let (phase, phases) = PhaseWatch::new();
         let options = ListenerOptions {
             name: "test",
-            protocol: Protocol::Http1(ADMIN_HEAD_TIMEOUT),
             closes_at: Phase::Ended,
             drops_at: Phase::Ended,
             limits,
@@ -163,7 +169,9 @@ mod tests {
             phases,
         };
         let answer = |_| std::future::ready(Ok(Response::new(Full::new(Bytes::from_static(b"here")))));
-        let accepting = tokio::spawn(accept(listener, move || hyper::service::service_fn(answer), options));
+        let http = Protocol::Http1(ADMIN_HEAD_TIMEOUT);
+        let serve = move |socket, watches| serve(http, socket, hyper::service::service_fn(answer), watches);
+        let accepting = tokio::spawn(accept(listener, serve, options));
         let mut kept = TcpStream::connect(address).await.unwrap();
         for now in [Phase::Serving, Phase::Draining, Phase::Closing, Phase::Ending] {
             phase.send_replace(now);
