@@ -12,7 +12,7 @@ use sequent_benches::cpu_of;
 /// A server of this program, ended when it is dropped.
 pub(crate) struct Server {
     child: Child,
-    /// As the role prints them: gRPC, HTTP, admin; or the only one.
+    /// As the role prints them: gRPC, HTTP, Redis, admin; or the only one.
     pub(crate) addresses: Vec<SocketAddr>,
 }
 
@@ -29,6 +29,11 @@ impl Server {
             Ok(_) if !server.addresses.is_empty() => Ok(server),
             _ => Err(format!("{role} said no address: {line:?}")),
         }
+    }
+
+    /// Another program's process, which serves at these addresses.
+    pub(crate) fn of(child: Child, addresses: Vec<SocketAddr>) -> Self {
+        Self { child, addresses }
     }
 
     /// Processor time so far.

@@ -38,6 +38,9 @@ const FILES_MAX: usize = 64;
 pub(crate) struct Addresses {
     pub(crate) grpc: SocketAddr,
     pub(crate) http: SocketAddr,
+    /// Absent in the file of an earlier version's server.
+    #[serde(default)]
+    pub(crate) redis: Option<SocketAddr>,
     pub(crate) admin: SocketAddr,
     /// Whether all of them speak TLS alone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -234,7 +237,8 @@ mod tests {
 
     fn addresses(grpc: &str) -> Addresses {
         let other = "127.0.0.1:1".parse().unwrap();
-        Addresses { grpc: grpc.parse().unwrap(), http: other, admin: other, tls: false }
+        let redis = Some(other);
+        Addresses { grpc: grpc.parse().unwrap(), http: other, redis, admin: other, tls: false }
     }
 
     fn own() -> Of {

@@ -43,9 +43,10 @@ pub use definition::{
 pub use engine::Engine;
 pub use error::reason::{Reason, Retry};
 pub use error::{EngineError, FieldFault, OpenError, QuotaFault, SlotCause};
-pub use issue::active_key::{Keyed, Ready};
+pub use issue::active_key::{Keyed, Ready, ReadyBlock};
 pub use issue::dense::{dense_number, dense_ordinal};
 pub use issue::request_types::{Dated, Issued, NextRequest, Way};
+pub use issue::shape::SequenceShape;
 pub use open::bootstrap::ClusterHandle;
 pub use open::options::{CreatePolicy, Options, Pace};
 pub use open::{bootstrap, foreign_stores};

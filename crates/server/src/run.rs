@@ -11,10 +11,12 @@ use crate::{
     connection::{
         Protocol,
         accept::{ADMIN_GRACE, ListenerOptions, Listeners, accept},
+        serve,
     },
     grpc::{GrpcServer, SEQUENCES},
     http::HttpServer,
     limits::{ADMIN_HEAD_TIMEOUT, HEAD_TIMEOUT, pending_quota::PendingQuota, runtime_limits::RuntimeLimits},
+    redis::RedisServer,
     service::NumberService,
     shutdown::{
         drain::{DrainState, wait_until_reserve_used},
@@ -73,14 +75,13 @@ pub async fn run(
     let pending = PendingQuota::default();
     let http = HttpServer::new(service.clone());
     let drain = DrainState::new(limits.clone());
+    let redis = RedisServer::new(service.clone(), phases.clone());
     let admin = Admin::new(service, recorder.clone(), (phases.clone(), drain.clone()), tls.clone());
     let admin = admin::router(admin);
-    let ends = |name, protocol| {
-        let alpn = if protocol == Protocol::Http2 { Alpn::H2 } else { Alpn::Http1 };
+    let ends = |name, alpn| {
         let (limits, phases) = (limits.clone(), phases.clone());
         ListenerOptions {
             name,
-            protocol,
             acceptor: Acceptor::new(name, tls.clone(), alpn),
             closes_at: Phase::Closing,
             drops_at: Phase::Ending,
@@ -90,19 +91,32 @@ pub async fn run(
         }
     };
     let pending_shares = pending.clone();
-    let grpc = move |peer| grpc.connection_service(pending_shares.connection_share(), peer);
-    let grpc = tokio::spawn(accept(listeners.grpc, grpc, ends("grpc", Protocol::Http2)));
-    let http = move |peer| http.connection_service(pending.connection_share(), peer);
-    let http = tokio::spawn(accept(listeners.http, http, ends("http", Protocol::Http1(HEAD_TIMEOUT))));
+    let grpc = move |stream, peer, watches| {
+        let service = grpc.connection_service(pending_shares.connection_share(), peer);
+        serve(Protocol::Http2, stream, service, watches)
+    };
+    let grpc = tokio::spawn(accept(listeners.grpc, grpc, ends("grpc", Alpn::H2)));
+    let pending_shares = pending.clone();
+    let http = move |stream, peer, watches| {
+        let service = http.connection_service(pending_shares.connection_share(), peer);
+        serve(Protocol::Http1(HEAD_TIMEOUT), stream, service, watches)
+    };
+    let http = tokio::spawn(accept(listeners.http, http, ends("http", Alpn::Http1)));
+    let redis = move |stream, _peer, watches| redis.clone().serve(stream, pending.connection_share(), watches);
+    let redis = tokio::spawn(accept(listeners.redis, redis, ends("redis", Alpn::Redis)));
     let last = ListenerOptions {
         // The admin listener stays until the engine is shut down, since that may take long.
         closes_at: Phase::Ended,
         drops_at: Phase::Ended,
         connections_max: RuntimeLimits::admin_connections_max,
-        ..ends("admin", Protocol::Http1(ADMIN_HEAD_TIMEOUT))
+        ..ends("admin", Alpn::Http1)
     };
     let admin =
-        tokio::spawn(accept(listeners.admin, move |peer| admin::connection_service(&admin, peer), last));
+        move |stream, peer, watches| {
+            let service = admin::connection_service(&admin, peer);
+            serve(Protocol::Http1(ADMIN_HEAD_TIMEOUT), stream, service, watches)
+        };
+    let admin = tokio::spawn(accept(listeners.admin, admin, last));
     request_metrics::begin(&engine).await;
     let upkeep = tokio::spawn(recorder.upkeep());
 
@@ -120,7 +134,7 @@ pub async fn run(
     let limit =
         if delay.is_zero() { limit } else { wait_until_reserve_used(|| engine.ready(), held, limit).await };
     phase.send_replace(Phase::Closing);
-    let mut listeners_done = Box::pin(async { (grpc.await, http.await) });
+    let mut listeners_done = Box::pin(async { [grpc.await, http.await, redis.await] });
     let waited = timeout(limit, listeners_done.as_mut()).await;
     phase.send_replace(Phase::Ending);
     let left = match waited {
@@ -131,7 +145,10 @@ pub async fn run(
     phase.send_replace(Phase::Ended);
     let _late = timeout(ADMIN_GRACE, admin).await.is_err();
     upkeep.abort();
-    let dropped = left.0.map_err(io::Error::other)? + left.1.map_err(io::Error::other)?;
+    let mut dropped = 0;
+    for left in left {
+        dropped += left.map_err(io::Error::other)?;
+    }
     if dropped > 0 {
         tracing::warn!(
             dropped,

@@ -54,7 +54,11 @@ const WRAPPED: [(&str, &[&str], &str); 19] = [
         &["backend", "benches"],
         "engines are known to backends alone; benches compare with a bare statement",
     ),
-    ("redis", &["backend"], "engines are known to backends alone"),
+    (
+        "redis",
+        &["backend", "tests"],
+        "engines are known to backends alone; a test is a client of the listener",
+    ),
     ("mongodb", &["backend"], "engines are known to backends alone"),
     ("axum", &["server", "benches"], "sockets are the server's; benches compare with an empty one"),
     (

@@ -44,7 +44,7 @@ work have the rest of limits.drain_timeout_s; exit code 0, or 1 where a file cou
 left cleanly because its disk does not answer. SIGHUP, or a changed configuration file, puts in force what can change \
 (limits, sequences, auto_create, tls) after checking the whole file, and says what needs a restart.";
 
-/// Serve gRPC and HTTP/JSON, with health and metrics on a listener of their own
+/// Serve gRPC, HTTP/JSON and the protocol of Redis, with health and metrics on a listener of their own
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Serve {}
@@ -130,6 +130,7 @@ fn bind(config: &Config) -> Result<Listeners, Failure> {
     Ok(Listeners {
         grpc: open("listen.grpc", listen.grpc)?,
         http: open("listen.http", listen.http)?,
+        redis: open("listen.redis", listen.redis)?,
         admin: open("listen.admin", listen.admin)?,
     })
 }
@@ -145,12 +146,10 @@ fn announce(cluster: &Cluster, config: &Config, listeners: &Listeners) -> Result
     let of = |listener: &TcpListener| {
         listener.local_addr().map_err(|error| Failure::failed(format!("a listener has no address: {error}")))
     };
-    let addresses = Addresses {
-        grpc: of(&listeners.grpc)?,
-        http: of(&listeners.http)?,
-        admin: of(&listeners.admin)?,
-        tls: config.tls.mode == TlsMode::Require,
-    };
+    let (grpc, http) = (of(&listeners.grpc)?, of(&listeners.http)?);
+    let (redis, admin) = (of(&listeners.redis)?, of(&listeners.admin)?);
+    let tls = config.tls.mode == TlsMode::Require;
+    let addresses = Addresses { grpc, http, redis: Some(redis), admin, tls };
     // The file is written before the addresses are printed, so that a reader can rely on it. A cluster in
     // memory has no file: no other process can use it.
     let is_shared = config.ledger.place != Place::Memory;
@@ -165,10 +164,12 @@ fn announce(cluster: &Cluster, config: &Config, listeners: &Listeners) -> Result
         output::json(&addresses)?;
         return Ok(presence);
     }
-    let (scheme, Addresses { grpc, http, admin, .. }) = (addresses.scheme(), addresses);
+    let scheme = addresses.scheme();
+    let redis_scheme = if addresses.tls { "rediss" } else { "redis" };
     output::lines([
         format!("grpc   {scheme}://{grpc}"),
         format!("http   {scheme}://{http}"),
+        format!("redis  {redis_scheme}://{redis}"),
         format!("admin  {scheme}://{admin}"),
     ])?;
     Ok(presence)

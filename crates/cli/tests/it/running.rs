@@ -12,12 +12,14 @@ use serde_json::Value;
 use crate::place::Place;
 
 /// Free ports for all APIs.
-pub(crate) const FREE: [&str; 7] = [
+pub(crate) const FREE: [&str; 9] = [
     "--json",
     "--set",
     "listen.grpc=127.0.0.1:0",
     "--set",
     "listen.http=127.0.0.1:0",
+    "--set",
+    "listen.redis=127.0.0.1:0",
     "--set",
     "listen.admin=127.0.0.1:0",
 ];
@@ -27,6 +29,7 @@ pub(crate) struct Running {
     pub(crate) child: Child,
     pub(crate) grpc: String,
     pub(crate) http: String,
+    pub(crate) redis: String,
     pub(crate) admin: String,
 }
 
@@ -45,7 +48,8 @@ impl Running {
             panic!("{error}: {line:?}: {err}")
         });
         let address = |api: &str| addresses[api].as_str().unwrap().to_owned();
-        Self { grpc: address("grpc"), http: address("http"), admin: address("admin"), child }
+        let [grpc, http, redis, admin] = ["grpc", "http", "redis", "admin"].map(address);
+        Self { grpc, http, redis, admin, child }
     }
 
     pub(crate) fn next(&self) -> Value {

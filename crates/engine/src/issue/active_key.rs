@@ -6,7 +6,7 @@ use std::{
 };
 
 use sequent_buffer::{BitExpansion, RangeMapping, Reservoir};
-use sequent_core::{Key, SequenceName, Source};
+use sequent_core::{Block, Key, SequenceName, Source};
 use sequent_format::Timestamp;
 
 use crate::{
@@ -57,6 +57,15 @@ pub struct Ready {
     /// The number.
     pub number: u64,
     /// The version of the definition that the number was issued under.
+    pub version: u32,
+}
+
+/// Numbers that were ready in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReadyBlock {
+    /// The numbers.
+    pub numbers: Block,
+    /// The version of the definition that they were issued under.
     pub version: u32,
 }
 
@@ -183,6 +192,15 @@ impl ActiveKey {
     /// The error for a request of `count` numbers that found the burn limit reached.
     pub(crate) fn burn_limited(&self, count: u64) -> EngineError {
         self.burn.error(count, self.spanned.left())
+    }
+
+    /// At most `most` numbers that are ready, of a sequence without texts. Never waits.
+    pub(crate) fn try_take(&self, most: u64) -> Option<ReadyBlock> {
+        if !self.is_plain {
+            return None;
+        }
+        let numbers = self.reservoir.try_take(most)?;
+        Some(ReadyBlock { numbers, version: self.version() })
     }
 
     /// The numbers left of the key's range, and the size of the range.

@@ -13,6 +13,7 @@ pub(crate) mod request;
 pub(crate) mod request_clock;
 pub(crate) mod request_types;
 pub(crate) mod retention;
+pub(crate) mod shape;
 
 #[cfg(test)]
 mod tests;
@@ -32,7 +33,7 @@ use crate::{
     engine::Engine,
     error::{EngineError, OpenError},
     issue::{
-        active_key::{ActiveKey, Ready},
+        active_key::{ActiveKey, Ready, ReadyBlock},
         burn::BurnRules,
         request::{ResolvedRequest, refuse_what_is_not_plain},
         request_types::{Issued, NextRequest, Way},
@@ -71,6 +72,11 @@ impl Engine {
     /// If a sequence is in use and nothing is ready, a refill begins: [`take`](Self::take) then waits for it.
     pub fn try_next(&self, name: &str) -> Option<Ready> {
         self.0.keys.get(name)?.try_next()
+    }
+
+    /// At most `most` numbers that are ready, in one block, under the conditions of [`try_next`](Self::try_next).
+    pub fn try_take(&self, name: &str, most: u64) -> Option<ReadyBlock> {
+        self.0.keys.get(name)?.try_take(most)
     }
 
     /// `count` numbers, all or nothing. The caller must have checked `count` against bounds of its own.

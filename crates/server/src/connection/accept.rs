@@ -1,23 +1,29 @@
 //! Listeners and their accept loop.
 
-use std::{convert::Infallible, error::Error, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
-use http::{Request, Response};
-use http_body::Body;
-use hyper::{body::Incoming, service::Service};
-use tokio::{net::TcpListener, task::JoinSet, time::sleep};
+use tokio::{
+    net::TcpListener,
+    task::JoinSet,
+    time::sleep,
+};
 
 use crate::{
     connection::{
-        Protocol,
         accept_backoff::AcceptBackoff,
         connection_quota::{ConnectionQuota, QuotaFull},
-        serve,
     },
-    limits::{ACCEPT_PAUSE, response_budget::ResponseBudget, runtime_limits::RuntimeLimits},
+    limits::{
+        ACCEPT_PAUSE,
+        response_budget::{ResponseBudget, unread::ConnectionUnread},
+        runtime_limits::RuntimeLimits,
+    },
     shutdown::phase::{Phase, PhaseWatch},
     telemetry::request_metrics::ConnectionMetrics,
-    tls::{acceptor::Acceptor, peer::PeerCertificate},
+    tls::{
+        acceptor::{Acceptor, PeerStream},
+        peer::PeerCertificate,
+    },
 };
 
 /// Bound sockets of a server. The caller binds them, so it knows their addresses.
@@ -27,15 +33,19 @@ pub struct Listeners {
     pub grpc: TcpListener,
     /// HTTP/JSON.
     pub http: TcpListener,
+    /// The protocol of Redis.
+    pub redis: TcpListener,
     /// Admin: health, metrics, status. Read-only.
     pub admin: TcpListener,
 }
 
-/// Name, protocol and limits of a listener. In the phase `closes_at` it stops accepting. In `drops_at` its remaining
+/// What ends a connection: the phase in which its listener closes, and responses that its peer leaves unread.
+pub(crate) type Watches = ((PhaseWatch, Phase), ConnectionUnread);
+
+/// Name and limits of a listener. In the phase `closes_at` it stops accepting. In `drops_at` its remaining
 /// connections are dropped.
 pub(crate) struct ListenerOptions {
     pub(crate) name: &'static str,
-    pub(crate) protocol: Protocol,
     pub(crate) acceptor: Acceptor,
     pub(crate) closes_at: Phase,
     pub(crate) drops_at: Phase,
@@ -48,21 +58,17 @@ pub(crate) struct ListenerOptions {
 /// Accepts connections until the server closes, then waits for the open ones. In the phase `drops_at` the rest is
 /// dropped. Returns how many were dropped.
 ///
-/// `make_service` makes the service of one connection, whose peer may have presented a certificate.
-pub(crate) async fn accept<S, B>(
+/// `serve` serves one connection, whose peer may have presented a certificate.
+pub(crate) async fn accept<F>(
     listener: TcpListener,
-    make_service: impl Fn(Option<Arc<PeerCertificate>>) -> S + Send + Sync + 'static,
+    serve: impl Fn(PeerStream, Option<Arc<PeerCertificate>>, Watches) -> F + Send + Sync + 'static,
     options: ListenerOptions,
 ) -> usize
 where
-    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send + Sync + 'static,
-    S::Future: Send + Unpin + 'static,
-    B: Body + Send + Unpin + 'static,
-    B::Data: Send,
-    B::Error: Into<Box<dyn Error + Send + Sync>>,
+    F: Future<Output = ()> + Send + 'static,
 {
     let metrics = ConnectionMetrics::new(options.name);
-    let begin = Arc::new((options.acceptor, make_service));
+    let begin = Arc::new((options.acceptor, serve));
     let (quota, budget) = (ConnectionQuota::default(), ResponseBudget::default());
     let (mut connections, mut backoff) = (JoinSet::new(), AcceptBackoff::new(options.name));
     let mut closing = std::pin::pin!(options.phases.clone().wait_until(options.closes_at));
@@ -94,12 +100,12 @@ where
         let watches = ((options.phases.clone(), options.closes_at), budget.connection());
         connections.spawn(async move {
             let open_connection = OpenConnection::open(metrics);
-            let (acceptor, make_service) = &*begin;
+            let (acceptor, serve) = &*begin;
             // Responses are small and complete. Nagle's algorithm would only delay them.
             if let Err(error) = socket.set_nodelay(true) {
                 tracing::debug!(%error, "connection was gone before it began");
             } else if let Some((stream, peer)) = acceptor.accept(socket).await {
-                serve(options.protocol, stream, make_service(peer), watches).await;
+                serve(stream, peer, watches).await;
             }
             drop((open_connection, permit));
         });
@@ -138,6 +144,7 @@ pub(crate) const ADMIN_GRACE: Duration = Duration::from_secs(1);
 #[cfg(test)]
 mod tests {
     use bytes::Bytes;
+    use http::Response;
     use http_body_util::Full;
     use sequent_engine::config::{Config, Sources};
     use tokio::{
@@ -147,6 +154,7 @@ mod tests {
 
     use super::*;
     use crate::{
+        connection::{Protocol, serve},
         limits::ADMIN_HEAD_TIMEOUT,
         tls::{ServerTls, TlsFiles, files::Alpn},
     };
@@ -167,7 +175,6 @@ mod tests {
         let (phase, phases) = PhaseWatch::new();
         let options = ListenerOptions {
             name: "test",
-            protocol: Protocol::Http1(ADMIN_HEAD_TIMEOUT),
             acceptor: Acceptor::new("test", ServerTls::new(TlsFiles::off()), Alpn::Http1),
             closes_at: Phase::Ended,
             drops_at: Phase::Ended,
@@ -176,7 +183,9 @@ mod tests {
             phases,
         };
         let answer = |_| std::future::ready(Ok(Response::new(Full::new(Bytes::from_static(b"here")))));
-        let accepting = tokio::spawn(accept(listener, move |_| hyper::service::service_fn(answer), options));
+        let http = Protocol::Http1(ADMIN_HEAD_TIMEOUT);
+        let serve = move |stream, _, watches| serve(http, stream, hyper::service::service_fn(answer), watches);
+        let accepting = tokio::spawn(accept(listener, serve, options));
         let mut kept = TcpStream::connect(address).await.unwrap();
         for now in [Phase::Serving, Phase::Draining, Phase::Closing, Phase::Ending] {
             phase.send_replace(now);

@@ -5,9 +5,9 @@ mod accept_backoff;
 mod connection_quota;
 mod goaway;
 mod graceful_close;
-mod idle_timeout_io;
+pub(crate) mod idle_timeout_io;
 mod inline_executor;
-mod poll_on_wake;
+pub(crate) mod poll_on_wake;
 
 use std::{convert::Infallible, error::Error, time::Duration};
 
@@ -23,6 +23,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::{
     connection::{
+        accept::Watches,
         goaway::{ConnectionClose, goaway_phase},
         graceful_close::{max_age, now, serve_until_closed},
         idle_timeout_io::IdleTimeoutIo,
@@ -31,9 +32,8 @@ use crate::{
     limits::{
         BUFFER_MAX, CONNECTION_WINDOW, HEADER_LINES_MAX, HEADERS_MAX, LOCAL_RESETS_MAX, PENDING_RESETS_MAX,
         PING_EVERY, PING_TIMEOUT, SEND_BUFFER_MAX, STREAM_WINDOW, STREAMS_MAX,
-        response_budget::{tracked_response::TrackUnread, unread::ConnectionUnread},
+        response_budget::tracked_response::TrackUnread,
     },
-    shutdown::phase::{Phase, PhaseWatch},
     tls::acceptor::PeerStream,
 };
 
@@ -48,12 +48,8 @@ pub(crate) enum Protocol {
 
 /// Serves one connection until its peer leaves, it reaches its maximal age, or the server closes and its requests are
 /// answered.
-pub(crate) async fn serve<S, B>(
-    protocol: Protocol,
-    socket: PeerStream,
-    service: S,
-    (phases, unread): ((PhaseWatch, Phase), ConnectionUnread),
-) where
+pub(crate) async fn serve<S, B>(protocol: Protocol, socket: PeerStream, service: S, watches: Watches)
+where
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send,
     S::Future: Send + Unpin + 'static,
     B: Body + Send + Unpin + 'static,
@@ -61,15 +57,11 @@ pub(crate) async fn serve<S, B>(
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
     let socket = IdleTimeoutIo::new(socket, protocol == Protocol::Http2);
-    serve_io(protocol, socket, service, (phases, unread)).await;
+    serve_io(protocol, socket, service, watches).await;
 }
 
-async fn serve_io<I, S, B>(
-    protocol: Protocol,
-    socket: I,
-    service: S,
-    ((phases, closes), unread): ((PhaseWatch, Phase), ConnectionUnread),
-) where
+async fn serve_io<I, S, B>(protocol: Protocol, socket: I, service: S, ((phases, closes), unread): Watches)
+where
     I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send,
     S::Future: Send + Unpin + 'static,
@@ -135,9 +127,12 @@ mod frames;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::{
-        ADMIN_HEAD_TIMEOUT, CONNECTION_AGE, HEAD_TIMEOUT, UNREAD_INTERVAL, UNREAD_INTERVALS,
-        response_budget::ResponseBudget,
+    use crate::{
+        limits::{
+            ADMIN_HEAD_TIMEOUT, CONNECTION_AGE, HEAD_TIMEOUT, UNREAD_INTERVAL, UNREAD_INTERVALS,
+            response_budget::ResponseBudget,
+        },
+        shutdown::phase::{Phase, PhaseWatch},
     };
     use bytes::Bytes;
     use http_body_util::Full;

@@ -1,6 +1,8 @@
-//! Errors of all APIs: one table of reasons, rendered as a gRPC status or as an HTTP problem document.
+//! Errors of all APIs: one table of reasons, rendered as a gRPC status, as an HTTP problem document or as a line of the
+//! protocol of Redis.
 
 mod problem;
+mod resp;
 mod status;
 #[cfg(test)]
 mod tests;

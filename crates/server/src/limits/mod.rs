@@ -12,7 +12,7 @@ pub(crate) mod runtime_limits;
 
 use std::time::Duration;
 
-/// Limit on requests in flight, over gRPC and HTTP. More are refused with `QUOTA_EXCEEDED`.
+/// Limit on requests in flight, over all APIs. More are refused with `QUOTA_EXCEEDED`.
 pub(crate) const IN_FLIGHT_MAX: usize = 20_000;
 
 /// Pending requests that each connection may always have: unfinished bodies and long calls.
@@ -124,8 +124,8 @@ pub(crate) const ACCEPT_QUIET: Duration = Duration::from_secs(10);
 /// while the other listeners are overloaded.
 pub(crate) const ADMIN_CONNECTIONS_MAX: u64 = 32;
 
-/// Listeners that share the remaining file descriptors: gRPC and HTTP.
-pub(crate) const API_LISTENERS: u64 = 2;
+/// Listeners that share the remaining file descriptors: gRPC, HTTP and Redis.
+pub(crate) const API_LISTENERS: u64 = 3;
 
 /// Connections per listener, however few file descriptors there are.
 pub(crate) const LISTENER_CONNECTIONS_MIN: u64 = 8;
@@ -137,6 +137,44 @@ pub(crate) const FDS_OF_PROCESS: u64 = 32;
 /// File descriptors per store. A file needs 3 with its log and twice as many while it is reopened; a connection pool
 /// has 16 by default.
 pub(crate) const FDS_PER_STORE: u64 = 16;
+
+/// Limit on one command over the protocol of Redis, all arguments and their lengths included, in bytes.
+pub(crate) const REDIS_COMMAND_MAX: usize = BODY_MAX;
+
+/// Limit on the arguments of one command, its name included.
+pub(crate) const REDIS_ARGUMENTS_MAX: usize = 1024;
+
+/// Limit on the commands of one transaction, from `MULTI` to `EXEC`. Pipelines of some clients are transactions by
+/// default, so it is a multiple of a usual pipeline.
+pub(crate) const REDIS_QUEUED_MAX: usize = 65_536;
+
+/// Limit on the bytes of these commands.
+pub(crate) const REDIS_QUEUED_BYTES_MAX: usize = 64 * BODY_MAX;
+
+/// Limit on equal commands of a pipeline that are answered by one take.
+pub(crate) const REDIS_RUN_MAX: u64 = 1024;
+
+/// Replies that one connection may leave unread. Beyond it, nothing more of its pipeline is read or run.
+pub(crate) const REDIS_UNREAD_MAX: usize = 1 << 20;
+
+/// Read buffer of a connection at first. It grows to [`BUFFER_MAX`] for a peer that fills it.
+pub(crate) const REDIS_BUFFER_MIN: usize = 4 * 1024;
+
+/// Interval at which a connection is looked at for what its peer has left undone.
+pub(crate) const REDIS_CHECK_EVERY: Duration = Duration::from_secs(5);
+
+/// How many of these intervals the rest of a command may take.
+pub(crate) const REDIS_COMMAND_CHECKS_MAX: u32 = 3;
+
+/// How many of these intervals a connection may be idle: an hour, since pools of clients keep connections.
+pub(crate) const REDIS_IDLE_CHECKS_MAX: u32 = 720;
+
+/// How long a peer has to close its side of a connection that this server has closed. Until then what it sends is
+/// discarded: a reset could cost it replies that it has not read.
+pub(crate) const REDIS_LINGER: Duration = Duration::from_millis(250);
+
+/// Limit on the name that a client gives its connection, in bytes.
+pub(crate) const REDIS_CLIENT_NAME_MAX: usize = 128;
 
 /// Interval at which histograms are drained, scraped or not. Each sample is kept until then.
 pub(crate) const UPKEEP_EVERY: Duration = Duration::from_secs(1);

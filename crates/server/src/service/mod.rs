@@ -1,4 +1,4 @@
-//! Number service behind gRPC and HTTP: validates a request, takes numbers from the engine, and counts the outcome.
+//! Number service behind all APIs: validates a request, takes numbers from the engine, and counts the outcome.
 
 pub(crate) mod definitions;
 pub(crate) mod request_id;
@@ -9,7 +9,7 @@ use std::{
 };
 
 use sequent_core::SequenceName;
-use sequent_engine::{Engine, Issued, NextRequest, Ready, Reason, Timestamp, Values, Way};
+use sequent_engine::{Engine, Issued, NextRequest, Ready, ReadyBlock, Reason, Timestamp, Values, Way};
 use tokio::time::timeout_at;
 
 use crate::{
@@ -42,7 +42,7 @@ enum Operation {
     Lease,
 }
 
-/// The service behind gRPC and HTTP. Cheap to clone.
+/// The service behind all APIs. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct NumberService(Arc<Inner>);
 
@@ -106,6 +106,29 @@ impl NumberService {
         let ready = self.0.engine.try_next(name)?;
         metrics.done((1, Way::Reservoir), self.now().saturating_duration_since(began));
         Some(ready)
+    }
+
+    /// Takes at most `most` numbers that are ready, for as many requests, under the same conditions.
+    pub(crate) fn next_ready_block(
+        &self,
+        name: &str,
+        most: u64,
+        metrics: &RequestMetrics,
+    ) -> Option<ReadyBlock> {
+        let began = self.now();
+        let ready = self.0.engine.try_take(name, most)?;
+        metrics.done_singly(ready.numbers.count(), self.now().saturating_duration_since(began));
+        Some(ready)
+    }
+
+    /// When a request that begins now and names no deadline stops waiting.
+    pub(crate) fn deadline(&self) -> Instant {
+        self.now() + self.0.limits.deadline()
+    }
+
+    /// Limit on numbers per request.
+    pub(crate) fn max_count(&self) -> u64 {
+        self.0.limits.max_count()
     }
 
     /// Takes numbers for immediate use: all of them or none.

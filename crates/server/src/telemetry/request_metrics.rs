@@ -95,6 +95,15 @@ impl RequestMetrics {
         self.sizes.record(count as f64);
     }
 
+    /// Counts `count` requests that got a ready number each, after `took` for all of them.
+    pub(crate) fn done_singly(&self, count: u64, took: Duration) {
+        self.done.increment(count);
+        self.issued[Way::Reservoir as usize].increment(count);
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        self.seconds.record_many(took.as_secs_f64(), count);
+        self.sizes.record_many(1.0, count);
+    }
+
     /// Counts a request whose caller disconnected after `took`.
     pub(crate) fn cancelled(&self, took: Duration) {
         self.cancelled.increment(1);

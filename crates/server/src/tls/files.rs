@@ -23,6 +23,8 @@ pub(crate) enum Alpn {
     H2,
     /// HTTP/JSON, and the admin listener.
     Http1,
+    /// Redis clients, which offer no protocol.
+    Redis,
 }
 
 /// Certificate, key and authorities of `[tls]`, checked: the key belongs to the certificate.
@@ -36,6 +38,7 @@ pub(crate) struct TlsConfig {
     pub(super) allows_plaintext: bool,
     h2: Arc<ServerConfig>,
     http1: Arc<ServerConfig>,
+    redis: Arc<ServerConfig>,
     pub(super) expiries: Vec<Expiry>,
 }
 
@@ -53,6 +56,7 @@ impl TlsConfig {
         match alpn {
             Alpn::H2 => &self.h2,
             Alpn::Http1 => &self.http1,
+            Alpn::Redis => &self.redis,
         }
     }
 }
@@ -117,6 +121,7 @@ fn config(
         allows_plaintext: section.mode == TlsMode::Allow,
         h2: offering(b"h2"),
         http1: offering(b"http/1.1"),
+        redis: Arc::new(config),
         expiries: [expiry].into_iter().chain(authorities).collect(),
     })
 }

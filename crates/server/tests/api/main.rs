@@ -12,6 +12,7 @@ mod drain;
 mod http2_frames;
 mod numbers;
 mod raw_http;
+mod redis;
 mod request_ids;
 mod self_description;
 #[allow(dead_code, reason = "shared with the test of metrics")]

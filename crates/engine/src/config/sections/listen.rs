@@ -26,8 +26,8 @@ section! {
         /// HTTP/JSON.
         http: SocketAddr = address("http", 7421),
 
-        /// RESP, the protocol of Redis. It is not served yet.
-        resp: SocketAddr = address("resp", 7422),
+        /// The protocol of Redis: [any Redis client](../using/redis.md).
+        redis: SocketAddr = address("redis", 7422),
 
         /// Health, metrics, status and console.
         admin: SocketAddr = address("admin", 7423),
