@@ -58,7 +58,7 @@ impl ListenSection {
 
     /// Each listener that other machines can reach, with its key.
     pub fn beyond_loopback(&self) -> Vec<(&'static str, SocketAddr)> {
-        let all = [("grpc", self.grpc), ("http", self.http), ("resp", self.resp), ("admin", self.admin)];
+        let all = [("grpc", self.grpc), ("http", self.http), ("redis", self.redis), ("admin", self.admin)];
         all.into_iter().filter(|(_, address)| !address.ip().to_canonical().is_loopback()).collect()
     }
 }
