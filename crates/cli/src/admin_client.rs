@@ -27,7 +27,12 @@ impl Admin {
         let known: Option<hyper::http::uri::Authority> = authority.parse().ok();
         match known.filter(|known| known.port_u16().is_some() && !known.as_str().contains('@')) {
             Some(known) => Ok(Self(known.to_string())),
-            None => Err(Failure::argument(field, text, "http://HOST:PORT of an admin listener is expected")),
+            None => {
+                // What stands before the @ may be a secret.
+                let shown = text.rsplit_once('@').map(|(_, host)| format!("***@{host}"));
+                let shown = shown.unwrap_or_else(|| text.to_owned());
+                Err(Failure::argument(field, shown, "http://HOST:PORT of an admin listener is expected"))
+            }
         }
     }
 
@@ -76,5 +81,7 @@ mod tests {
         for bad in ["", "localhost", "https://a:7423", "http://a:7423/v1", "u@a:7423", "a b:1"] {
             assert!(Admin::named("--admin", bad).is_err(), "{bad}");
         }
+        let refused = Admin::named("--admin", "http://u:geheim@a:7423").unwrap_err().to_string();
+        assert!(refused.contains("***@a:7423") && !refused.contains("geheim"), "{refused}");
     }
 }

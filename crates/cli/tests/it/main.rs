@@ -29,6 +29,7 @@ mod recover;
 mod refusals;
 mod resize;
 mod running;
+mod secrets;
 mod serve;
 mod servers;
 mod texts;
