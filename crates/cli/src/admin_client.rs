@@ -37,11 +37,11 @@ impl Admin {
         let known: Option<Authority> = authority.trim_end_matches('/').parse().ok();
         let known = known.filter(|known| known.port_u16().is_some() && !known.as_str().contains('@'));
         let authority = known.ok_or_else(|| {
-            Failure::argument(
-                field,
-                text,
-                "http://HOST:PORT or https://HOST:PORT of an admin listener is expected",
-            )
+            // What stands before the @ may be a secret.
+            let shown = text.rsplit_once('@').map(|(_, host)| format!("***@{host}"));
+            let shown = shown.unwrap_or_else(|| text.to_owned());
+            let bound = "http://HOST:PORT or https://HOST:PORT of an admin listener is expected";
+            Failure::argument(field, shown, bound)
         })?;
         let tls = encrypted.map(|_| ClientTls::new(tls.clone(), b"http/1.1")).transpose()?;
         Ok(Self { authority, tls })
@@ -106,5 +106,7 @@ mod tests {
         for bad in ["", "localhost", "https://a", "http://a:7423/v1", "u@a:7423", "a b:1"] {
             assert!(named(bad).is_err(), "{bad}");
         }
+        let refused = Admin::named("--admin", "http://u:geheim@a:7423").unwrap_err().to_string();
+        assert!(refused.contains("***@a:7423") && !refused.contains("geheim"), "{refused}");
     }
 }

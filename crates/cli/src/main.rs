@@ -19,6 +19,7 @@ mod runtime;
 mod server_discovery;
 mod sockets;
 mod template_values;
+mod terminal;
 mod traces;
 
 use std::{ffi::OsStr, process::ExitCode};

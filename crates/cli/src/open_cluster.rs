@@ -11,7 +11,7 @@ use sequent_client::TlsOptions;
 use sequent_core::{NameError, SequenceName, SlotIndex, ledger::Loss};
 use sequent_engine::{
     CreatePolicy, Engine, Options, Pace,
-    config::{Config, Sources},
+    config::{Config, Sources, without_password},
 };
 
 use crate::{args::Globals, failure::Failure, logging};
@@ -107,6 +107,7 @@ impl Cluster {
             let Some((key, value)) = setting.split_once('=') else {
                 return Err(Failure::argument("--set", setting, "KEY=VALUE is expected"));
             };
+            warn_of_password(key, value);
             sources = sources.flag(key, value);
         }
         let config = Config::load(&sources)?;
@@ -164,6 +165,18 @@ fn warn_of_unread(config: &Config) {
             logging::say(&format!("sequent: {variable}"));
         }
     });
+}
+
+/// Warns of a password in a flag, once a process: every user of the machine can list command lines.
+fn warn_of_password(key: &str, value: &str) {
+    static WARNED: Once = Once::new();
+    if !value.contains("${") && without_password(value.to_owned()) != value {
+        WARNED.call_once(|| {
+            let text = "holds a password, which other users can read in the list of processes: name a file \
+                        (password_file), or a variable ('${NAME}')";
+            logging::say(&format!("sequent: flag {key} {text}"));
+        });
+    }
 }
 
 /// Fails with exit code 1 if a server ended and could not close its files cleanly.

@@ -31,6 +31,7 @@ mod recover;
 mod refusals;
 mod resize;
 mod running;
+mod secrets;
 mod serve;
 mod servers;
 mod texts;

@@ -31,13 +31,13 @@ pub(crate) fn parse(list: &str) -> Result<Vec<Address>, Error> {
     }
     if found.is_empty() || found.len() > ENDPOINTS_MAX {
         let bound = format!("1 to {ENDPOINTS_MAX} addresses are expected, as in http://a:7420,http://b:7420");
-        return Err(Error::field("server", format!("{list:?}"), bound));
+        return Err(Error::field("server", shown(list), bound));
     }
     Ok(found)
 }
 
 fn one(text: &str) -> Result<Address, Error> {
-    let fault = |bound: &str| Error::field("server", format!("{text:?}"), bound);
+    let fault = |bound: &str| Error::field("server", shown(text), bound);
     let uri: Uri = text.parse().map_err(|_| fault("an address such as http://a:7420 is expected"))?;
     let scheme = match uri.scheme_str() {
         Some("http") => "http",
@@ -62,6 +62,14 @@ fn one(text: &str) -> Result<Address, Error> {
     let origin = origin.map_err(|_| fault("a host is expected"))?;
     // A socket expects an IPv6 address without brackets.
     Ok(Address { origin, host: host.trim_matches(['[', ']']).to_owned(), port })
+}
+
+/// An address for an error: what stands before the last @ may hold a password.
+fn shown(text: &str) -> String {
+    match text.rsplit_once('@') {
+        Some((_, host)) => format!("\"***@{host}\""),
+        None => format!("{text:?}"),
+    }
 }
 
 impl std::fmt::Display for Address {
@@ -109,6 +117,10 @@ mod tests {
         ] {
             let error = parse(bad).unwrap_err();
             assert_eq!(error.fields()[0].field, "server", "{bad}");
+        }
+        for secret in ["http://u:geheim@a", "u:geheim@a", "http://u:geheim@a/x", "http://ge@heim@a"] {
+            let error = parse(secret).unwrap_err().to_string();
+            assert!(error.contains("***@a") && !error.contains("heim@"), "{error}");
         }
     }
 }

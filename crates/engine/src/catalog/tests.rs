@@ -50,6 +50,19 @@ async fn a_definition_is_judged_again_when_another_came_first() {
     assert_eq!(other.bring(&part(2, 1000)).await.unwrap(), None, "the same start may follow");
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_version_far_ahead_is_refused_so_that_later_ones_are_left() {
+    let ledger = ledger();
+    let catalog = catalog_over(&ledger).await;
+    let refused =
+        async |version| catalog.define(&part(version, 1)).await.err().map(|error| error.to_string());
+    assert!(refused(u32::MAX).await.unwrap().contains("at most 1000 is allowed"), "the first one, too");
+    assert_eq!(refused(1000).await, None);
+    assert!(refused(2001).await.unwrap().contains("version is 2001: at most 2000 is allowed"));
+    assert_eq!(refused(2000).await, None);
+    assert_eq!(refused(2000).await, None, "again");
+}
+
 #[cfg(feature = "servers")]
 #[tokio::test(start_paused = true)]
 async fn what_a_slots_store_cannot_hold_is_defined_by_nobody() {

@@ -28,7 +28,7 @@ mod service_links;
 mod sources;
 
 pub use caution::{Caution, CautionKind, CautionPlace};
-pub use fault::{Fault, Faults};
+pub use fault::{Fault, Faults, without_password};
 pub use load::Config;
 pub use location::Place;
 pub use origins::{Origin, Shown};

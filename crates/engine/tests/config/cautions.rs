@@ -34,6 +34,17 @@ fn places_on_one_host_are_named_but_on_loopback() {
 }
 
 #[test]
+fn passwords_of_urls_and_values_of_variables_are_shown_nowhere() {
+    let mut sources = Sources::embedded("d").flag("traces.endpoint", "http://u:geheim@c:4318/v1/traces");
+    let shown = Config::load(&sources).unwrap();
+    let shown = shown.shown().iter().find(|shown| shown.key == "traces.endpoint").unwrap().to_string();
+    assert_eq!(shown, "traces.endpoint = \"http://u:***@c:4318/v1/traces\"  # flag");
+    sources.environment.insert("SECRET".to_owned(), "ge heim".to_owned());
+    let faults = Config::load(&sources.flag("cluster", "${SECRET}")).unwrap_err().to_string();
+    assert!(faults.contains("cluster is \"${SECRET}\"") && !faults.contains("ge heim"), "{faults}");
+}
+
+#[test]
 fn any_name_from_anywhere_is_named() {
     let of = |patterns: &str, listen: &str| {
         let sources = Sources::embedded("d").flag("auto_create", patterns).flag("listen.http", listen);

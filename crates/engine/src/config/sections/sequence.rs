@@ -34,7 +34,7 @@ section! {
             .allowed("1 to 128 of `A-Z a-z 0-9 _ . : -`")
             .required(),
 
-        /// A higher version replaces a lower one; the same version never changes.
+        /// A higher version replaces a lower one; the same version never changes. At most 1000 above the version in force.
         version: u32 = whole("version", 1..=u32::MAX).or(1),
 
         /// [Placement](../concepts/placement.md). By default `dense` if a key has fewer than 1,000,000 numbers, else
