@@ -57,7 +57,7 @@ impl Acceptor {
     async fn begin(&self, tls: &TlsConfig, socket: TcpStream) -> io::Result<Accepted> {
         let mut first = [0];
         if socket.peek(&mut first).await? == 0 {
-            return Err(io::ErrorKind::UnexpectedEof.into());
+            return Err(io::ErrorKind::ConnectionAborted.into());
         }
         if first != [HANDSHAKE_RECORD] {
             self.metrics.count(Handshake::Plaintext);
@@ -87,7 +87,7 @@ fn outcome(error: &io::Error) -> Option<Handshake> {
             Some(Handshake::Certificate)
         }
         (None, io::ErrorKind::TimedOut) => Some(Handshake::Timeout),
-        (None, io::ErrorKind::UnexpectedEof | io::ErrorKind::Unsupported) => None,
+        (None, io::ErrorKind::ConnectionAborted | io::ErrorKind::Unsupported) => None,
         _ => Some(Handshake::Failed),
     }
 }
