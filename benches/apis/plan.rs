@@ -64,7 +64,7 @@ impl Plan {
                 "--streams" => plan.load.streams = whole(1, 256)?,
                 "--keys" => plan.keys = whole(2, 1_000_000)?,
                 "--memory-max-gb" => plan.memory_max_gb = whole(1, 1000)?,
-                row if redis::is_row(row) => plan.only.push(arg),
+                _ if redis::is_row(&arg) => plan.only.push(arg),
                 "S6" | "S7" | "S8" | "S11" | "S11-grpc" | "metrics" => plan.only.push(arg),
                 _ => return Err(format!("{arg:?} is unknown: --help says what there is")),
             }

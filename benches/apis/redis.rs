@@ -12,7 +12,7 @@ use sequent_benches::Row;
 use crate::{
     child::Server,
     load::{Found, check, said},
-    plan::{Cost, Plan},
+    plan::{Cost, Loading, Plan},
     serve::SEQUENT,
 };
 
@@ -48,7 +48,7 @@ pub(crate) fn run(plan: &Plan, (rows, costs): (&mut Vec<Row>, &mut Vec<Cost>)) -
         let load = |at: usize| move |server: &Server| incr(server.addresses[at], pipeline, plan.load.seconds);
         for (row, baseline) in [(row, &volatile), (row_always, &always)] {
             if plan.wants("S5") || plan.wants(row) {
-                let loads = (&load(2) as _, &load(0) as _);
+                let loads: (Loading<'_>, Loading<'_>) = (&load(2), &load(0));
                 plan.pair((row, goal), (&subject, baseline), loads, (&mut *rows, &mut *costs))?;
             }
         }

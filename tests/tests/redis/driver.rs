@@ -26,29 +26,29 @@ pub(crate) struct Driver {
     lines: Receiver<String>,
 }
 
-/// Programs by the folder that `clients/build` makes, and how they are started.
-pub(crate) fn command(library: &str) -> Command {
-    let built = |name: &str| build(name);
-    let in_folder = |program: PathBuf, folder: &Path, args: &[&str]| {
-        let mut command = Command::new(program);
-        command.current_dir(folder).args(args);
-        command
-    };
+/// The program that drives a library, from the folder that `clients/build` makes.
+fn command(library: &str) -> Command {
     match library {
         "redis-py" => {
-            let folder = built("python");
-            in_folder(folder.join("venv/bin/python"), &folder, &["redis_py.py"])
+            let folder = build("python");
+            in_folder(&folder.join("venv/bin/python"), &folder, &["redis_py.py"])
         }
-        "node-redis" => in_folder("node".into(), &built("node"), &["node_redis.js"]),
-        "ioredis" => in_folder("node".into(), &built("node"), &["ioredis.js"]),
+        "node-redis" => in_folder(Path::new("node"), &build("node"), &["node_redis.js"]),
+        "ioredis" => in_folder(Path::new("node"), &build("node"), &["ioredis.js"]),
         "go-redis" => {
-            let folder = built("go");
-            in_folder(folder.join("client"), &folder, &[])
+            let folder = build("go");
+            in_folder(&folder.join("client"), &folder, &[])
         }
-        "jedis" => in_folder("java".into(), &built("java"), &["-cp", "lib/*:classes", "Jedis"]),
-        "lettuce" => in_folder("java".into(), &built("java"), &["-cp", "lib/*:classes", "Lettuce"]),
+        "jedis" => in_folder(Path::new("java"), &build("java"), &["-cp", "lib/*:classes", "Jedis"]),
+        "lettuce" => in_folder(Path::new("java"), &build("java"), &["-cp", "lib/*:classes", "Lettuce"]),
         other => panic!("no program drives {other}"),
     }
+}
+
+fn in_folder(program: &Path, folder: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(folder).args(args);
+    command
 }
 
 /// The folder of a program, built now if it is not.
