@@ -106,7 +106,7 @@ mod tests {
         for bad in ["", "localhost", "https://a", "http://a:7423/v1", "u@a:7423", "a b:1"] {
             assert!(named(bad).is_err(), "{bad}");
         }
-        let refused = Admin::named("--admin", "http://u:geheim@a:7423").unwrap_err().to_string();
+        let refused = named("http://u:geheim@a:7423").unwrap_err().to_string();
         assert!(refused.contains("***@a:7423") && !refused.contains("geheim"), "{refused}");
     }
 }

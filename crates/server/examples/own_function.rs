@@ -18,7 +18,7 @@ use sequent_engine::{
     config::{Config, Sources},
     register_function,
 };
-use sequent_server::{Listeners, Recorder, RuntimeLimits, ServerOptions};
+use sequent_server::{Listeners, Recorder, RuntimeLimits, ServerOptions, ServerTls, TlsFiles};
 use tokio::net::TcpListener;
 
 /// The letters of the check, without those that are read as digits.
@@ -51,9 +51,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let (engine, limits) = open(folder.path()).await?;
     let bind = || TcpListener::bind("127.0.0.1:0");
-    let listeners = Listeners { grpc: bind().await?, http: bind().await?, admin: bind().await? };
+    let (grpc, http, redis, admin) = (bind().await?, bind().await?, bind().await?, bind().await?);
+    let listeners = Listeners { grpc, http, redis, admin };
     println!("http://{}", listeners.http.local_addr()?);
-    let options = ServerOptions { engine, limits, recorder: Recorder::install(), identity: None };
+    let (recorder, tls) = (Recorder::install(), ServerTls::new(TlsFiles::off()));
+    let options = ServerOptions { engine, limits, recorder, identity: None, tls };
     let stopped = async { drop(tokio::signal::ctrl_c().await) };
     sequent_server::run(listeners, options, stopped).await?;
     Ok(())

@@ -102,7 +102,8 @@ pub async fn run(
         serve(Protocol::Http1(HEAD_TIMEOUT), stream, service, watches)
     };
     let http = tokio::spawn(accept(listeners.http, http, ends("http", Alpn::Http1)));
-    let redis = move |stream, _peer, watches| redis.clone().serve(stream, pending.connection_share(), watches);
+    let redis =
+        move |stream, _peer, watches| redis.clone().serve(stream, pending.connection_share(), watches);
     let redis = tokio::spawn(accept(listeners.redis, redis, ends("redis", Alpn::Redis)));
     let last = ListenerOptions {
         // The admin listener stays until the engine is shut down, since that may take long.
@@ -111,11 +112,10 @@ pub async fn run(
         connections_max: RuntimeLimits::admin_connections_max,
         ..ends("admin", Alpn::Http1)
     };
-    let admin =
-        move |stream, peer, watches| {
-            let service = admin::connection_service(&admin, peer);
-            serve(Protocol::Http1(ADMIN_HEAD_TIMEOUT), stream, service, watches)
-        };
+    let admin = move |stream, peer, watches| {
+        let service = admin::connection_service(&admin, peer);
+        serve(Protocol::Http1(ADMIN_HEAD_TIMEOUT), stream, service, watches)
+    };
     let admin = tokio::spawn(accept(listeners.admin, admin, last));
     request_metrics::begin(&engine).await;
     let upkeep = tokio::spawn(recorder.upkeep());

@@ -1,4 +1,4 @@
-//! Tools: redis-cli, redis-benchmark, and HAProxy's check.
+//! Tools: redis-cli, redis-benchmark, and the check of `HAProxy`.
 
 use std::{
     fs,
@@ -56,7 +56,7 @@ fn redis_benchmark_finds_no_error() {
     }
 }
 
-/// HAProxy in front of a server, with its own check of Redis.
+/// `HAProxy` in front of a server, with its own check of Redis.
 #[test]
 fn haproxy_finds_it_up_and_down() {
     let place = Place::new();

@@ -49,7 +49,7 @@ impl Running {
         });
         let address = |api: &str| addresses[api].as_str().unwrap().to_owned();
         let [grpc, http, redis, admin] = ["grpc", "http", "redis", "admin"].map(address);
-        Self { grpc, http, redis, admin, child }
+        Self { child, grpc, http, redis, admin }
     }
 
     pub(crate) fn next(&self) -> Value {

@@ -10,6 +10,7 @@ use std::{
 
 use sequent_core::{BoxFuture, SourceError};
 use sequent_format::Timestamp;
+use sequent_format::{Arguments, Function};
 use sequent_testkit::{PausedClock, SeededEntropy};
 
 use crate::{

@@ -230,7 +230,7 @@ mod tests {
         });
         let transport = GrpcTransport::new(
             crate::client::address::parse(&address).unwrap().remove(0),
-            Duration::from_secs(1),
+            &Options::default(),
             None,
         );
         let (started, tries) = (SystemClock.now(), AtomicU32::new(0));

@@ -2,11 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use tokio::{
-    net::TcpListener,
-    task::JoinSet,
-    time::sleep,
-};
+use tokio::{net::TcpListener, task::JoinSet, time::sleep};
 
 use crate::{
     connection::{
@@ -184,7 +180,8 @@ mod tests {
         };
         let answer = |_| std::future::ready(Ok(Response::new(Full::new(Bytes::from_static(b"here")))));
         let http = Protocol::Http1(ADMIN_HEAD_TIMEOUT);
-        let serve = move |stream, _, watches| serve(http, stream, hyper::service::service_fn(answer), watches);
+        let serve =
+            move |stream, _, watches| serve(http, stream, hyper::service::service_fn(answer), watches);
         let accepting = tokio::spawn(accept(listener, serve, options));
         let mut kept = TcpStream::connect(address).await.unwrap();
         for now in [Phase::Serving, Phase::Draining, Phase::Closing, Phase::Ending] {

@@ -40,7 +40,7 @@ pub(crate) struct ApiError {
     text: String,
     fields: Vec<Field>,
     slots: Vec<SlotCause>,
-    quota: Option<QuotaFault>,
+    quota: Option<Box<QuotaFault>>,
     /// HTTP status of a transport error, which the table of reasons does not have.
     status: Option<StatusCode>,
 }
@@ -109,7 +109,7 @@ impl From<EngineError> for ApiError {
             value: shown(&error.value),
             bound: Cow::Owned(error.bound.clone()),
         });
-        let (fields, quota) = (fields.collect(), error.quota().cloned());
+        let (fields, quota) = (fields.collect(), error.quota().cloned().map(Box::new));
         Self { fields, quota, slots: error.slots(), ..Self::new(error.reason(), error.to_string()) }
     }
 }

@@ -30,7 +30,8 @@ struct Problem<'a> {
 /// The limit that refused the request.
 #[derive(Serialize)]
 struct Quota<'a> {
-    quota: &'static str,
+    #[serde(rename = "quota")]
+    name: &'static str,
     of: &'a str,
     limit: &'a str,
     retry_after_ms: u64,
@@ -39,7 +40,7 @@ struct Quota<'a> {
 impl<'a> From<&'a QuotaFault> for Quota<'a> {
     fn from(fault: &'a QuotaFault) -> Self {
         let QuotaFault { quota, of, limit, retry_after } = fault;
-        Self { quota, of, limit, retry_after_ms: rounded_up(retry_after.as_nanos(), 1_000_000) }
+        Self { name: quota, of, limit, retry_after_ms: rounded_up(retry_after.as_nanos(), 1_000_000) }
     }
 }
 
@@ -71,7 +72,7 @@ impl IntoResponse for ApiError {
             errors: &self.fields,
             slots: listed.iter().map(slot).collect(),
             slots_more,
-            quota: self.quota.as_ref().map(Quota::from),
+            quota: self.quota.as_deref().map(Quota::from),
         };
         let body = serde_json::to_vec(&problem).unwrap_or_default();
         let fixed = [(header::CONTENT_TYPE, "application/problem+json"), (header::CACHE_CONTROL, "no-store")];

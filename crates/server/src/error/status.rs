@@ -35,7 +35,7 @@ impl ApiError {
         };
         let mut metadata: HashMap<String, String> = listed.iter().flat_map(of_slot).collect();
         metadata.extend(more.map(|more| ("slots.more".to_owned(), more.to_string())));
-        if let Some(QuotaFault { quota, of, limit, .. }) = &self.quota {
+        if let Some(QuotaFault { quota, of, limit, .. }) = self.quota.as_deref() {
             let pairs = [("quota", *quota), ("of", of), ("limit", limit)];
             metadata.extend(pairs.map(|(key, value)| (key.to_owned(), value.to_owned())));
         }

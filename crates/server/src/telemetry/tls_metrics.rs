@@ -51,7 +51,7 @@ pub(crate) fn reloaded(is_ok: bool) {
 }
 
 /// Sets when the first certificate of each file expires. A file that is not in use has no series: a value that is not a number ends it.
-pub(crate) fn expiries(files: impl Iterator<Item = (&'static str, u64)> + Clone) {
+pub(crate) fn expiries(files: &(impl Iterator<Item = (&'static str, u64)> + Clone)) {
     for key in CERTIFICATES {
         let found = files.clone().find(|(file, _)| *file == key);
         #[allow(clippy::cast_precision_loss, reason = "seconds since 1970 are far below 2^53")]

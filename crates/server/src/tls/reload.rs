@@ -35,7 +35,7 @@ impl ServerTls {
 
     /// Puts other files in force, for connections that begin from now on. Open connections stay.
     pub fn put(&self, TlsFiles(config): TlsFiles) {
-        tls_metrics::expiries(config.iter().flat_map(|config| &config.expiries).map(|it| (it.key, it.at_s)));
+        tls_metrics::expiries(&config.iter().flat_map(|config| &config.expiries).map(|it| (it.key, it.at_s)));
         self.0.config.store(config.map(Arc::new));
     }
 

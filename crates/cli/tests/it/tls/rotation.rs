@@ -151,7 +151,9 @@ fn certificate_key_and_authority_are_renewed_without_a_lost_request() {
     put(&site.place, "web.key", &key);
     more("the client's certificate is of the new authority");
     site.taken_up(true, |place| {
-        ["ca.crt", "clients.crt"].iter().for_each(|file| put(place, file, &new.pem()))
+        for file in ["ca.crt", "clients.crt"] {
+            put(place, file, &new.pem());
+        }
     });
     more("the new authority alone");
     old.writes(&site.place, "late", &[WEB], YEAR);

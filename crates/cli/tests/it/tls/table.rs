@@ -78,11 +78,11 @@ fn row(server: (&str, &str)) {
         let series = format!("sequent_tls_handshakes_total{{listener=\"http\",outcome=\"{outcome}\"}} ");
         page.lines().find_map(|line| line.strip_prefix(&series)?.parse::<u32>().ok()).unwrap()
     };
-    let served =
+    let accepted =
         CLIENTS.iter().filter(|client| client.0 != Client::Plain && is_served(server, **client)).count();
-    let refused = CLIENTS.len() - 1 - served;
+    let refused = CLIENTS.len() - 1 - accepted;
     let counted = ["ok", "plaintext", "certificate", "failed", "timeout"].map(count);
-    assert_eq!(counted.map(|count| count as usize), [served, 1, refused, 0, 0], "{server:?}");
+    assert_eq!(counted.map(|count| count as usize), [accepted, 1, refused, 0, 0], "{server:?}");
     // The begin of 2040.
     let expiry = "sequent_tls_certificate_expiry_timestamp_seconds{file=\"cert_file\"} 2208988800\n";
     assert!(page.contains(expiry), "{page}");

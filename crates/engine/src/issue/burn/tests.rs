@@ -94,7 +94,7 @@ async fn who_asks_for_many_is_refused_before_who_asks_for_one() {
     }
     // The time to wait is exact.
     let wait = key.limit.error(2, key.left()).quota().unwrap().retry_after;
-    tokio::time::advance(wait - Duration::from_millis(1)).await;
+    tokio::time::advance(wait.saturating_sub(Duration::from_millis(1))).await;
     assert!(key.limit.admit(2, || key.left()).is_err());
     tokio::time::advance(Duration::from_millis(2)).await;
     key.limit.admit(2, || key.left()).unwrap();

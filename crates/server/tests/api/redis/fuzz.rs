@@ -45,7 +45,7 @@ const PIECES: [&[u8]; 26] = [
     b"POST / HTTP/1.1\r\n",
 ];
 
-/// Random numbers from a seed (SplitMix64).
+/// Random numbers from a seed (`SplitMix64`).
 struct Random(u64);
 
 impl Random {
@@ -121,7 +121,7 @@ async fn whatever_is_sent_replies_are_frames_and_numbers_are_given_once() {
     println!("seed {seed} (SEQUENT_FIRST_SEED), {seconds} s (SEQUENT_FUZZ_SECONDS)");
     let server = Server::start().await;
     let (begin, before) = (std::time::Instant::now(), issued(&server).await);
-    let (mut seen, mut given, mut round) = (BTreeSet::new(), 0, 0);
+    let (mut known, mut given, mut round) = (BTreeSet::new(), 0, 0);
     while begin.elapsed() < Duration::from_secs(seconds) || round < 50 {
         let mut random = Random(seed + round);
         round += 1;
@@ -145,7 +145,7 @@ async fn whatever_is_sent_replies_are_frames_and_numbers_are_given_once() {
             .unwrap_or_else(|error| panic!("{error}: {}", sent.escape_ascii()));
         writing.await.unwrap();
         for number in numbers(&said, &sent) {
-            assert!(seen.insert(number), "{number} was given twice: {}", sent.escape_ascii());
+            assert!(known.insert(number), "{number} was given twice: {}", sent.escape_ascii());
             given += 1;
         }
     }

@@ -59,7 +59,7 @@ impl Client {
         let mut read = 0;
         while read < said.len() {
             let more = timeout(PATIENCE, self.socket.read(&mut said[read..])).await;
-            let more = more.unwrap_or_else(|_| Ok(0)).unwrap_or(0);
+            let more = more.unwrap_or(Ok(0)).unwrap_or(0);
             if more == 0 || !expected.as_bytes().starts_with(&said[..read + more]) {
                 let found = said[..read + more].escape_ascii();
                 panic!("{case}:\n{found}\nand not\n{}", expected.escape_default());
