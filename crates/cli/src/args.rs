@@ -8,8 +8,8 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::{
     commands::{
-        advance, bench, completions, config, define, dev, doctor, drain, evict, explain, list, man, next,
-        parse, preview, recover, rescue, resize, serve, shards, show,
+        advance, bench, completions, config, define, dev, doctor, drain, evict, explain, forget, list, man,
+        next, parse, preview, recover, rescue, resize, serve, shards, show,
     },
     logging::LogFormat,
 };
@@ -95,6 +95,7 @@ pub(crate) enum Command {
     Resize(resize::Resize),
     Explain(explain::Explain),
     Define(define::Define),
+    Forget(forget::Forget),
     Preview(preview::Preview),
     Parse(parse::Parse),
     Config(config::Config),
@@ -116,6 +117,7 @@ impl Command {
             Self::Advance(_) => Some("advance"),
             Self::Resize(_) => Some("resize"),
             Self::Explain(_) => Some("explain"),
+            Self::Forget(_) => Some("forget"),
             _ => None,
         }
     }

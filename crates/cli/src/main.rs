@@ -99,6 +99,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Resize(command) => short(command.run(&cluster)),
         Command::Explain(command) => short(command.run(&cluster)),
         Command::Define(command) => short(command.run(&cluster)),
+        Command::Forget(command) => short(command.run(&cluster)),
         Command::Preview(command) => short(command.run(&cluster)),
         Command::Parse(command) => short(command.run(&cluster)),
     }

@@ -35,13 +35,14 @@ mod telemetry;
 mod texts;
 
 pub use catalog::define::DefineReport;
+pub use catalog::forget::ForgetReport;
 pub use definition::capacity::{AtRisk, Capacity};
 pub use definition::{
     Body, BodyFault, EARLIER_MAX, EFFECTIVE_AHEAD_MIN, Effective, Placement, SPREAD_CAPACITY_MIN,
 };
 pub use engine::Engine;
 pub use error::reason::{Reason, Retry};
-pub use error::{EngineError, FieldFault, OpenError, SlotCause};
+pub use error::{EngineError, FieldFault, OpenError, QuotaFault, SlotCause};
 pub use issue::active_key::{Keyed, Ready};
 pub use issue::dense::{dense_number, dense_ordinal};
 pub use issue::request_types::{Dated, Issued, NextRequest, Way};

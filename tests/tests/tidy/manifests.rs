@@ -21,7 +21,10 @@ const CRATES: [(&str, &[&str]); 16] = [
     ("crates/client", &["core", "ha", "buffer", "format", "proto"]),
     (
         "crates/cli",
-        &["core", "backend", "guard", "ha", "buffer", "format", "engine", "admin", "server", "client"],
+        &[
+            "core", "backend", "guard", "ha", "buffer", "format", "engine", "admin", "proto", "server",
+            "client",
+        ],
     ),
     ("crates/testkit", &["core"]),
     ("tests", ANY),

@@ -258,7 +258,7 @@ async fn texts_in_memory_are_counted_as_a_server_counts_them() {
     assert_eq!(few.next_text().await.unwrap().text, "F97");
     let error = few.next_texts(2).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Exhausted, "all or nothing: {error}");
-    let said = "few is at its end: count is 2: at most 1 are allowed, since no more are left";
+    let said = "few is at its end, 99: count is 2: at most 1 are allowed, since no more are left";
     assert!(error.to_string().contains(said), "{error}");
     assert_eq!(few.next_text().await.unwrap().text, "F99");
     assert_eq!(few.next_text().await.unwrap_err().kind(), ErrorKind::Exhausted);

@@ -98,6 +98,9 @@ impl Catalog {
             let same = held.known().is_ok_and(says_as) || part.body.to_text() == held.text();
             return (!same).then(|| conflict(&held.definition(), &part.body.to_text()));
         }
+        if held.is_forgotten() {
+            return Some(format!("sequence {name}: {}", held.forgotten()));
+        }
         let before = match held.known() {
             Ok(before) => before,
             Err(error) => {

@@ -6,6 +6,8 @@ pub(crate) mod define;
 mod effective_from;
 mod entry;
 mod expired;
+mod first_uses;
+pub(crate) mod forget;
 mod import;
 mod names;
 mod reload;
@@ -27,9 +29,9 @@ use sequent_core::{
 };
 
 use crate::{
-    config::SequencePart,
+    config::{SequencePart, SharedLimits},
     definition::{Body, capacity::AtRisk},
-    error::{EngineError, OpenError, reason::Reason},
+    error::{EngineError, OpenError},
     ledger_timeout::{not_found, of_ledger, patiently, within},
     stores::{self, Shard},
 };
@@ -37,16 +39,16 @@ use crate::{
 use deferred_import::Pending;
 use entry::Contents;
 pub(crate) use entry::Entry;
+use first_uses::FirstUses;
 use reload::Readings;
 use restore::Lost;
-
-/// Upper limit of the known sequences up to which a first use may define one more.
-const AUTO_CREATED_MAX: usize = 1 << 20;
 
 #[derive(Default)]
 struct Snapshot {
     version: u64,
     entries: BTreeMap<SequenceName, Arc<Entry>>,
+    /// How many of them are not forgotten.
+    in_use: usize,
 }
 
 /// The parts of the cluster that the catalog needs.
@@ -58,6 +60,7 @@ pub(crate) struct CatalogContext {
     pub(crate) layout: Layout,
     pub(crate) at_risk: AtRisk,
     pub(crate) auto_create: GlobSet,
+    pub(crate) limits: SharedLimits,
     /// The stores, which must be able to hold the keys of each definition.
     pub(crate) shards: Vec<Shard>,
 }
@@ -76,6 +79,7 @@ pub(crate) struct Catalog {
     lost: Lost,
     pending: Pending,
     readings: Readings,
+    first_uses: FirstUses,
 }
 
 impl Catalog {
@@ -89,6 +93,7 @@ impl Catalog {
         let catalog = Self {
             auto_create: ArcSwap::from_pointee(ground.auto_create.clone()),
             at_risk: ArcSwap::from_pointee(ground.at_risk),
+            first_uses: FirstUses::new(Arc::clone(&ground.limits), ground.clock.now()),
             ground,
             snapshot: ArcSwap::default(),
             fresh: RwLock::default(),
@@ -171,13 +176,11 @@ impl Catalog {
             self.look_again().await.map_err(|error| of_ledger(&error))?;
             return self.find(name).ok_or_else(|| not_found(name));
         }
-        let known = self.fresh.read().unwrap_or_else(PoisonError::into_inner).len();
-        if known + self.snapshot.load().entries.len() >= AUTO_CREATED_MAX {
-            let text = format!("{AUTO_CREATED_MAX} sequences are defined: a first use may define no more");
-            return Err(EngineError::new(Reason::QuotaExceeded, text));
-        }
         stores::hold(&self.ground.shards, &Key::of(name))
             .map_err(|bound| EngineError::invalid("sequence", name, bound))?;
+        let known = self.fresh.read().unwrap_or_else(PoisonError::into_inner).len();
+        let known = known + self.snapshot.load().in_use;
+        self.first_uses.admit(name, known, self.ground.clock.now())?;
         self.create(name).await.map_err(|error| of_ledger(&error))
     }
 

@@ -74,7 +74,8 @@ impl Catalog {
             before.entries.values().chain(&fresh).filter(|entry| !entries.contains_key(entry.name()));
         missing.for_each(|entry| self.lost.miss(entry));
         self.contents.forget_unused();
-        let now = Arc::new(Snapshot { version, entries });
+        let in_use = entries.values().filter(|entry| !entry.is_forgotten()).count();
+        let now = Arc::new(Snapshot { version, entries, in_use });
         self.snapshot.store(Arc::clone(&now));
         // Reported only now: a caller that drops a key because of it makes the next one from the new snapshot.
         self.readings.changed().append(&mut changed);

@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::*;
+use crate::{config::LimitsSection, error::reason::Reason};
 use sequent_backend::memory::MemoryLedger;
 use sequent_core::ledger::Definition;
 use sequent_testkit::{PausedClock, SeededEntropy};
@@ -24,9 +25,15 @@ async fn catalog_with(ledger: &Arc<MemoryLedger>, shards: Vec<Shard>, auto_creat
         layout: Layout::new(2, 0).unwrap(),
         at_risk: AtRisk { held_max: 1000, lease_max: 100_000, servers: 1 },
         auto_create,
+        limits: limits(),
         shards,
     };
     Catalog::open(ground, &[], true).await.unwrap()
+}
+
+fn limits() -> SharedLimits {
+    let config = crate::config::Config::load(&crate::config::Sources::embedded("nowhere")).unwrap();
+    Arc::new(ArcSwap::from_pointee(config.limits))
 }
 
 fn ledger() -> Arc<MemoryLedger> {
@@ -293,4 +300,32 @@ async fn what_was_defined_before_names_hid_numbers_too_hides_on_as_it_did() {
     assert!(held.text().contains("\"tweak\":\"old\""), "{}", held.text());
     assert_ne!(text_of(&catalog, "old", 1)[1..], first[1..], "the name hides, too");
     assert_eq!(held.body().unwrap().read(&first).map(|read| read.number), Ok(1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn first_uses_define_so_many_sequences_and_so_many_a_second() {
+    let any = globset::GlobSetBuilder::new().add(globset::Glob::new("*").unwrap()).build().unwrap();
+    let catalog = catalog_with(&ledger(), Vec::new(), any).await;
+    let set = |auto_create_max, auto_create_per_s| {
+        let section = LimitsSection { auto_create_max, auto_create_per_s, ..(**limits().load()).clone() };
+        catalog.ground.limits.store(Arc::new(section));
+    };
+    set(400, 2);
+    let create = async |name: String| catalog.find_or_create(&name.parse().unwrap()).await;
+    tokio::time::advance(Duration::from_secs(1000)).await;
+    for name in 0..200 {
+        create(format!("n{name}")).await.unwrap();
+    }
+    let refused = create("late".to_owned()).await.unwrap_err();
+    assert_eq!(refused.reason(), Reason::QuotaExceeded, "{refused}");
+    let quota = refused.quota().unwrap().clone();
+    assert_eq!((quota.quota, quota.retry_after), ("auto_create", Duration::from_millis(500)));
+    create("n7".to_owned()).await.unwrap();
+    tokio::time::advance(quota.retry_after).await;
+    create("late".to_owned()).await.unwrap();
+    set(201, 1000);
+    tokio::time::advance(Duration::from_secs(1)).await;
+    let refused = create("one-more".to_owned()).await.unwrap_err();
+    assert!(refused.to_string().contains("limits.auto_create_max"), "{refused}");
+    assert!(refused.quota().is_none(), "no time helps");
 }

@@ -33,6 +33,7 @@ pub use origins::{Origin, Shown};
 pub use reference::reference;
 pub use sections::ledger::LedgerSection;
 pub use sections::limits::LimitsSection;
+pub(crate) use sections::limits::SharedLimits;
 pub use sections::listen::ListenSection;
 pub use sections::reservoir::{ReservoirSection, SERVERS_MAX};
 pub use sections::ring::RingSection;

@@ -2,7 +2,7 @@
 
 pub(crate) mod reason;
 
-use std::{borrow::Cow, fmt};
+use std::{borrow::Cow, fmt, time::Duration};
 
 use sequent_core::{Condition, ErrorKind, SequenceName, SlotFailure, SlotIndex, SourceError, Why, line_of};
 
@@ -30,6 +30,30 @@ pub struct SlotCause {
     pub cause: &'static str,
 }
 
+/// A limit that refused a request, for [`Reason::QuotaExceeded`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QuotaFault {
+    /// Which limit: `burn`.
+    pub quota: &'static str,
+    /// Whose it is: a key, as people write it.
+    pub of: String,
+    /// The limit in words.
+    pub limit: String,
+    /// When the same request is within the limit, if nobody else takes numbers meanwhile.
+    pub retry_after: Duration,
+}
+
+/// The end of a key, for callers of a sequence at its end.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct End {
+    /// The last number that the definition allows.
+    pub(crate) limit: u64,
+    /// The highest number known to be given.
+    pub(crate) given: u64,
+    /// How many numbers are left.
+    pub(crate) left: u64,
+}
+
 /// A request that failed: the reason, and a text that names no address and no statement.
 ///
 /// The underlying failure is [`EngineError::detail`], for log and status only.
@@ -39,12 +63,13 @@ pub struct EngineError {
     text: String,
     fields: Vec<FieldFault>,
     source: Option<SourceError>,
+    quota: Option<Box<QuotaFault>>,
 }
 
 impl EngineError {
     /// A failure for `reason`; `text` is shown to callers (lower case, no full stop, no addresses).
     pub fn new(reason: Reason, text: impl Into<String>) -> Self {
-        Self { reason, text: text.into(), fields: Vec::new(), source: None }
+        Self { reason, text: text.into(), fields: Vec::new(), source: None, quota: None }
     }
 
     /// A request with a field out of bounds.
@@ -60,6 +85,11 @@ impl EngineError {
         let fault = FieldFault { field, value: shown(value.to_string()), bound: bound.into() };
         let text = format!("{} is {}: {}", fault.field, fault.value, fault.bound);
         Self { fields: vec![fault], ..Self::new(Reason::InvalidArgument, text) }
+    }
+
+    /// A request beyond a limit.
+    pub fn over_quota(text: impl Into<String>, quota: QuotaFault) -> Self {
+        Self { quota: Some(Box::new(quota)), ..Self::new(Reason::QuotaExceeded, text) }
     }
 
     /// A request with a text out of bounds, which is shown in quotes.
@@ -86,7 +116,7 @@ impl EngineError {
     pub fn of_source(sequence: &SequenceName, error: SourceError) -> Self {
         let reason = reason_of(error.kind());
         let text = match error.kind() {
-            ErrorKind::Exhausted => format!("{sequence} is at its end"),
+            ErrorKind::Exhausted => at_its_end(sequence),
             ErrorKind::NoWitness => "the ledger is needed, and away".to_owned(),
             ErrorKind::LedgerBehind if error.condition() == Some(Condition::LayoutChanged) => format!(
                 "{}this server counts by the layout before, and must be restarted with the new configuration",
@@ -102,15 +132,20 @@ impl EngineError {
         Self { source: Some(error), ..Self::new(reason, text) }
     }
 
-    /// The same failure of a sequence at its end, with the numbers left, if they are fewer than requested; nothing was
-    /// taken.
+    /// The same failure of a sequence at its end, with the key's last number, and the numbers left if they are fewer than
+    /// the `count` requested; nothing was taken.
     #[must_use]
-    pub(crate) fn with_left(self, (count, left): (u64, u64)) -> Self {
-        if self.reason != Reason::SequenceExhausted || left == 0 || count <= left {
+    pub(crate) fn with_end(self, end: End, count: u64) -> Self {
+        if self.reason != Reason::SequenceExhausted {
             return self;
         }
+        let End { limit, given, left } = end;
+        let text = format!("{}, {limit}: {given} was given, and {left} numbers are left", self.text);
+        if left == 0 || count <= left {
+            return Self { text, ..self };
+        }
         let bound = format!("at most {left} are allowed, since no more are left");
-        let text = format!("{}: count is {count}: {bound}", self.text);
+        let text = format!("{text}: count is {count}: {bound}");
         Self { text, ..self.of_field("count", count, bound) }
     }
 
@@ -151,6 +186,11 @@ impl EngineError {
         &self.fields
     }
 
+    /// The limit that refused the request, for [`Reason::QuotaExceeded`]; `None` for a limit of the whole server.
+    pub fn quota(&self) -> Option<&QuotaFault> {
+        self.quota.as_deref()
+    }
+
     /// Each slot with the class of its cause, for [`Reason::NoShardAvailable`].
     pub fn slots(&self) -> Vec<SlotCause> {
         let failures = self.source.as_ref().map_or(&[][..], SourceError::slots);
@@ -184,6 +224,11 @@ impl std::error::Error for EngineError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.source.as_ref().map(|source| source as &(dyn std::error::Error + 'static))
     }
+}
+
+/// The text for callers of a sequence that is at its end.
+pub(crate) fn at_its_end(sequence: &SequenceName) -> String {
+    format!("{sequence} is at its end")
 }
 
 /// Upper limit in bytes of a caller's own text in an error, since errors are written to logs and sent through every

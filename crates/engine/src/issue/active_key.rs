@@ -11,11 +11,12 @@ use sequent_format::Timestamp;
 
 use crate::{
     catalog::Entry,
-    definition::{Body, Placement, capacity},
+    definition::{Body, Placement},
     engine::{IDLE_AFTER, Inner},
-    error::EngineError,
+    error::{End, EngineError, at_its_end, reason::Reason},
     issue::{
         behind_check::Reach,
+        burn::{BurnLimit, limited_source::LimitedSource},
         dense::not_leased,
         minimum::MinimumFilter,
         request::{Period, ResolvedRequest},
@@ -27,6 +28,7 @@ use crate::{
 pub(crate) struct ActiveKey {
     entry: Arc<Entry>,
     spanned: Arc<RangeMapping>,
+    burn: Arc<BurnLimit>,
     reservoir: Reservoir,
     /// The number that the key was advanced to; 0 without an advance.
     floor: u64,
@@ -142,9 +144,45 @@ impl ActiveKey {
         Some(Ready { number, version: self.version() })
     }
 
-    /// Upper limit of the numbers in one lease, whatever is configured.
-    pub(crate) fn lease_max(&self) -> u64 {
-        capacity::lease_max_of(self.spanned.left())
+    /// The count of a request that the key has numbers for, and that the burn limit admits.
+    ///
+    /// It is refused before anything is taken: a part of the numbers would be of no use, and lost with this process.
+    pub(crate) fn admitted(&self, name: &SequenceName, count: u64) -> Result<u64, EngineError> {
+        if let Some(end) = self.lacks(count) {
+            return Err(EngineError::new(Reason::SequenceExhausted, at_its_end(name)).with_end(end, count));
+        }
+        self.burn.admit(count, || self.spanned.left()).map(|()| count)
+    }
+
+    /// The key's end, with what is ready and so many numbers more.
+    pub(crate) fn end(&self, more: u64) -> End {
+        let (limit, step) =
+            self.entry.known().map_or((0, 1), |body| (body.span().limit(), body.span().step()));
+        let held = self.reservoir.stats().reserve;
+        // What is held came last.
+        let taken = self.spanned.position().unwrap_or(0).min(limit);
+        let given = taken.saturating_sub(held.saturating_mul(step));
+        End { limit, given, left: held.saturating_add(more) }
+    }
+
+    /// The key's end if it is known to have fewer than `count` numbers.
+    fn lacks(&self, count: u64) -> Option<End> {
+        // At least so many are left. A single number that can't be had is no loss.
+        if count <= self.spanned.left() || count == 1 {
+            return None;
+        }
+        let end = self.end(self.spanned.left_at_most()?);
+        (count > end.left).then_some(end)
+    }
+
+    /// How many numbers a lease has that asks for `count`.
+    pub(crate) fn lease_size(&self, count: u64) -> Result<u64, EngineError> {
+        self.burn.lease(count, self.spanned.left())
+    }
+
+    /// The error for a request of `count` numbers that found the burn limit reached.
+    pub(crate) fn burn_limited(&self, count: u64) -> EngineError {
+        self.burn.error(count, self.spanned.left())
     }
 
     /// The numbers left of the key's range, and the size of the range.
@@ -230,6 +268,9 @@ impl Inner {
         let floor = self.minimums.of(key);
         let source = MinimumFilter::of(Arc::clone(&spanned) as _, floor, self.env.events.clone());
         let source = MeteredSource::of(source, &self.refills);
+        let (rules, env) = (Arc::clone(&self.burn_rules), self.env.clone());
+        let burn = Arc::new(BurnLimit::new(key.clone(), span.capacity(), rules, env));
+        let source = LimitedSource::of(source, &burn);
         let reservoir = Reservoir::with_context(source, Arc::clone(&self.reservoir_context));
         if period.as_ref().is_some_and(|period| period.until.is_some()) {
             self.dated.store(true, Ordering::Relaxed);
@@ -238,6 +279,7 @@ impl Inner {
             is_plain: !has_texts && !entry.is_staged(),
             entry,
             spanned,
+            burn,
             reservoir,
             floor,
             has_texts,

@@ -3,6 +3,7 @@
 pub(crate) mod active_key;
 mod behind_check;
 pub(crate) mod behind_reports;
+pub(crate) mod burn;
 pub(crate) mod dense;
 mod key_loader;
 pub(crate) mod minimum;
@@ -22,7 +23,7 @@ use std::{
 };
 
 use sequent_buffer::TakeError;
-use sequent_core::{Blocks, Event, Key, SequenceName};
+use sequent_core::{Blocks, Condition, Event, Key, SequenceName};
 
 use crate::{
     catalog::Entry,
@@ -32,6 +33,7 @@ use crate::{
     error::{EngineError, OpenError},
     issue::{
         active_key::{ActiveKey, Ready},
+        burn::BurnRules,
         request::{ResolvedRequest, refuse_what_is_not_plain},
         request_types::{Issued, NextRequest, Way},
     },
@@ -159,8 +161,8 @@ impl Engine {
                 self.check_above(&live, &key, request.above).await?;
             }
             let count = match what_for {
-                Use::Now => request.count,
-                Use::Later => request.count.clamp(1, live.lease_max()),
+                Use::Now => live.admitted(name, request.count)?,
+                Use::Later => live.lease_size(request.count)?,
             };
             let (taken, waited) = self.0.waits.of(live.reservoir().take(count, Some(deadline))).await;
             match taken {
@@ -186,11 +188,11 @@ impl Engine {
                 }
                 // The key has just been retired: the next round uses its successor.
                 Err(TakeError::Closed) if tries < TRIES_MAX => {}
-                Err(error) => {
-                    // Only what is ready here: other servers may have more.
-                    let left = live.reservoir().stats().reserve;
-                    return Err(self.failed(name, error).with_left((count, left)));
+                Err(TakeError::Source(error)) if error.condition() == Some(Condition::BurnLimited) => {
+                    return Err(live.burn_limited(count));
                 }
+                // Only what is ready here: other servers may have more.
+                Err(error) => return Err(self.failed(name, error).with_end(live.end(0), count)),
             }
         }
     }
@@ -271,6 +273,8 @@ impl Engine {
             catalog.count_with(was);
         }
         if brought.is_ok() {
+            self.0.limits.store(Arc::new(config.limits.clone()));
+            self.0.burn_rules.store(Arc::new(BurnRules::of(config)));
             self.0.gauges.relist(config.sequences.iter().map(|part| part.name.clone()));
         }
         self.0.let_go();

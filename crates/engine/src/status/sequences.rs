@@ -7,6 +7,7 @@ use sequent_core::{
 use sequent_format::Timestamp;
 
 use crate::{
+    catalog::forget::FORGOTTEN,
     definition::Body,
     error::EngineError,
     issue::dense::dense_number,
@@ -19,9 +20,11 @@ use crate::{
 };
 
 impl ClusterHandle {
-    /// The sequences, ascending by name.
+    /// The sequences in use, ascending by name.
     pub async fn list(&self) -> Result<Vec<SequenceSummary>, EngineError> {
-        Ok(self.definitions().await?.iter().map(|held| summary(held, self.now())).collect())
+        let definitions = self.definitions().await?;
+        let in_use = definitions.iter().filter(|held| held.body != FORGOTTEN);
+        Ok(in_use.map(|held| summary(held, self.now())).collect())
     }
 
     /// One sequence with its counters.

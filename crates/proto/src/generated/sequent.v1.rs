@@ -492,7 +492,7 @@ pub struct Definition {
     /// Among what texts are unique: global, period or partition; empty: global.
     #[prost(string, tag = "10")]
     pub unique: ::prost::alloc::string::String,
-    /// How far from now, in seconds and either way, a caller's `at` may be; absent: any instant may be named.
+    /// How far from now, in seconds and either way, a caller's `at` may be; absent: 31 days ahead, and any time back.
     #[prost(uint64, optional, tag = "11")]
     pub window_s: ::core::option::Option<u64>,
     /// How many periods before the present one may still be asked for; older ones are over for good, and their counters are

@@ -9,10 +9,10 @@ use std::{borrow::Cow, time::Duration};
 
 use http::StatusCode;
 use sequent_core::SequenceName;
-use sequent_engine::{EngineError, Reason, SlotCause};
+use sequent_engine::{EngineError, QuotaFault, Reason, SlotCause};
 use serde::Serialize;
 
-/// How long a client is told to wait before a retry.
+/// How long a client is told to wait before a retry, if nothing better is known.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// Limit on the bytes of a caller's value in an error.
@@ -38,13 +38,14 @@ pub(crate) struct ApiError {
     text: String,
     fields: Vec<Field>,
     slots: Vec<SlotCause>,
+    quota: Option<Box<QuotaFault>>,
     /// HTTP status of a transport error, which the table of reasons does not have.
     status: Option<StatusCode>,
 }
 
 impl ApiError {
     pub(crate) fn new(reason: Reason, text: impl Into<String>) -> Self {
-        Self { reason, text: text.into(), fields: Vec::new(), slots: Vec::new(), status: None }
+        Self { reason, text: text.into(), fields: Vec::new(), slots: Vec::new(), quota: None, status: None }
     }
 
     /// A field out of bounds. No number was consumed.
@@ -86,6 +87,12 @@ impl ApiError {
         self.reason
     }
 
+    /// How long the client is to wait before it sends the request again; `None` if that would not help.
+    fn retry_after(&self) -> Option<Duration> {
+        let after = self.quota.as_ref().map_or(RETRY_AFTER, |quota| quota.retry_after);
+        self.reason.retry().is_retryable().then_some(after)
+    }
+
     /// The slots to list, and how many more there are.
     fn listed(&self) -> (&[SlotCause], Option<usize>) {
         let (listed, more) = self.slots.split_at(self.slots.len().min(SLOTS_SHOWN_MAX));
@@ -100,8 +107,8 @@ impl From<EngineError> for ApiError {
             value: shown(&error.value),
             bound: Cow::Owned(error.bound.clone()),
         });
-        let fields = fields.collect();
-        Self { fields, slots: error.slots(), ..Self::new(error.reason(), error.to_string()) }
+        let (fields, quota) = (fields.collect(), error.quota().cloned().map(Box::new));
+        Self { fields, quota, slots: error.slots(), ..Self::new(error.reason(), error.to_string()) }
     }
 }
 

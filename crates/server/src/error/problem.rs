@@ -4,10 +4,10 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use sequent_engine::SlotCause;
+use sequent_engine::{QuotaFault, SlotCause};
 use serde::Serialize;
 
-use crate::error::{ApiError, Field, RETRY_AFTER};
+use crate::error::{ApiError, Field};
 
 /// Problem document.
 #[derive(Serialize)]
@@ -23,6 +23,24 @@ struct Problem<'a> {
     slots: Vec<Slot>,
     #[serde(skip_serializing_if = "Option::is_none")]
     slots_more: Option<usize>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    quota: Option<LimitReached<'a>>,
+}
+
+/// The limit that refused the request.
+#[derive(Serialize)]
+struct LimitReached<'a> {
+    quota: &'static str,
+    of: &'a str,
+    limit: &'a str,
+    retry_after_ms: u64,
+}
+
+impl<'a> From<&'a QuotaFault> for LimitReached<'a> {
+    fn from(fault: &'a QuotaFault) -> Self {
+        let QuotaFault { quota, of, limit, retry_after } = fault;
+        Self { quota, of, limit, retry_after_ms: rounded_up(retry_after.as_nanos(), 1_000_000) }
+    }
 }
 
 #[derive(Serialize)]
@@ -53,6 +71,7 @@ impl IntoResponse for ApiError {
             errors: &self.fields,
             slots: listed.iter().map(slot).collect(),
             slots_more,
+            quota: self.quota.as_deref().map(LimitReached::from),
         };
         let body = serde_json::to_vec(&problem).unwrap_or_default();
         let fixed = [(header::CONTENT_TYPE, "application/problem+json"), (header::CACHE_CONTROL, "no-store")];
@@ -62,9 +81,16 @@ impl IntoResponse for ApiError {
         if matches!(status, StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT) {
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
-        if self.reason.retry().is_retryable() {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from(RETRY_AFTER.as_secs()));
+        if let Some(after) = self.retry_after() {
+            // The header has whole seconds only.
+            let seconds = rounded_up(after.as_nanos(), 1_000_000_000);
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         response
     }
+}
+
+/// A time in a larger unit; at least one of it.
+fn rounded_up(nanos: u128, unit: u128) -> u64 {
+    u64::try_from(nanos.div_ceil(unit)).unwrap_or(u64::MAX).max(1)
 }

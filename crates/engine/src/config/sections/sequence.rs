@@ -71,7 +71,8 @@ section! {
         /// Among which texts of this sequence a text is unique: by default `global`.
         unique: Option<String> = text("unique").allowed("`global`, `period`, `partition`").optional().only_if(template.is_some(), NO_TEMPLATE),
 
-        /// How far from now a caller's `at` may be; by default any instant.
+        /// How far from now a caller's `at` may be; by default 31 days ahead where numbers begin anew each period, and any
+        /// time back.
         window_s: Option<u64> = whole("window_s", 0..=WINDOW_S_MAX).optional().only_if(template.is_some(), NO_TEMPLATE),
 
         /// How many [old periods](../concepts/periods.md#old-periods) may be asked for, from 1; by default all. The

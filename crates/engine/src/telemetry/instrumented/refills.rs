@@ -73,4 +73,8 @@ impl Source for MeteredSource {
     fn remaining(&self) -> Option<u64> {
         self.source.remaining()
     }
+
+    fn remaining_up_to(&self, limit: u64) -> Option<u64> {
+        self.source.remaining_up_to(limit)
+    }
 }
