@@ -132,9 +132,10 @@ fn a_bounded_key_keeps_nearly_all_of_its_numbers_and_who_wants_one_is_served() {
     assert!(reached < 10_000_000, "{reached}: more than 1 % is used up");
     assert!(refused > 0 && highest.load(Ordering::Relaxed) > 0);
     let counted = server.metric("sequent_burn_limited_total", "");
-    #[allow(clippy::cast_precision_loss, reason = "a few")]
-    let refused = refused as f64;
-    assert!(counted >= refused, "{counted} of {refused} refusals were counted");
+    assert!(
+        counted >= f64::from(u32::try_from(refused).unwrap()),
+        "{counted} of {refused} refusals were counted"
+    );
     let (_, log) = server.end();
     assert!(log.contains("burn limit reached"), "{log}");
 }

@@ -24,23 +24,22 @@ struct Problem<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     slots_more: Option<usize>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    quota: Option<Quota<'a>>,
+    quota: Option<LimitReached<'a>>,
 }
 
 /// The limit that refused the request.
 #[derive(Serialize)]
-struct Quota<'a> {
-    #[serde(rename = "quota")]
-    name: &'static str,
+struct LimitReached<'a> {
+    quota: &'static str,
     of: &'a str,
     limit: &'a str,
     retry_after_ms: u64,
 }
 
-impl<'a> From<&'a QuotaFault> for Quota<'a> {
+impl<'a> From<&'a QuotaFault> for LimitReached<'a> {
     fn from(fault: &'a QuotaFault) -> Self {
         let QuotaFault { quota, of, limit, retry_after } = fault;
-        Self { name: quota, of, limit, retry_after_ms: rounded_up(retry_after.as_nanos(), 1_000_000) }
+        Self { quota, of, limit, retry_after_ms: rounded_up(retry_after.as_nanos(), 1_000_000) }
     }
 }
 
@@ -72,7 +71,7 @@ impl IntoResponse for ApiError {
             errors: &self.fields,
             slots: listed.iter().map(slot).collect(),
             slots_more,
-            quota: self.quota.as_deref().map(Quota::from),
+            quota: self.quota.as_deref().map(LimitReached::from),
         };
         let body = serde_json::to_vec(&problem).unwrap_or_default();
         let fixed = [(header::CONTENT_TYPE, "application/problem+json"), (header::CACHE_CONTROL, "no-store")];
