@@ -4,7 +4,7 @@
 //! $ cargo run -p sequent-server --example own_function
 //! http://127.0.0.1:40571
 //! $ curl -X POST http://127.0.0.1:40571/v1/sequences/ticket/next
-//! {"sequence":"ticket","numbers":["1"],"texts":["T0001-K"],...}
+//! {"sequence":"ticket","numbers":["1"],"texts":["T0001-E"],...}
 //! ```
 //!
 //! The function declares how long its texts are and which characters they have, so the proof that no two numbers share a text
@@ -73,7 +73,7 @@ mod tests {
         let (engine, _) = open(folder.path()).await.unwrap();
         let issued = engine.next(&NextRequest::new("ticket").unwrap()).await.unwrap();
         let texts = issued.dated.unwrap().texts;
-        assert_eq!(texts, ["T0001-K"]);
+        assert_eq!(texts, ["T0001-E"]);
         engine.shutdown().await;
     }
 }

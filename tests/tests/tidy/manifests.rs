@@ -45,8 +45,8 @@ const WRAPPED: [(&str, &[&str], &str); 19] = [
     ("sqlx", &["backend"], "engines are known to backends alone"),
     (
         "rustix",
-        &["backend", "client", "server", "testkit"],
-        "the file system is known to backends alone; a clock to clients; a limit to servers; signals to the servers of tests",
+        &["backend", "cli", "client", "engine", "server", "testkit"],
+        "files and their modes are known to backends, the data directory and the program; a clock to clients; a limit to servers; signals to the servers of tests",
     ),
     ("forkguard", &["client"], "who forks with numbers in memory is a client"),
     (

@@ -83,6 +83,9 @@ impl Random {
 fn integers(frame: &OwnedFrame, found: &mut Vec<i64>) {
     match frame {
         OwnedFrame::Integer(number) => found.push(*number),
+        // The answer to HELLO has two integers.
+        OwnedFrame::Array(frames) if matches!(&frames[..], [OwnedFrame::BulkString(first), ..] if first == b"server") =>
+            {}
         OwnedFrame::Array(frames) => frames.iter().for_each(|frame| integers(frame, found)),
         _ => {}
     }
@@ -98,11 +101,7 @@ fn numbers(said: &[u8], sent: &[u8]) -> Vec<i64> {
             panic!("half a frame: {} to {}", rest.escape_ascii(), sent.escape_ascii())
         };
         rest = &rest[length..];
-        // The answer to HELLO has two integers.
-        let is_hello = matches!(&frame, OwnedFrame::Array(fields) if fields.len() == 14);
-        if !is_hello {
-            integers(&frame, &mut found);
-        }
+        integers(&frame, &mut found);
     }
     found
 }
