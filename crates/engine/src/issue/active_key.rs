@@ -21,7 +21,6 @@ use crate::{
         minimum::MinimumFilter,
         request::{Period, ResolvedRequest},
     },
-    telemetry::MeteredSource,
 };
 
 /// A key in use, with its counters and its reservoir.
@@ -285,10 +284,9 @@ impl Inner {
         let spanned = Arc::new(RangeMapping::new(expanded, layout, span));
         let floor = self.minimums.of(key);
         let source = MinimumFilter::of(Arc::clone(&spanned) as _, floor, self.env.events.clone());
-        let source = MeteredSource::of(source, &self.refills);
         let (rules, env) = (Arc::clone(&self.burn_rules), self.env.clone());
         let burn = Arc::new(BurnLimit::new(key.clone(), span.capacity(), rules, env));
-        let source = LimitedSource::of(source, &burn);
+        let source = LimitedSource::of(source, &burn, &self.refills);
         let reservoir = Reservoir::with_context(source, Arc::clone(&self.reservoir_context));
         if period.as_ref().is_some_and(|period| period.until.is_some()) {
             self.dated.store(true, Ordering::Relaxed);

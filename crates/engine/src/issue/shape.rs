@@ -1,6 +1,6 @@
 //! What a caller can know of a sequence without a number: whether there is one, and what its numbers are like.
 
-use std::time::Instant;
+use std::{sync::Arc, time::Instant};
 
 use sequent_core::{Key, SequenceName, Span};
 
@@ -11,8 +11,6 @@ use crate::{
     error::{EngineError, reason::Reason},
     issue::dense::dense_number,
 };
-
-use std::sync::Arc;
 
 /// The numbers of a sequence, by the version in effect now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

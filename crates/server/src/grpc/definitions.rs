@@ -35,8 +35,7 @@ impl Definitions {
         name: &str,
         work: impl Future<Output = Result<T, ApiError>>,
     ) -> Result<Response<T>, Status> {
-        let began = self.service.now();
-        let outcome = async {
+        let call = async {
             match timeout::from_metadata(metadata)? {
                 None => work.await,
                 Some(within) => {
@@ -45,8 +44,7 @@ impl Definitions {
                 }
             }
         };
-        let outcome = outcome.await;
-        self.metrics.answered(&outcome, self.service.now().saturating_duration_since(began));
+        let outcome = self.service.counted(&self.metrics, call).await;
         outcome.map(Response::new).map_err(ApiError::into_status)
     }
 }

@@ -73,10 +73,7 @@ impl Context {
         &self,
         call: impl Future<Output = Result<T, ApiError>>,
     ) -> Result<T, ApiError> {
-        let began = self.service.now();
-        let outcome = call.await;
-        self.definitions_metrics.answered(&outcome, self.service.now().saturating_duration_since(began));
-        outcome
+        self.service.counted(&self.definitions_metrics, call).await
     }
 }
 

@@ -8,7 +8,6 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use crate::{
     limits::REDIS_RUN_MAX,
     redis::{
-        access,
         commands::{self, Command, Verb, numbers},
         context::Context,
         reply::{Protocol, Reply},
@@ -48,7 +47,6 @@ impl Executor {
         let Some(name) = arguments.get(0) else { return (ControlFlow::Continue(()), 1) };
         if self.session.transaction.is_none()
             && let Some(sequence) = numbers::single(arguments)
-            && access::may_run(&self.session, &commands::INCR).is_ok()
         {
             let count = copies(input, length).min(self.context.service.max_count()).max(1);
             let mut reply = Reply::new(output, self.session.protocol);
@@ -78,10 +76,6 @@ impl Executor {
     ) -> ControlFlow<()> {
         if let Err(text) = command.check(arguments) {
             self.refuse_command(&text, output);
-            return ControlFlow::Continue(());
-        }
-        if let Err(text) = access::may_run(&self.session, command) {
-            self.refuse_command(text, output);
             return ControlFlow::Continue(());
         }
         if let Some(transaction) = self.session.transaction.as_mut().filter(|_| command.is_queued()) {

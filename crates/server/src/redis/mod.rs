@@ -6,7 +6,6 @@
 //!
 //! Reading order: `connection`, `execute`, `commands`; `request` and `reply` are the protocol, `wire` the bytes.
 
-mod access;
 mod commands;
 mod connection;
 mod context;

@@ -1,20 +1,26 @@
-//! A source under a burn limit: a refill asks for no more than the key may give now.
+//! The source under a reservoir: its takes are refills, each counted, and none asks for more than the key may give now.
 
 use std::sync::Arc;
 
 use sequent_core::{Blocks, BoxFuture, Source, SourceError};
 
 use super::BurnLimit;
+use crate::telemetry::Refills;
 
 /// The numbers of a source, as many as the burn limit allows.
 pub(crate) struct LimitedSource {
     source: Arc<dyn Source>,
     limit: Arc<BurnLimit>,
+    refills: Arc<Refills>,
 }
 
 impl LimitedSource {
-    pub(crate) fn of(source: Arc<dyn Source>, limit: &Arc<BurnLimit>) -> Arc<dyn Source> {
-        Arc::new(Self { source, limit: Arc::clone(limit) })
+    pub(crate) fn of(
+        source: Arc<dyn Source>,
+        limit: &Arc<BurnLimit>,
+        refills: &Arc<Refills>,
+    ) -> Arc<dyn Source> {
+        Arc::new(Self { source, limit: Arc::clone(limit), refills: Arc::clone(refills) })
     }
 }
 
@@ -23,7 +29,7 @@ impl Source for LimitedSource {
     fn take(&self, want: u64) -> BoxFuture<'_, Result<Blocks, SourceError>> {
         Box::pin(async move {
             let want = self.limit.refill(want, self.source.remaining().unwrap_or(u64::MAX))?;
-            let outcome = self.source.take(want).await;
+            let outcome = self.refills.counted(self.source.take(want)).await;
             self.limit.correct(want, outcome.as_ref().map_or(0, Blocks::count));
             outcome
         })

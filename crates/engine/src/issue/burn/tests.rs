@@ -5,7 +5,7 @@ use sequent_core::{Clock, Events, Fits, Layout, Source, Span};
 use sequent_testkit::{PausedClock, ScriptedSource};
 
 use super::{limited_source::LimitedSource, *};
-use crate::error::reason::Reason;
+use crate::{error::reason::Reason, telemetry::Refills};
 
 const RULES: BurnRules = BurnRules {
     exhaust_least: Duration::from_secs(3600),
@@ -28,13 +28,14 @@ fn limited(capacity: u64, rules: BurnRules) -> Limited {
     let heard = Arc::clone(&told);
     let events = Events::to(move |event| heard.lock().unwrap().push(event));
     let clock: Arc<dyn Clock> = Arc::new(PausedClock::new());
+    let refills = Refills::new(&clock);
     let env = Env { clock, events, ..Env::default() };
     let (layout, span) = (Layout::new(0, 2).unwrap(), Span::new(1, 1, Some(capacity), Fits::Js).unwrap());
     let ids = Arc::new(BitExpansion::new(Arc::new(ScriptedSource::giving()), layout));
     let numbers = Arc::new(RangeMapping::new(ids, layout, span));
     let rules = Arc::new(ArcSwap::from_pointee(rules));
     let limit = Arc::new(BurnLimit::new(Key::from_stored("order"), capacity, rules, env));
-    Limited { source: LimitedSource::of(numbers, &limit), limit, told }
+    Limited { source: LimitedSource::of(numbers, &limit, &refills), limit, told }
 }
 
 impl Limited {

@@ -3,7 +3,6 @@
 use bytes::BytesMut;
 
 use crate::redis::{
-    access,
     commands::client,
     reply::{Protocol, Reply},
     request::{Arguments, integer},
@@ -15,6 +14,9 @@ pub(super) const REDIS_VERSION: &str = "7.2.0";
 
 /// Where the version of RESP is not one of both.
 const NO_PROTOCOL: &str = "NOPROTO unsupported protocol version";
+
+/// The answer to a password: who may do what is not told apart yet.
+const NO_TOKENS: &str = "ERR this server has no tokens: connect without a password";
 
 /// `HELLO [2|3] [AUTH user password] [SETNAME name]`: all of it, or nothing and an error.
 pub(super) fn hello(session: &mut Session, arguments: Arguments<'_>, output: &mut BytesMut) {
@@ -51,12 +53,12 @@ fn greeted(session: &mut Session, arguments: Arguments<'_>) -> Result<Protocol, 
         Some(other) if integer(other).is_some() => return Err(NO_PROTOCOL),
         Some(_) => return Err("ERR Protocol version is not an integer or out of range"),
     };
-    let (mut at, mut password, mut name) = (2, None, None);
+    let (mut at, mut has_password, mut name) = (2, false, None);
     while let Some(option) = arguments.get(at) {
         let next = (arguments.get(at + 1), arguments.get(at + 2));
         match next {
-            (Some(_), Some(secret)) if option.eq_ignore_ascii_case(b"auth") => {
-                (password, at) = (Some(secret), at + 3);
+            (Some(_), Some(_)) if option.eq_ignore_ascii_case(b"auth") => {
+                (has_password, at) = (true, at + 3);
             }
             (Some(given), _) if option.eq_ignore_ascii_case(b"setname") => {
                 (name, at) = (Some(client::name(given)?), at + 2);
@@ -64,8 +66,8 @@ fn greeted(session: &mut Session, arguments: Arguments<'_>) -> Result<Protocol, 
             _ => return Err("ERR Syntax error in HELLO"),
         }
     }
-    if let Some(password) = password {
-        access::authenticate(session, password)?;
+    if has_password {
+        return Err(NO_TOKENS);
     }
     if let Some(name) = name {
         name.clone_into(&mut session.name);
@@ -74,15 +76,11 @@ fn greeted(session: &mut Session, arguments: Arguments<'_>) -> Result<Protocol, 
 }
 
 /// `AUTH [user] password`.
-pub(super) fn auth(session: &mut Session, arguments: Arguments<'_>, reply: &mut Reply<'_>) {
+pub(super) fn auth(arguments: Arguments<'_>, reply: &mut Reply<'_>) {
     if arguments.len() > 3 {
         return reply.error("ERR syntax error");
     }
-    let password = arguments.get(arguments.len() - 1).unwrap_or_default();
-    match access::authenticate(session, password) {
-        Ok(()) => reply.ok(),
-        Err(text) => reply.error(text),
-    }
+    reply.error(NO_TOKENS);
 }
 
 /// `PING [message]`.

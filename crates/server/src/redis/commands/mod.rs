@@ -15,7 +15,7 @@ use std::{fmt::Write, ops::ControlFlow};
 
 use bytes::BytesMut;
 
-pub(crate) use table::{Command, INCR, Verb, find};
+pub(crate) use table::{Command, Verb, find};
 
 use crate::{
     error::ApiError,
@@ -49,7 +49,7 @@ pub(crate) async fn run(
         Verb::Ping => connection::ping(arguments, &mut reply),
         Verb::Echo => reply.bulk(arguments.get(1).unwrap_or_default()),
         Verb::Select => connection::select(arguments, &mut reply),
-        Verb::Auth => connection::auth(session, arguments, &mut reply),
+        Verb::Auth => connection::auth(arguments, &mut reply),
         Verb::Hello => connection::hello(session, arguments, output),
         Verb::Reset => {
             session.reset();

@@ -62,9 +62,6 @@ const fn refused(name: &'static str, instead: &'static str) -> Command {
     command(name, Verb::Refused(instead), -1, "")
 }
 
-/// `INCR`, the command of the fast path.
-pub(crate) static INCR: Command = command("incr", Verb::Incr, 2, "Gives the next number of a sequence");
-
 const NEVER_SET: &str = "a sequence only goes up: SEQ.DEFINE gives it a start, `sequent advance` raises it";
 const NEVER_DOWN: &str = "a number that was given is never given again";
 const NEVER_GONE: &str = "a sequence is never deleted: its numbers could come again";
@@ -74,7 +71,8 @@ const NO_MESSAGES: &str = "there are no channels";
 const NO_FRACTION: &str = "numbers are integers: INCR";
 
 #[rustfmt::skip]
-static COMMANDS: [Command; 68] = [
+static COMMANDS: [Command; 69] = [
+    command("incr", Verb::Incr, 2, "Gives the next number of a sequence"),
     command("incrby", Verb::IncrBy, 3, "Gives as many consecutive numbers of a dense sequence, of which the reply is the last"),
     command("get", Verb::Get, 2, "The highest number that a dense sequence has given; nil for any other"),
     command("ping", Verb::Ping, -1, "Answers PONG, or the message"),
@@ -147,15 +145,12 @@ static COMMANDS: [Command; 68] = [
 
 /// The command of a name.
 pub(crate) fn find(name: &[u8]) -> Option<&'static Command> {
-    if name.eq_ignore_ascii_case(INCR.name.as_bytes()) {
-        return Some(&INCR);
-    }
     COMMANDS.iter().find(|command| name.eq_ignore_ascii_case(command.name.as_bytes()))
 }
 
 /// The commands that clients are told of.
 pub(crate) fn listed() -> impl Iterator<Item = &'static Command> {
-    std::iter::once(&INCR).chain(&COMMANDS).filter(|command| !command.summary.is_empty())
+    COMMANDS.iter().filter(|command| !command.summary.is_empty())
 }
 
 impl Command {
