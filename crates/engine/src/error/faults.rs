@@ -26,7 +26,7 @@ pub struct SlotCause {
     pub cause: &'static str,
 }
 
-/// A limit that refused a request, for [`Reason::QuotaExceeded`].
+/// A limit that refused a request, for [`Reason::QuotaExceeded`](super::Reason::QuotaExceeded).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QuotaFault {
     /// Which limit: `burn`.
