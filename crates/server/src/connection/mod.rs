@@ -9,6 +9,8 @@ mod idle_timeout_io;
 mod inline_executor;
 mod poll_on_wake;
 
+pub(crate) use graceful_close::now;
+
 use std::{convert::Infallible, error::Error, time::Duration};
 
 use http::{Request, Response};
@@ -27,7 +29,7 @@ use tokio::{
 use crate::{
     connection::{
         goaway::{ConnectionClose, goaway_phase},
-        graceful_close::{max_age, now, serve_until_closed},
+        graceful_close::{max_age, serve_until_closed},
         idle_timeout_io::IdleTimeoutIo,
         inline_executor::InlineExecutor,
     },

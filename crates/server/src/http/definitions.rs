@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use axum::extract::{RawQuery, State};
+use axum::{
+    Extension,
+    extract::{RawQuery, State},
+};
 use bytes::Bytes;
 use http::Response;
 use http_body_util::Full;
@@ -18,8 +21,12 @@ use crate::{
         next::{instant, values},
         responses::object,
     },
+    limits::pending_quota::ConnectionShare,
     service::definitions::{self, DefinitionInput, NumberInput, PreviewInput, Target},
 };
+
+/// Share of the connection in what all of them have.
+type Share = Extension<Arc<ConnectionShare>>;
 
 /// Response in JSON, or an error.
 type JsonResult = Result<Response<Full<Bytes>>, ApiError>;
@@ -72,18 +79,27 @@ pub(super) async fn show(State(api): State<Arc<Api>>, Name(name): Name) -> JsonR
 }
 
 /// `PUT /v1/sequences/{name}`: defines the next version, or the version in the body.
-pub(super) async fn define(State(api): State<Arc<Api>>, Name(name): Name, body: RequestBody) -> JsonResult {
+pub(super) async fn define(
+    State(api): State<Arc<Api>>,
+    Extension(share): Share,
+    Name(name): Name,
+    body: RequestBody,
+) -> JsonResult {
     let call = async {
         let body = body.read().await?;
         let input = || json::read(&body, "a JSON object with a definition is expected");
-        let defined = definitions::define(&api.service, ("name", &name), input).await?;
+        let defined = definitions::define((&api.service, &share), ("name", &name), input).await?;
         Ok(object(&defined))
     };
     api.counted(call).await
 }
 
 /// `POST /v1/preview`.
-pub(super) async fn preview(State(api): State<Arc<Api>>, body: RequestBody) -> JsonResult {
+pub(super) async fn preview(
+    State(api): State<Arc<Api>>,
+    Extension(share): Share,
+    body: RequestBody,
+) -> JsonResult {
     let call = async {
         let expected = "a JSON object with a sequence or a definition is expected";
         let asked: PreviewBody = json::read(&body.read().await?, expected)?;
@@ -91,19 +107,23 @@ pub(super) async fn preview(State(api): State<Arc<Api>>, body: RequestBody) -> J
         let by = Target::from_parts(asked.sequence, asked.definition)?;
         let at = asked.at.map(|at| instant(&at, &at)).transpose()?.unwrap_or_default();
         let input = PreviewInput { by, number: asked.number, with, at };
-        Ok(object(&definitions::preview(&api.service, input).await?))
+        Ok(object(&definitions::preview((&api.service, &share), input).await?))
     };
     api.counted(call).await
 }
 
 /// `POST /v1/parse`.
-pub(super) async fn parse(State(api): State<Arc<Api>>, body: RequestBody) -> JsonResult {
+pub(super) async fn parse(
+    State(api): State<Arc<Api>>,
+    Extension(share): Share,
+    body: RequestBody,
+) -> JsonResult {
     let call = async {
         let expected = "a JSON object with a text, and a sequence or a definition is expected";
         let asked: ParseBody = json::read(&body.read().await?, expected)?;
         let by = Target::from_parts(asked.sequence, asked.definition)?;
         let text = asked.text.ok_or_else(|| ApiError::field("text", "missing", "a text is expected"))?;
-        Ok(object(&definitions::parse(&api.service, by, &text).await?))
+        Ok(object(&definitions::parse((&api.service, &share), by, &text).await?))
     };
     api.counted(call).await
 }

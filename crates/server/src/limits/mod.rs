@@ -7,13 +7,24 @@
 pub(crate) mod body_reader;
 pub(crate) mod fd_budget;
 pub(crate) mod pending_quota;
+pub(crate) mod proof_queue;
 pub(crate) mod response_budget;
 pub(crate) mod runtime_limits;
 
 use std::time::Duration;
 
-/// Limit on requests in flight, over gRPC and HTTP. More are refused with `QUOTA_EXCEEDED`.
+/// Limit on requests for numbers in flight, over gRPC and HTTP. More are refused with `QUOTA_EXCEEDED`.
 pub(crate) const IN_FLIGHT_MAX: usize = 20_000;
+
+/// Limit on templates that are analyzed at once. Each occupies a thread.
+pub(crate) const PROOFS_MAX: usize = 2;
+
+/// Limit on further ones that wait. More are refused with `QUOTA_EXCEEDED`. With 50 ms each, which is much for a
+/// template, the last one waits for 0.8 s.
+pub(crate) const PROOFS_WAITING_MAX: usize = 32;
+
+/// Limit on those of one connection, in work and waiting.
+pub(crate) const PROOFS_OF_CONNECTION_MAX: usize = 4;
 
 /// Pending requests that each connection may always have: unfinished bodies and long calls.
 pub(crate) const PENDING_FREE: usize = 8;

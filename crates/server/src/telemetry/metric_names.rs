@@ -39,7 +39,7 @@ pub static METRICS: &[Metric] = &[
         "Numbers given, by where they came from: ready in the reservoir, direct from shards, lent, or counted by the ledger",
     ),
     Metric::histogram(SIZES, &["api", "method"], "Numbers a request"),
-    Metric::gauge(IN_FLIGHT, &[], "Requests in work"),
+    Metric::gauge(IN_FLIGHT, &[], "Requests for numbers in work"),
     Metric::gauge(CONNECTIONS, &["listener"], "Open connections"),
     Metric::counter(REFUSED, &["listener", "reason"], "Connections that were not taken"),
     Metric::gauge(SLOT_STATE, &["slot", "state"], "1 for the state that a slot is in"),
