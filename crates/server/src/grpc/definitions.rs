@@ -2,7 +2,7 @@
 
 use sequent_engine::{
     Capacity, NamedValue, Reason,
-    report::{SequenceSummary, WaitingReport},
+    report::{KnownSequences, SequenceSummary, WaitingReport},
 };
 use sequent_proto::v1::{self, parse_request, preview_request};
 use tonic::{Extensions, Request, Response, Status, metadata::MetadataMap};
@@ -89,8 +89,8 @@ impl v1::definitions_server::Definitions for Definitions {
     async fn list(&self, request: Request<v1::ListRequest>) -> Result<Response<v1::ListResponse>, Status> {
         let (metadata, _, message) = request.into_parts();
         let work = async {
-            let (sequences, more) = definitions::list(&self.service, &message.after).await?;
-            Ok(v1::ListResponse { sequences: sequences.into_iter().map(shown).collect(), more })
+            let KnownSequences { sequences, more, as_of } = definitions::list(&self.service, &message.after);
+            Ok(v1::ListResponse { sequences: sequences.into_iter().map(shown).collect(), more, as_of })
         };
         self.answered(&metadata, "", work).await
     }
@@ -99,8 +99,9 @@ impl v1::definitions_server::Definitions for Definitions {
         let (metadata, _, message) = request.into_parts();
         let name = message.sequence;
         let work = async {
-            let report = definitions::show(&self.service, ("sequence", &name)).await?;
-            Ok(v1::ShowResponse { sequence: Some(shown(report.summary)), definition: report.definition })
+            let known = definitions::show(&self.service, ("sequence", &name)).await?;
+            let sequence = Some(shown(known.summary));
+            Ok(v1::ShowResponse { sequence, definition: known.definition, as_of: known.as_of })
         };
         self.answered(&metadata, &name, work).await
     }

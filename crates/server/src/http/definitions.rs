@@ -9,8 +9,8 @@ use axum::{
 use bytes::Bytes;
 use http::Response;
 use http_body_util::Full;
-use sequent_engine::{Values, report::SequenceSummary};
-use serde::{Deserialize, Serialize};
+use sequent_engine::Values;
+use serde::Deserialize;
 
 use crate::{
     error::ApiError,
@@ -30,14 +30,6 @@ type Share = Extension<Arc<ConnectionShare>>;
 
 /// Response in JSON, or an error.
 type JsonResult = Result<Response<Full<Bytes>>, ApiError>;
-
-/// A sequence with its definition.
-#[derive(Serialize)]
-struct ShowJson<'a> {
-    #[serde(flatten)]
-    summary: &'a SequenceSummary,
-    definition: &'a str,
-}
 
 /// Body of `POST /v1/preview`.
 #[derive(Default, Deserialize)]
@@ -63,18 +55,14 @@ struct ParseBody {
 pub(super) async fn list(State(api): State<Arc<Api>>, RawQuery(query): RawQuery) -> JsonResult {
     let call = async {
         let after = after(&query.unwrap_or_default())?;
-        let (sequences, more) = definitions::list(&api.service, &after).await?;
-        Ok(object(&serde_json::json!({ "sequences": sequences, "more": more })))
+        Ok(object(&definitions::list(&api.service, &after)))
     };
     api.counted(call).await
 }
 
 /// `GET /v1/sequences/{name}`.
 pub(super) async fn show(State(api): State<Arc<Api>>, Name(name): Name) -> JsonResult {
-    let call = async {
-        let report = definitions::show(&api.service, ("name", &name)).await?;
-        Ok(object(&ShowJson { summary: &report.summary, definition: &report.definition }))
-    };
+    let call = async { Ok(object(&definitions::show(&api.service, ("name", &name)).await?)) };
     api.counted(call).await
 }
 

@@ -7,11 +7,11 @@ use sequent_core::SequenceName;
 use sequent_engine::{
     Body, BodyFault, By, Capacity, DefineReport, Effective, OpenError, ParseReport, PreviewAsk,
     PreviewReport, Reason, Texts, Values,
-    report::{SequenceReport, SequenceSummary},
+    report::{KnownSequence, KnownSequences},
 };
 use serde::Deserialize;
 use serde_json::Value;
-use tokio::runtime::Handle;
+use tokio::{runtime::Handle, time::timeout_at};
 use tracing::Instrument;
 
 use crate::{error::ApiError, limits::pending_quota::ConnectionShare, service::NumberService};
@@ -74,24 +74,21 @@ pub(crate) struct PreviewInput {
 }
 
 /// Sequences after a name, and whether there are further ones.
-pub(crate) async fn list(
-    service: &NumberService,
-    after: &str,
-) -> Result<(Vec<SequenceSummary>, bool), ApiError> {
-    let mut sequences = service.engine().cluster().list().await?;
-    let first = sequences.partition_point(|held| !after.is_empty() && held.sequence.as_str() <= after);
-    sequences.drain(..first);
-    let more = sequences.len() > LISTED_MAX;
-    sequences.truncate(LISTED_MAX);
-    Ok((sequences, more))
+pub(crate) fn list(service: &NumberService, after: &str) -> KnownSequences {
+    service.engine().known_sequences(after, LISTED_MAX)
 }
 
 /// One sequence. `field` is the name of the parameter in errors.
 pub(crate) async fn show(
     service: &NumberService,
     (field, name): (&'static str, &str),
-) -> Result<SequenceReport, ApiError> {
-    Ok(service.engine().cluster().show(&named(field, name)?).await?)
+) -> Result<KnownSequence, ApiError> {
+    let (name, deadline) = (named(field, name)?, service.now() + service.0.limits.deadline());
+    // A sequence that is unknown here is looked for in the ledger, in turn.
+    match timeout_at(deadline.into(), service.engine().known_sequence(&name)).await {
+        Ok(shown) => Ok(shown?),
+        Err(_) => Err(ApiError::late(name.as_str())),
+    }
 }
 
 /// Defines the next version of a sequence, or the version that is given.
