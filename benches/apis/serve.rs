@@ -71,10 +71,11 @@ async fn sequent() -> Result<(), String> {
     let sources = Sources::embedded(place.path().join("data")).file(file);
     let config = Config::load(&sources).map_err(|faults| faults.to_string())?;
     let (recorder, limits) = (Recorder::install(), RuntimeLimits::new(&config.limits));
+    let listen = config.listen.clone();
     let engine = Engine::open(config, Options::default()).await.map_err(|error| error.to_string())?;
     let ((grpc, grpc_at), (http, http_at), (admin, admin_at)) = (bind().await?, bind().await?, bind().await?);
     say(&[grpc_at, http_at, admin_at]);
-    let serving = ServerOptions { engine, limits, recorder, identity: None };
+    let serving = ServerOptions { engine, limits, recorder, identity: None, listen };
     let ended = sequent_server::run(Listeners { grpc, http, admin }, serving, std::future::pending()).await;
     ended.map(drop).map_err(|error| error.to_string())
 }

@@ -3,7 +3,7 @@
 use std::{future::Future, io};
 
 use hyper_util::service::TowerToHyperService;
-use sequent_engine::Engine;
+use sequent_engine::{Engine, config::ListenSection};
 use tokio::time::{sleep, timeout};
 use tonic_health::{ServingStatus, server::HealthReporter};
 
@@ -14,7 +14,7 @@ use crate::{
         accept::{ADMIN_GRACE, ListenerOptions, Listeners, accept},
     },
     grpc::{GrpcServer, SEQUENCES},
-    http::HttpServer,
+    http::{HttpServer, own_site::OwnSite},
     limits::{ADMIN_HEAD_TIMEOUT, HEAD_TIMEOUT, pending_quota::PendingQuota, runtime_limits::RuntimeLimits},
     service::NumberService,
     shutdown::{
@@ -35,6 +35,8 @@ pub struct ServerOptions {
     /// Identity of the cluster. A health check of `sequent.v1.Sequences/IDENTITY` succeeds only on a server of this
     /// cluster. A client that was given an identity uses no other server.
     pub identity: Option<String>,
+    /// Names by which the server may be called, and pages that may call it.
+    pub listen: ListenSection,
 }
 
 /// How a server ended.
@@ -58,7 +60,8 @@ pub async fn run(
     serving: ServerOptions,
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<Drained> {
-    let ServerOptions { engine, limits, recorder, identity } = serving;
+    let ServerOptions { engine, limits, recorder, identity, listen } = serving;
+    let site = OwnSite::new(&listen);
     let identified = identity.map(|identity| format!("{SEQUENCES}/{identity}"));
     let services: Vec<&str> = ["", SEQUENCES].into_iter().chain(identified.as_deref()).collect();
     let service = NumberService::new(engine.clone(), limits.clone());
@@ -69,10 +72,10 @@ pub async fn run(
     let (phase, phases) = PhaseWatch::new();
     let grpc = GrpcServer::new(service.clone(), &health, phases.clone()).map_err(io::Error::other)?;
     let pending = PendingQuota::default();
-    let http = HttpServer::new(service.clone());
+    let http = HttpServer::new(service.clone(), site.clone(), phases.clone());
     let drain = DrainState::new(limits.clone());
     let admin = Admin::new(service, recorder.clone(), (phases.clone(), drain.clone()));
-    let admin = TowerToHyperService::new(admin::router(admin));
+    let admin = TowerToHyperService::new(admin::router(admin, site));
     let ends = |name, protocol| {
         let (limits, phases) = (limits.clone(), phases.clone());
         ListenerOptions {

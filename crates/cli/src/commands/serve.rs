@@ -82,6 +82,7 @@ pub(crate) async fn serve(cluster: &Cluster, config: Config, reloads: bool) -> R
         limits: limits.clone(),
         recorder: recorder.clone(),
         identity,
+        listen: config.listen.clone(),
     };
     let reloading = async {
         if reloads {

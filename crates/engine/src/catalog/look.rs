@@ -33,7 +33,8 @@ pub(super) struct Looks(Mutex<State>);
 struct State {
     /// How many callers wait for each name.
     waiting: HashMap<SequenceName, usize>,
-    /// Names that a look did not find, and when. They are no more than the looks of [`MISSING_FOR`].
+    /// Names that a look did not find, and when it began. They are no more than the looks of [`MISSING_FOR`] and the
+    /// names that callers wait for.
     missing: HashMap<SequenceName, Instant>,
     last: Option<Instant>,
     begun: u64,
@@ -49,6 +50,11 @@ impl Looks {
     /// Whether a look has just found that the ledger does not hold this name.
     fn is_missing(&self, name: &SequenceName, now: Instant) -> bool {
         self.state().missing.get(name).is_some_and(|looked| now.duration_since(*looked) < MISSING_FOR)
+    }
+
+    /// Whether a look that began after `came` has found that the ledger does not hold this name, however long ago.
+    fn was_missed_since(&self, name: &SequenceName, came: Instant) -> bool {
+        self.state().missing.get(name).is_some_and(|looked| *looked >= came)
     }
 
     fn wait<'a>(&'a self, name: &'a SequenceName) -> Result<Waiting<'a>, EngineError> {
@@ -80,8 +86,11 @@ impl Looks {
 
     fn miss(&self, name: &SequenceName, now: Instant) {
         let mut state = self.state();
-        state.missing.retain(|_, looked| now.duration_since(*looked) < MISSING_FOR);
-        state.missing.insert(name.clone(), now);
+        let State { missing, waiting, .. } = &mut *state;
+        // Those who wait for the same name since then are answered, too.
+        missing
+            .retain(|name, looked| now.duration_since(*looked) < MISSING_FOR || waiting.contains_key(name));
+        missing.insert(name.clone(), now);
     }
 
     /// How many looks were made.
@@ -115,7 +124,8 @@ impl Catalog {
     /// Errors of the ledger; `QUOTA_EXCEEDED` if too many names are looked for.
     pub(super) async fn look_for(&self, name: &SequenceName) -> Result<Option<Arc<Entry>>, EngineError> {
         let clock = &self.ground.clock;
-        if self.looks.is_missing(name, clock.now()) {
+        let came = clock.now();
+        if self.looks.is_missing(name, came) {
             return Ok(None);
         }
         let _waiting = self.looks.wait(name)?;
@@ -125,11 +135,12 @@ impl Catalog {
         if let Some(entry) = self.find(name) {
             return Ok(Some(entry));
         }
-        if self.looks.is_missing(name, clock.now()) {
+        if self.looks.was_missed_since(name, came) {
             return Ok(None);
         }
         tokio::time::sleep(self.looks.pause(clock.now())).await;
-        let looks = self.looks.begin(clock.now());
+        let began = clock.now();
+        let looks = self.looks.begin(began);
         tracing::debug!(%name, looks, "looked for a definition of another server");
         if self.lost.has(name) {
             self.refresh_in(&turn).await.map_err(|error| of_ledger(&error))?;
@@ -138,7 +149,7 @@ impl Catalog {
         let read = self.ground.ledger.definition(name);
         let read = within(self.ground.limit, "look for a definition", read).await;
         let Some(found) = read.map_err(|error| of_ledger(&error))? else {
-            self.looks.miss(name, clock.now());
+            self.looks.miss(name, began);
             return Ok(None);
         };
         let entry = Arc::new(self.contents.entry(found));

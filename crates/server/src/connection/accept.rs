@@ -1,20 +1,25 @@
 //! Listeners and their accept loop.
 
-use std::{convert::Infallible, error::Error, time::Duration};
+use std::{convert::Infallible, error::Error, net::IpAddr, sync::Arc, time::Duration};
 
 use http::{Request, Response};
 use http_body::Body;
 use hyper::{body::Incoming, service::Service};
-use tokio::{net::TcpListener, task::JoinSet, time::sleep};
+use tokio::{
+    net::TcpListener,
+    task::JoinSet,
+    time::{sleep, timeout},
+};
 
 use crate::{
     connection::{
-        Protocol,
+        ConnectionContext, Protocol,
         accept_backoff::AcceptBackoff,
-        connection_quota::{ConnectionQuota, QuotaFull},
+        connection_quota::{ConnectionPermit, ConnectionQuota, QuotaFull},
+        ended::EndedLog,
         serve,
     },
-    limits::{ACCEPT_PAUSE, response_budget::ResponseBudget, runtime_limits::RuntimeLimits},
+    limits::{ACCEPT_PAUSE, ROOM_WITHIN, response_budget::ResponseBudget, runtime_limits::RuntimeLimits},
     shutdown::phase::{Phase, PhaseWatch},
     telemetry::request_metrics::ConnectionMetrics,
 };
@@ -61,6 +66,7 @@ where
 {
     let metrics = ConnectionMetrics::new(options.name);
     let (quota, budget) = (ConnectionQuota::default(), ResponseBudget::default());
+    let ended = Arc::new(EndedLog::new(options.name, metrics.clone()));
     let (mut connections, mut backoff) = (JoinSet::new(), AcceptBackoff::new(options.name));
     let mut closing = std::pin::pin!(options.phases.clone().wait_until(options.closes_at));
     loop {
@@ -80,18 +86,27 @@ where
                 continue;
             }
         };
-        let permit = match quota.acquire(peer.ip(), (options.connections_max)(&options.limits)) {
-            Ok(permit) => permit,
+        let limits = || (options.connections_max)(&options.limits);
+        let (permit, is_crowded) = match enter(&quota, peer.ip(), limits).await {
+            Ok(entered) => entered,
             Err(full) => {
                 metrics.refused(full == QuotaFull::Address);
                 continue;
             }
         };
-        let (service, metrics) = (make_service(), metrics.clone());
-        let watches = ((options.phases.clone(), options.closes_at), budget.connection());
+        let (service, metrics, ended) = (make_service(), metrics.clone(), Arc::clone(&ended));
+        let context = ConnectionContext {
+            phases: options.phases.clone(),
+            closes_at: options.closes_at,
+            unread: budget.connection(),
+            activity: Arc::clone(permit.activity()),
+            is_crowded,
+        };
         connections.spawn(async move {
             let open_connection = OpenConnection::open(metrics);
-            serve(options.protocol, socket, service, watches).await;
+            if let Some(reason) = serve(options.protocol, socket, service, context).await {
+                ended.ended(reason);
+            }
             drop((open_connection, permit));
         });
     }
@@ -105,6 +120,28 @@ where
     let left = connections.len();
     connections.shutdown().await;
     left
+}
+
+/// A place for a connection. If there is none, the connections that have been idle longest end first; then the second
+/// value is true. Fails if they don't end in time.
+async fn enter(
+    quota: &ConnectionQuota,
+    peer: IpAddr,
+    limits: impl Fn() -> (u64, u64),
+) -> Result<(ConnectionPermit, bool), QuotaFull> {
+    let mut is_crowded = false;
+    loop {
+        let full = match quota.acquire(peer, limits()) {
+            Ok(permit) => return Ok((permit, is_crowded)),
+            Err(full) => full,
+        };
+        is_crowded = true;
+        let Some(idle) = quota.longest_idle(peer, full) else { return Err(full) };
+        // Its place and its file descriptor are free before the next connection has them.
+        if timeout(ROOM_WITHIN, idle.end()).await.is_err() {
+            return Err(full);
+        }
+    }
 }
 
 /// Guard of an open connection: counts it in the gauge until it is dropped.
@@ -140,7 +177,7 @@ mod tests {
     use crate::limits::ADMIN_HEAD_TIMEOUT;
 
     async fn ask(socket: &mut TcpStream) -> String {
-        socket.write_all(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+        socket.write_all(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
         let mut answer = [0; 512];
         let read = socket.read(&mut answer).await.unwrap();
         String::from_utf8_lossy(&answer[..read]).into_owned()

@@ -9,6 +9,7 @@ mod fast_path;
 mod json;
 mod next;
 mod number_json;
+pub(crate) mod own_site;
 mod responses;
 mod router;
 
@@ -20,18 +21,22 @@ use hyper::{body::Incoming, service::Service};
 use hyper_util::service::TowerToHyperService;
 
 use crate::{
+    admin::health,
     http::{
         api::Api,
         fast_path::{ResponseBody, ResponseFuture},
+        own_site::OwnSite,
     },
     limits::pending_quota::ConnectionShare,
     service::NumberService,
+    shutdown::phase::PhaseWatch,
 };
 
 /// HTTP server: makes a service per connection.
 pub(crate) struct HttpServer {
     api: Arc<Api>,
     routes: TowerToHyperService<Router>,
+    site: OwnSite,
 }
 
 /// HTTP service of one connection.
@@ -39,17 +44,24 @@ pub(crate) struct HttpService {
     api: Arc<Api>,
     routes: TowerToHyperService<Router>,
     share: Arc<ConnectionShare>,
+    site: OwnSite,
 }
 
 impl HttpServer {
-    pub(crate) fn new(service: NumberService) -> Self {
+    pub(crate) fn new(service: NumberService, site: OwnSite, phases: PhaseWatch) -> Self {
         let api = Arc::new(Api::new(service));
-        Self { routes: TowerToHyperService::new(router::router(Arc::clone(&api))), api }
+        let routes = router::router(Arc::clone(&api)).merge(health::router(phases));
+        Self { routes: TowerToHyperService::new(routes), api, site }
     }
 
     /// The service of a new connection.
     pub(crate) fn connection_service(&self, share: Arc<ConnectionShare>) -> HttpService {
-        HttpService { api: Arc::clone(&self.api), routes: self.routes.clone(), share }
+        HttpService {
+            api: Arc::clone(&self.api),
+            routes: self.routes.clone(),
+            share,
+            site: self.site.clone(),
+        }
     }
 }
 
@@ -59,6 +71,9 @@ impl Service<Request<Incoming>> for HttpService {
     type Future = ResponseFuture;
 
     fn call(&self, mut request: Request<Incoming>) -> ResponseFuture {
+        if let Some(error) = self.site.refusal(&request) {
+            return ResponseFuture::refused(self.api.next_metrics.refused(error));
+        }
         if let Some(response) = fast_path::next(&self.api, &request) {
             return ResponseFuture::Ready(Some(response));
         }

@@ -114,6 +114,31 @@ pub(crate) const UNREAD_UNIT_BYTES: usize = 4096;
 /// How long the body of a request may take to arrive.
 pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// Bytes that an HTTP/2 peer may send before its first request, and besides its requests: frames that ask for nothing.
+/// It is 60,000 pings.
+pub(crate) const BYTES_AT_FIRST: usize = 1 << 20;
+
+/// The most that it may have saved up. All its streams together may be sending somewhat less: [`STREAMS_MAX`] bodies.
+pub(crate) const BYTES_UNREQUESTED_MAX: usize = 20 << 20;
+
+/// Bytes that each request adds: a head, a body, and their frames.
+pub(crate) const BYTES_PER_REQUEST: usize = 128 * 1024;
+
+/// How many whole intervals an HTTP/2 connection may be without a stream. Then it is closed gracefully.
+pub(crate) const IDLE_INTERVALS: u64 = 5;
+
+/// Length of such an interval. With five of them, a connection may be idle for 5 to 6 minutes.
+pub(crate) const IDLE_INTERVAL: Duration = Duration::from_secs(60);
+
+/// How long a connection has for its first request if it was accepted by a full listener.
+pub(crate) const FIRST_REQUEST_WHEN_FULL: Duration = Duration::from_secs(1);
+
+/// How long a connection has to make room for another one. It only has to be scheduled.
+pub(crate) const ROOM_WITHIN: Duration = Duration::from_secs(1);
+
+/// Least time between two log lines of a listener about connections that it ended.
+pub(crate) const ENDED_LOG_EVERY: Duration = Duration::from_secs(60);
+
 /// Age at which a connection is closed gracefully, so that clients spread over servers again. Up to a tenth more is
 /// added at random.
 pub(crate) const CONNECTION_AGE: Duration = Duration::from_secs(30 * 60);
@@ -128,8 +153,8 @@ pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// ones in.
 pub(crate) const ACCEPT_QUIET: Duration = Duration::from_secs(10);
 
-/// Limit on connections of the admin listener; half of them from one address. It has few clients, and must answer
-/// while the other listeners are overloaded.
+/// Limit on connections of the admin listener; a quarter of them from one address by default. It has few clients, and
+/// must answer while the other listeners are overloaded.
 pub(crate) const ADMIN_CONNECTIONS_MAX: u64 = 32;
 
 /// Listeners that share the remaining file descriptors: gRPC and HTTP.

@@ -66,13 +66,14 @@ impl Server {
         }
         let config = Config::load(&sources).unwrap_or_else(|faults| panic!("{faults}"));
         let (recorder, limits) = (Recorder::install(), RuntimeLimits::new(&config.limits));
+        let listen = config.listen.clone();
         let engine = Engine::open(config, options).await.unwrap();
         let bind = || async { TcpListener::bind("127.0.0.1:0").await.unwrap() };
         let listeners = Listeners { grpc: bind().await, http: bind().await, admin: bind().await };
         let of = |listener: &TcpListener| listener.local_addr().unwrap();
         let (grpc, http, admin) = (of(&listeners.grpc), of(&listeners.http), of(&listeners.admin));
         let (stop, stopped) = oneshot::channel();
-        let serving = ServerOptions { engine: engine.clone(), limits, recorder, identity: None };
+        let serving = ServerOptions { engine: engine.clone(), limits, recorder, identity: None, listen };
         let ended = tokio::spawn(async move {
             let shutdown = async { stopped.await.unwrap() };
             run(listeners, serving, shutdown).await.unwrap()
