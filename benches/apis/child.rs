@@ -72,7 +72,7 @@ impl Drop for Server {
 
 fn get(from: SocketAddr, path: &str) -> std::io::Result<String> {
     let mut socket = TcpStream::connect(from)?;
-    write!(socket, "GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")?;
+    write!(socket, "GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")?;
     let mut answer = String::new();
     socket.read_to_string(&mut answer)?;
     Ok(answer)

@@ -71,12 +71,13 @@ async fn sequent() -> Result<(), String> {
     let sources = Sources::embedded(place.path().join("data")).file(file);
     let config = Config::load(&sources).map_err(|faults| faults.to_string())?;
     let (recorder, limits) = (Recorder::install(), RuntimeLimits::new(&config.limits));
+    let listen = config.listen.clone();
     let engine = Engine::open(config, Options::default()).await.map_err(|error| error.to_string())?;
     let ((grpc, grpc_at), (http, http_at), (admin, admin_at)) = (bind().await?, bind().await?, bind().await?);
     let (redis, redis_at) = bind().await?;
     say(&[grpc_at, http_at, redis_at, admin_at]);
     let tls = ServerTls::new(TlsFiles::off());
-    let serving = ServerOptions { engine, limits, recorder, identity: None, tls };
+    let serving = ServerOptions { engine, limits, recorder, identity: None, listen, tls };
     let listeners = Listeners { grpc, http, redis, admin };
     let ended = sequent_server::run(listeners, serving, std::future::pending()).await;
     ended.map(drop).map_err(|error| error.to_string())

@@ -59,6 +59,8 @@ pub(crate) struct Inner {
     pub(crate) tasks: Tasks,
     pub(crate) memory: Memory,
     pub(crate) behind_reports: BehindReports,
+    /// The turn of lookups for `above`, of which one at a time reads the ledger.
+    pub(crate) behind_turn: tokio::sync::Mutex<()>,
     pub(crate) gauges: Gauges,
     pub(crate) refills: Arc<Refills>,
     pub(crate) waits: Waits,

@@ -15,7 +15,7 @@ use std::{error::Error, path::Path};
 
 use sequent_engine::{
     Arguments, Engine, Function, Options,
-    config::{Config, Sources},
+    config::{Config, ListenSection, Sources},
     register_function,
 };
 use sequent_server::{Listeners, Recorder, RuntimeLimits, ServerOptions, ServerTls, TlsFiles};
@@ -36,12 +36,13 @@ fn site_letter(args: &Arguments<'_>) -> Result<Function, String> {
 }
 
 /// Opens an embedded cluster in a folder.
-async fn open(folder: &Path) -> Result<(Engine, RuntimeLimits), Box<dyn Error>> {
+async fn open(folder: &Path) -> Result<(Engine, RuntimeLimits, ListenSection), Box<dyn Error>> {
     let file = folder.join("sequent.toml");
     std::fs::write(&file, SETTINGS)?;
     let config = Config::load(&Sources::embedded(folder.join("data")).file(file))?;
     let limits = RuntimeLimits::new(&config.limits);
-    Ok((Engine::open(config, Options::default()).await?, limits))
+    let listen = config.listen.clone();
+    Ok((Engine::open(config, Options::default()).await?, limits, listen))
 }
 
 #[tokio::main]
@@ -49,13 +50,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
     // Before the configuration is read, which has a template that names it.
     register_function("SiteLetter", site_letter)?;
     let folder = tempfile::tempdir()?;
-    let (engine, limits) = open(folder.path()).await?;
+    let (engine, limits, listen) = open(folder.path()).await?;
     let bind = || TcpListener::bind("127.0.0.1:0");
     let (grpc, http, redis, admin) = (bind().await?, bind().await?, bind().await?, bind().await?);
     let listeners = Listeners { grpc, http, redis, admin };
     println!("http://{}", listeners.http.local_addr()?);
     let (recorder, tls) = (Recorder::install(), ServerTls::new(TlsFiles::off()));
-    let options = ServerOptions { engine, limits, recorder, identity: None, tls };
+    let options = ServerOptions { engine, limits, recorder, identity: None, listen, tls };
     let stopped = async { drop(tokio::signal::ctrl_c().await) };
     sequent_server::run(listeners, options, stopped).await?;
     Ok(())
@@ -70,7 +71,7 @@ mod tests {
     async fn texts_have_the_letter() {
         register_function("SiteLetter", site_letter).unwrap();
         let folder = tempfile::tempdir().unwrap();
-        let (engine, _) = open(folder.path()).await.unwrap();
+        let (engine, ..) = open(folder.path()).await.unwrap();
         let issued = engine.next(&NextRequest::new("ticket").unwrap()).await.unwrap();
         let texts = issued.dated.unwrap().texts;
         assert_eq!(texts, ["T0001-E"]);

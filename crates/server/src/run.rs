@@ -2,7 +2,7 @@
 
 use std::{future::Future, io};
 
-use sequent_engine::Engine;
+use sequent_engine::{Engine, config::ListenSection};
 use tokio::time::{sleep, timeout};
 use tonic_health::{ServingStatus, server::HealthReporter};
 
@@ -14,7 +14,7 @@ use crate::{
         serve,
     },
     grpc::{GrpcServer, SEQUENCES},
-    http::HttpServer,
+    http::{HttpServer, own_site::OwnSite},
     limits::{ADMIN_HEAD_TIMEOUT, HEAD_TIMEOUT, pending_quota::PendingQuota, runtime_limits::RuntimeLimits},
     redis::RedisServer,
     service::NumberService,
@@ -37,6 +37,8 @@ pub struct ServerOptions {
     /// Identity of the cluster. A health check of `sequent.v1.Sequences/IDENTITY` succeeds only on a server of this
     /// cluster. A client that was given an identity uses no other server.
     pub identity: Option<String>,
+    /// Names by which the server may be called, and pages that may call it.
+    pub listen: ListenSection,
     /// TLS of all listeners.
     pub tls: ServerTls,
 }
@@ -62,7 +64,8 @@ pub async fn run(
     serving: ServerOptions,
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<Drained> {
-    let ServerOptions { engine, limits, recorder, identity, tls } = serving;
+    let ServerOptions { engine, limits, recorder, identity, listen, tls } = serving;
+    let site = OwnSite::new(&listen);
     let identified = identity.map(|identity| format!("{SEQUENCES}/{identity}"));
     let services: Vec<&str> = ["", SEQUENCES].into_iter().chain(identified.as_deref()).collect();
     let service = NumberService::new(engine.clone(), limits.clone());
@@ -73,11 +76,11 @@ pub async fn run(
     let (phase, phases) = PhaseWatch::new();
     let grpc = GrpcServer::new(service.clone(), &health, phases.clone()).map_err(io::Error::other)?;
     let pending = PendingQuota::default();
-    let http = HttpServer::new(service.clone());
+    let http = HttpServer::new(service.clone(), site.clone(), phases.clone());
     let drain = DrainState::new(limits.clone());
     let redis = RedisServer::new(service.clone(), phases.clone());
     let admin = Admin::new(service, recorder.clone(), (phases.clone(), drain.clone()), tls.clone());
-    let admin = admin::router(admin);
+    let admin = admin::router(admin, site);
     let ends = |name, alpn| {
         let (limits, phases) = (limits.clone(), phases.clone());
         ListenerOptions {
@@ -91,19 +94,19 @@ pub async fn run(
         }
     };
     let pending_shares = pending.clone();
-    let grpc = move |stream, peer, watches| {
+    let grpc = move |stream, peer, context| {
         let service = grpc.connection_service(pending_shares.connection_share(), peer);
-        serve(Protocol::Http2, stream, service, watches)
+        serve(Protocol::Http2, stream, service, context)
     };
     let grpc = tokio::spawn(accept(listeners.grpc, grpc, ends("grpc", Alpn::H2)));
     let pending_shares = pending.clone();
-    let http = move |stream, peer, watches| {
+    let http = move |stream, peer, context| {
         let service = http.connection_service(pending_shares.connection_share(), peer);
-        serve(Protocol::Http1(HEAD_TIMEOUT), stream, service, watches)
+        serve(Protocol::Http1(HEAD_TIMEOUT), stream, service, context)
     };
     let http = tokio::spawn(accept(listeners.http, http, ends("http", Alpn::Http1)));
     let redis =
-        move |stream, _peer, watches| redis.clone().serve(stream, pending.connection_share(), watches);
+        move |stream, _peer, context| redis.clone().serve(stream, pending.connection_share(), context);
     let redis = tokio::spawn(accept(listeners.redis, redis, ends("redis", Alpn::Redis)));
     let last = ListenerOptions {
         // The admin listener stays until the engine is shut down, since that may take long.
@@ -112,9 +115,9 @@ pub async fn run(
         connections_max: RuntimeLimits::admin_connections_max,
         ..ends("admin", Alpn::Http1)
     };
-    let admin = move |stream, peer, watches| {
+    let admin = move |stream, peer, context| {
         let service = admin::connection_service(&admin, peer);
-        serve(Protocol::Http1(ADMIN_HEAD_TIMEOUT), stream, service, watches)
+        serve(Protocol::Http1(ADMIN_HEAD_TIMEOUT), stream, service, context)
     };
     let admin = tokio::spawn(accept(listeners.admin, admin, last));
     request_metrics::begin(&engine).await;

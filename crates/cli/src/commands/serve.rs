@@ -99,6 +99,7 @@ pub(crate) async fn serve(cluster: &Cluster, config: Config, reloads: bool) -> R
         recorder: recorder.clone(),
         identity,
         tls: tls.clone(),
+        listen: config.listen.clone(),
     };
     let reloading = async {
         if reloads {

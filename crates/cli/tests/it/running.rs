@@ -119,7 +119,8 @@ pub(crate) fn say(address: &str, line: &str) -> String {
 /// The JSON that a POST of JSON is answered with.
 pub(crate) fn post(address: &str, path: &str, body: &Value) -> Value {
     let body = body.to_string();
-    let line = format!("POST {path} HTTP/1.1\r\ncontent-length: {}", body.len());
+    let line =
+        format!("POST {path} HTTP/1.1\r\ncontent-type: application/json\r\ncontent-length: {}", body.len());
     let answer = said(address, &line, &body);
     serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
 }
@@ -127,13 +128,17 @@ pub(crate) fn post(address: &str, path: &str, body: &Value) -> Value {
 /// The answer to a body that is put there.
 pub(crate) fn put(address: &str, path: &str, body: &Value) -> Value {
     let body = body.to_string();
-    let answer = said(address, &format!("PUT {path} HTTP/1.1\r\ncontent-length: {}", body.len()), &body);
+    let answer = said(
+        address,
+        &format!("PUT {path} HTTP/1.1\r\ncontent-type: application/json\r\ncontent-length: {}", body.len()),
+        &body,
+    );
     serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
 }
 
 fn said(address: &str, line: &str, body: &str) -> String {
     let mut socket = TcpStream::connect(address).unwrap();
-    write!(socket, "{line}\r\nhost: x\r\nconnection: close\r\n\r\n{body}").unwrap();
+    write!(socket, "{line}\r\nhost: localhost\r\nconnection: close\r\n\r\n{body}").unwrap();
     let mut answer = String::new();
     socket.read_to_string(&mut answer).unwrap();
     answer

@@ -9,6 +9,7 @@ mod expired;
 mod first_uses;
 pub(crate) mod forget;
 mod import;
+mod look;
 mod names;
 mod reload;
 mod restore;
@@ -17,6 +18,7 @@ mod tests;
 
 use std::{
     collections::{BTreeMap, HashMap},
+    ops::Bound,
     sync::{Arc, PoisonError, RwLock},
     time::Duration,
 };
@@ -40,6 +42,7 @@ use deferred_import::Pending;
 use entry::Contents;
 pub(crate) use entry::Entry;
 use first_uses::FirstUses;
+use look::Looks;
 use reload::Readings;
 use restore::Lost;
 
@@ -72,14 +75,15 @@ pub(crate) struct Catalog {
     /// The limits used by the check of bounded sequences.
     at_risk: ArcSwap<AtRisk>,
     snapshot: ArcSwap<Snapshot>,
-    /// Definitions created by first uses and not read back from the ledger yet. They are separate because copying a
-    /// snapshot of a million for each would be slow.
+    /// Definitions created by first uses or found by a look, and not read back from the ledger yet. They are separate
+    /// because copying a snapshot of a million for each would be slow.
     fresh: RwLock<HashMap<SequenceName, Arc<Entry>>>,
     contents: Contents,
     lost: Lost,
     pending: Pending,
     readings: Readings,
     first_uses: FirstUses,
+    looks: Looks,
 }
 
 impl Catalog {
@@ -101,6 +105,7 @@ impl Catalog {
             lost: Lost::default(),
             pending: Pending::default(),
             readings: Readings::default(),
+            looks: Looks::default(),
         };
         catalog.refresh().await.map_err(|error| OpenError::of_source(&error))?;
         if trusted {
@@ -144,13 +149,28 @@ impl Catalog {
         self.snapshot.load().entries.values().cloned().collect()
     }
 
+    /// At most `most` definitions in use whose names are after a text, ascending, with those that were not read back yet.
+    pub(crate) fn after(&self, after: &str, most: usize) -> Vec<Arc<Entry>> {
+        let snapshot = self.snapshot.load();
+        let range = (Bound::Excluded(after), Bound::Unbounded);
+        let read = snapshot.entries.range::<str, _>(range).map(|(_, entry)| entry);
+        let mut entries: Vec<_> =
+            read.filter(|entry| !entry.is_forgotten()).take(most).map(Arc::clone).collect();
+        let fresh = self.fresh.read().unwrap_or_else(PoisonError::into_inner);
+        let is_new = |name: &SequenceName| name.as_str() > after && !snapshot.entries.contains_key(name);
+        entries.extend(fresh.iter().filter(|(name, _)| is_new(name)).map(|(_, entry)| Arc::clone(entry)));
+        entries.retain(|entry| !entry.is_forgotten());
+        entries.sort_unstable_by(|a, b| a.name().cmp(b.name()));
+        entries.truncate(most);
+        entries
+    }
+
     /// A definition in force, including one that another server has just created; none is created here.
     pub(crate) async fn find_defined(&self, name: &SequenceName) -> Result<Option<Arc<Entry>>, EngineError> {
-        if let Some(entry) = self.find(name) {
-            return Ok(Some(entry));
+        match self.find(name) {
+            Some(entry) => Ok(Some(entry)),
+            None => self.look_for(name).await,
         }
-        self.look_again().await.map_err(|error| of_ledger(&error))?;
-        Ok(self.find(name))
     }
 
     /// Whether a first use may define this name.
@@ -173,8 +193,7 @@ impl Catalog {
         }
         if !self.may_create(name) {
             // Another server may have just defined it.
-            self.look_again().await.map_err(|error| of_ledger(&error))?;
-            return self.find(name).ok_or_else(|| not_found(name));
+            return self.look_for(name).await?.ok_or_else(|| not_found(name));
         }
         stores::hold(&self.ground.shards, &Key::of(name))
             .map_err(|bound| EngineError::invalid("sequence", name, bound))?;
@@ -200,10 +219,14 @@ impl Catalog {
             }
         };
         let entry = Arc::new(self.contents.entry(in_force));
-        // The snapshot's version stays behind on purpose, so that the next heartbeat causes a read of all new
-        // definitions. A version in the snapshot has priority over this one.
-        let mut fresh = self.fresh.write().unwrap_or_else(PoisonError::into_inner);
-        fresh.insert(name.clone(), Arc::clone(&entry));
+        self.add_fresh(&entry);
         Ok(entry)
+    }
+
+    /// Adds one definition before all are read. The snapshot's version stays behind on purpose, so that the next
+    /// heartbeat causes a read of all new definitions. A version in the snapshot has priority over this one.
+    fn add_fresh(&self, entry: &Arc<Entry>) {
+        let mut fresh = self.fresh.write().unwrap_or_else(PoisonError::into_inner);
+        fresh.insert(entry.name().clone(), Arc::clone(entry));
     }
 }

@@ -1,7 +1,5 @@
 //! Definitions of several processes over one ledger.
 
-use std::sync::atomic::Ordering;
-
 use super::*;
 use crate::{config::LimitsSection, error::reason::Reason};
 use sequent_backend::memory::MemoryLedger;
@@ -122,7 +120,6 @@ async fn what_a_first_use_defined_is_known_before_it_is_read_back_and_after() {
 async fn many_who_ask_for_what_is_not_there_cause_one_reading() {
     let ledger = ledger();
     let catalog = Arc::new(catalog_over(&ledger).await);
-    let before = catalog.readings.begun.load(Ordering::Relaxed);
     let held = catalog.readings.turn.lock().await;
     let mut asks = tokio::task::JoinSet::new();
     for _ in 0..50 {
@@ -132,7 +129,45 @@ async fn many_who_ask_for_what_is_not_there_cause_one_reading() {
     tokio::task::yield_now().await;
     drop(held);
     assert_eq!(asks.join_all().await, [true; 50]);
-    assert_eq!(catalog.readings.begun.load(Ordering::Relaxed) - before, 1);
+    assert_eq!(catalog.looks.begun(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_name_that_is_not_there_is_looked_for_again_a_second_later() {
+    let ledger = ledger();
+    let (one, other) = (catalog_over(&ledger).await, catalog_over(&ledger).await);
+    let name: SequenceName = "order".parse().unwrap();
+    assert!(one.find_defined(&name).await.unwrap().is_none());
+    assert_eq!(other.bring(&part(1, 1)).await.unwrap(), None);
+    assert!(one.find_defined(&name).await.unwrap().is_none(), "it was looked for just now");
+    assert_eq!(one.looks.begun(), 1);
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(one.find_defined(&name).await.unwrap().unwrap().version, 1);
+    assert_eq!(one.looks.begun(), 2);
+    assert_eq!(one.after("", 10).len(), 1, "it is listed before all are read");
+    assert_eq!(one.find_defined(&name).await.unwrap().unwrap().version, 1);
+    assert_eq!(one.looks.begun(), 2, "it is known");
+}
+
+/// Looks do not depend on how many names are asked for, nor on how many callers ask.
+#[tokio::test(start_paused = true)]
+async fn many_unknown_names_cause_few_looks_and_the_rest_is_refused() {
+    let ledger = ledger();
+    let catalog = Arc::new(catalog_over(&ledger).await);
+    let began = PausedClock::new().now();
+    let mut asks = tokio::task::JoinSet::new();
+    for at in 0..1000_u32 {
+        let catalog = Arc::clone(&catalog);
+        let name: SequenceName = format!("pear{}", at % 500).parse().unwrap();
+        asks.spawn(async move { catalog.find_or_create(&name).await.err().map(|error| error.reason()) });
+    }
+    let answers = asks.join_all().await;
+    let of = |reason| answers.iter().filter(|found| **found == Some(reason)).count();
+    assert_eq!(of(Reason::SequenceNotFound) + of(Reason::QuotaExceeded), 1000);
+    // One is looked for at once, and 32 names wait. Both callers of a name get the answer of its one look.
+    assert_eq!((catalog.looks.begun(), of(Reason::SequenceNotFound)), (33, 66));
+    let took = PausedClock::new().now().duration_since(began);
+    assert!(took >= Duration::from_millis(32 * 50), "33 looks within {took:?}");
 }
 
 #[tokio::test(start_paused = true)]

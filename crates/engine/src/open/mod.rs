@@ -169,6 +169,7 @@ async fn assemble(
         tasks,
         memory,
         behind_reports: BehindReports::default(),
+        behind_turn: tokio::sync::Mutex::default(),
         gauges: Gauges::new(config.sequences.iter().map(|part| part.name.clone())),
         refills,
         waits,

@@ -6,6 +6,7 @@ use sequent_engine::report::Status;
 use tokio::sync::Mutex;
 
 use crate::{
+    admin::health::is_ready,
     limits::STATUS_MAX_AGE,
     service::NumberService,
     shutdown::{
@@ -42,7 +43,7 @@ impl Admin {
     }
 
     pub(super) fn is_ready(&self) -> bool {
-        self.phases.now() == Phase::Serving
+        is_ready(&self.phases)
     }
 
     /// The latest snapshot, or a new one if that is too old. `None` if the engine is shutting down before the first

@@ -1,8 +1,10 @@
-//! Socket with time limits: the peer must send the HTTP/2 preface in time, and must read what is sent.
+//! Socket with limits: the peer must send the HTTP/2 preface in time, must read what is sent, and may send no more than
+//! its requests account for.
 
 use std::{
     io,
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll},
     time::Duration,
 };
@@ -12,13 +14,20 @@ use tokio::{
     time::{Sleep, sleep},
 };
 
-use crate::limits::{PREFACE_BYTES, PREFACE_TIMEOUT, WRITE_STALL};
+use crate::{
+    connection::activity::Activity,
+    limits::{
+        BYTES_AT_FIRST, BYTES_PER_REQUEST, BYTES_UNREQUESTED_MAX, PREFACE_BYTES, PREFACE_TIMEOUT, WRITE_STALL,
+    },
+};
 
-/// Socket that fails a call if the peer sends no preface within [`PREFACE_TIMEOUT`], or reads nothing for
-/// [`WRITE_STALL`].
+/// Socket that fails a call if the peer sends no preface within [`PREFACE_TIMEOUT`], reads nothing for
+/// [`WRITE_STALL`], or sends more than its requests account for.
 pub(crate) struct IdleTimeoutIo<S> {
     socket: S,
     preface: Option<PrefaceDeadline>,
+    /// What an HTTP/2 peer may still send. No library counts the control frames that it sends.
+    allowance: Option<Allowance>,
     stall: Option<Pin<Box<Sleep>>>,
 }
 
@@ -28,11 +37,12 @@ struct PrefaceDeadline {
 }
 
 impl<S> IdleTimeoutIo<S> {
-    /// `expects_preface`: whether the peer must send [`PREFACE_BYTES`] in time.
-    pub(crate) fn new(socket: S, expects_preface: bool) -> Self {
-        let preface = expects_preface
+    /// An HTTP/2 peer, whose `activity` is given, must send [`PREFACE_BYTES`] in time.
+    pub(crate) fn new(socket: S, activity: Option<Arc<Activity>>) -> Self {
+        let preface = activity
+            .is_some()
             .then(|| PrefaceDeadline { missing: PREFACE_BYTES, until: Box::pin(sleep(PREFACE_TIMEOUT)) });
-        Self { socket, preface, stall: None }
+        Self { socket, preface, allowance: activity.map(Allowance::new), stall: None }
     }
 
     /// Maps the outcome of a write. A write that is pending for [`WRITE_STALL`] fails.
@@ -43,6 +53,40 @@ impl<S> IdleTimeoutIo<S> {
         }
         let stall = self.stall.get_or_insert_with(|| Box::pin(sleep(WRITE_STALL)));
         stall.as_mut().poll(cx).map(|()| Err(timed_out("read what it was sent", WRITE_STALL)))
+    }
+}
+
+/// Bytes that a peer may still send: some at first, and more with each request.
+struct Allowance {
+    bytes: usize,
+    /// Requests that have brought their bytes.
+    counted: u64,
+    activity: Arc<Activity>,
+}
+
+impl Allowance {
+    fn new(activity: Arc<Activity>) -> Self {
+        Self { bytes: BYTES_AT_FIRST, counted: 0, activity }
+    }
+
+    fn take(&mut self, bytes: usize) -> io::Result<()> {
+        if self.bytes < bytes {
+            let requests = self.activity.requests();
+            let new = usize::try_from(requests - self.counted).unwrap_or(usize::MAX);
+            let more = new.saturating_mul(BYTES_PER_REQUEST);
+            self.bytes = self.bytes.saturating_add(more).min(BYTES_UNREQUESTED_MAX);
+            self.counted = requests;
+        }
+        match self.bytes.checked_sub(bytes) {
+            Some(left) => {
+                self.bytes = left;
+                Ok(())
+            }
+            None => Err(io::Error::new(
+                io::ErrorKind::QuotaExceeded,
+                "the peer sent more bytes than its requests account for",
+            )),
+        }
     }
 }
 
@@ -58,6 +102,11 @@ impl<S: AsyncRead + Unpin> AsyncRead for IdleTimeoutIo<S> {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let outcome = Pin::new(&mut self.socket).poll_read(cx, buffer);
+        if let Some(allowance) = &mut self.allowance
+            && let Err(error) = allowance.take(buffer.filled().len() - before)
+        {
+            return Poll::Ready(Err(error));
+        }
         let Some(preface) = &mut self.preface else { return outcome };
         if outcome.is_pending() {
             return preface

@@ -61,6 +61,11 @@ impl ApiError {
         Self { fields: vec![field], ..Self::new(Reason::InvalidArgument, text) }
     }
 
+    /// A field whose value is not for this caller. No number was consumed.
+    pub(crate) fn denied(field: &'static str, value: &str, bound: &'static str) -> Self {
+        Self { reason: Reason::PermissionDenied, ..Self::field(field, value, bound) }
+    }
+
     /// The same error with an HTTP status of the transport.
     pub(crate) fn with_status(self, status: StatusCode) -> Self {
         Self { status: Some(status), ..self }

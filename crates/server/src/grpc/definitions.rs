@@ -1,18 +1,18 @@
 //! gRPC service `sequent.v1.Definitions`: converts messages to and from the types of `service::definitions`.
 
 use sequent_engine::{
-    Capacity, NamedValue,
-    report::{SequenceSummary, WaitingReport},
+    Capacity, NamedValue, Reason,
+    report::{KnownSequences, SequenceSummary, WaitingReport},
 };
 use sequent_proto::v1::{self, parse_request, preview_request};
-use tonic::{Request, Response, Status, metadata::MetadataMap};
+use tonic::{Extensions, Request, Response, Status, metadata::MetadataMap};
 
 use crate::{
     error::ApiError,
     grpc::{sequences::values, timeout},
     service::{
         NumberService,
-        definitions::{self, DefinitionInput, NumberInput, PreviewInput, Target},
+        definitions::{self, Caller, DefinitionInput, NumberInput, PreviewInput, Target},
     },
     telemetry::request_metrics::RequestMetrics,
 };
@@ -26,6 +26,13 @@ pub(crate) struct Definitions {
 impl Definitions {
     pub(crate) fn new(service: NumberService, metrics: RequestMetrics) -> Self {
         Self { service, metrics }
+    }
+
+    /// The service and the connection of a call.
+    fn caller<'a>(&'a self, extensions: &'a Extensions) -> Result<Caller<'a>, ApiError> {
+        // The router adds the share to each call. Without one, the call would have no bound.
+        let lost = || ApiError::new(Reason::Draining, "this connection is ending");
+        Ok((&self.service, extensions.get().ok_or_else(lost)?))
     }
 
     /// Runs a call within its caller's timeout, and counts its outcome.
@@ -55,7 +62,7 @@ impl v1::definitions_server::Definitions for Definitions {
         &self,
         request: Request<v1::DefineRequest>,
     ) -> Result<Response<v1::DefineResponse>, Status> {
-        let (metadata, _, message) = request.into_parts();
+        let (metadata, extensions, message) = request.into_parts();
         let (name, version) = (message.sequence, message.version);
         let effective = Some(message.effective).filter(|effective| !effective.is_empty());
         let input = || {
@@ -63,7 +70,7 @@ impl v1::definitions_server::Definitions for Definitions {
             Ok(DefinitionInput { version, effective, ..input })
         };
         let work = async {
-            let defined = definitions::define(&self.service, ("sequence", &name), input).await?;
+            let defined = definitions::define(self.caller(&extensions)?, ("sequence", &name), input).await?;
             Ok(v1::DefineResponse {
                 capacity: Some(sum(&defined.capacity)),
                 sequence: defined.sequence,
@@ -80,8 +87,8 @@ impl v1::definitions_server::Definitions for Definitions {
     async fn list(&self, request: Request<v1::ListRequest>) -> Result<Response<v1::ListResponse>, Status> {
         let (metadata, _, message) = request.into_parts();
         let work = async {
-            let (sequences, more) = definitions::list(&self.service, &message.after).await?;
-            Ok(v1::ListResponse { sequences: sequences.into_iter().map(shown).collect(), more })
+            let KnownSequences { sequences, more, as_of } = definitions::list(&self.service, &message.after);
+            Ok(v1::ListResponse { sequences: sequences.into_iter().map(shown).collect(), more, as_of })
         };
         self.answered(&metadata, "", work).await
     }
@@ -90,8 +97,9 @@ impl v1::definitions_server::Definitions for Definitions {
         let (metadata, _, message) = request.into_parts();
         let name = message.sequence;
         let work = async {
-            let report = definitions::show(&self.service, ("sequence", &name)).await?;
-            Ok(v1::ShowResponse { sequence: Some(shown(report.summary)), definition: report.definition })
+            let known = definitions::show(&self.service, ("sequence", &name)).await?;
+            let sequence = Some(shown(known.summary));
+            Ok(v1::ShowResponse { sequence, definition: known.definition, as_of: known.as_of })
         };
         self.answered(&metadata, &name, work).await
     }
@@ -100,7 +108,7 @@ impl v1::definitions_server::Definitions for Definitions {
         &self,
         request: Request<v1::PreviewRequest>,
     ) -> Result<Response<v1::PreviewResponse>, Status> {
-        let (metadata, _, mut message) = request.into_parts();
+        let (metadata, extensions, mut message) = request.into_parts();
         let with = values(&mut message.values);
         let work = async {
             let by = match message.by {
@@ -109,13 +117,14 @@ impl v1::definitions_server::Definitions for Definitions {
                 None => Target::from_parts(None, None),
             };
             if message.capacity_only {
-                let (capacity, warnings) = definitions::capacity(&self.service, by?, message.at).await?;
+                let (capacity, warnings) =
+                    definitions::capacity(self.caller(&extensions)?, by?, message.at).await?;
                 let capacity = Some(sum(&capacity));
                 return Ok(v1::PreviewResponse { capacity, warnings, ..v1::PreviewResponse::default() });
             }
             let number = number("number", message.number)?;
             let input = PreviewInput { by: by?, number, with, at: message.at };
-            let preview = definitions::preview(&self.service, input).await?;
+            let preview = definitions::preview(self.caller(&extensions)?, input).await?;
             Ok(v1::PreviewResponse {
                 text: preview.text,
                 number: narrowed(preview.number),
@@ -133,14 +142,14 @@ impl v1::definitions_server::Definitions for Definitions {
     }
 
     async fn parse(&self, request: Request<v1::ParseRequest>) -> Result<Response<v1::ParseResponse>, Status> {
-        let (metadata, _, message) = request.into_parts();
+        let (metadata, extensions, message) = request.into_parts();
         let work = async {
             let by = match message.by {
                 Some(parse_request::By::Sequence(name)) => Target::from_parts(Some(name), None),
                 Some(parse_request::By::Definition(given)) => Target::from_parts(None, Some(input(given)?)),
                 None => Target::from_parts(None, None),
             };
-            let parsed = definitions::parse(&self.service, by?, &message.text).await?;
+            let parsed = definitions::parse(self.caller(&extensions)?, by?, &message.text).await?;
             let (number, values) = (narrowed(parsed.number), named(parsed.values));
             Ok(v1::ParseResponse { number, period: parsed.period, values, text: parsed.text })
         };

@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
-use axum::extract::{RawQuery, State};
+use axum::{
+    Extension,
+    extract::{RawQuery, State},
+};
 use bytes::Bytes;
 use http::Response;
 use http_body_util::Full;
-use sequent_engine::{Values, report::SequenceSummary};
-use serde::{Deserialize, Serialize};
+use sequent_engine::Values;
+use serde::Deserialize;
 
 use crate::{
     error::ApiError,
@@ -18,19 +21,15 @@ use crate::{
         next::{instant, values},
         responses::object,
     },
+    limits::pending_quota::ConnectionShare,
     service::definitions::{self, DefinitionInput, NumberInput, PreviewInput, Target},
 };
 
+/// Share of the connection in what all of them have.
+type Share = Extension<Arc<ConnectionShare>>;
+
 /// Response in JSON, or an error.
 type JsonResult = Result<Response<Full<Bytes>>, ApiError>;
-
-/// A sequence with its definition.
-#[derive(Serialize)]
-struct ShowJson<'a> {
-    #[serde(flatten)]
-    summary: &'a SequenceSummary,
-    definition: &'a str,
-}
 
 /// Body of `POST /v1/preview`.
 #[derive(Default, Deserialize)]
@@ -56,34 +55,39 @@ struct ParseBody {
 pub(super) async fn list(State(api): State<Arc<Api>>, RawQuery(query): RawQuery) -> JsonResult {
     let call = async {
         let after = after(&query.unwrap_or_default())?;
-        let (sequences, more) = definitions::list(&api.service, &after).await?;
-        Ok(object(&serde_json::json!({ "sequences": sequences, "more": more })))
+        Ok(object(&definitions::list(&api.service, &after)))
     };
     api.counted(call).await
 }
 
 /// `GET /v1/sequences/{name}`.
 pub(super) async fn show(State(api): State<Arc<Api>>, Name(name): Name) -> JsonResult {
-    let call = async {
-        let report = definitions::show(&api.service, ("name", &name)).await?;
-        Ok(object(&ShowJson { summary: &report.summary, definition: &report.definition }))
-    };
+    let call = async { Ok(object(&definitions::show(&api.service, ("name", &name)).await?)) };
     api.counted(call).await
 }
 
 /// `PUT /v1/sequences/{name}`: defines the next version, or the version in the body.
-pub(super) async fn define(State(api): State<Arc<Api>>, Name(name): Name, body: RequestBody) -> JsonResult {
+pub(super) async fn define(
+    State(api): State<Arc<Api>>,
+    Extension(share): Share,
+    Name(name): Name,
+    body: RequestBody,
+) -> JsonResult {
     let call = async {
         let body = body.read().await?;
         let input = || json::read(&body, "a JSON object with a definition is expected");
-        let defined = definitions::define(&api.service, ("name", &name), input).await?;
+        let defined = definitions::define((&api.service, &share), ("name", &name), input).await?;
         Ok(object(&defined))
     };
     api.counted(call).await
 }
 
 /// `POST /v1/preview`.
-pub(super) async fn preview(State(api): State<Arc<Api>>, body: RequestBody) -> JsonResult {
+pub(super) async fn preview(
+    State(api): State<Arc<Api>>,
+    Extension(share): Share,
+    body: RequestBody,
+) -> JsonResult {
     let call = async {
         let expected = "a JSON object with a sequence or a definition is expected";
         let asked: PreviewBody = json::read(&body.read().await?, expected)?;
@@ -91,19 +95,23 @@ pub(super) async fn preview(State(api): State<Arc<Api>>, body: RequestBody) -> J
         let by = Target::from_parts(asked.sequence, asked.definition)?;
         let at = asked.at.map(|at| instant(&at, &at)).transpose()?.unwrap_or_default();
         let input = PreviewInput { by, number: asked.number, with, at };
-        Ok(object(&definitions::preview(&api.service, input).await?))
+        Ok(object(&definitions::preview((&api.service, &share), input).await?))
     };
     api.counted(call).await
 }
 
 /// `POST /v1/parse`.
-pub(super) async fn parse(State(api): State<Arc<Api>>, body: RequestBody) -> JsonResult {
+pub(super) async fn parse(
+    State(api): State<Arc<Api>>,
+    Extension(share): Share,
+    body: RequestBody,
+) -> JsonResult {
     let call = async {
         let expected = "a JSON object with a text, and a sequence or a definition is expected";
         let asked: ParseBody = json::read(&body.read().await?, expected)?;
         let by = Target::from_parts(asked.sequence, asked.definition)?;
         let text = asked.text.ok_or_else(|| ApiError::field("text", "missing", "a text is expected"))?;
-        Ok(object(&definitions::parse(&api.service, by, &text).await?))
+        Ok(object(&definitions::parse((&api.service, &share), by, &text).await?))
     };
     api.counted(call).await
 }

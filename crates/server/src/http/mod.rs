@@ -9,6 +9,7 @@ mod fast_path;
 mod json;
 mod next;
 mod number_json;
+pub(crate) mod own_site;
 mod responses;
 mod router;
 
@@ -20,12 +21,15 @@ use hyper::{body::Incoming, service::Service};
 use hyper_util::service::TowerToHyperService;
 
 use crate::{
+    admin::health,
     http::{
         api::Api,
         fast_path::{ResponseBody, ResponseFuture},
+        own_site::OwnSite,
     },
     limits::pending_quota::ConnectionShare,
     service::NumberService,
+    shutdown::phase::PhaseWatch,
     tls::peer::PeerCertificate,
 };
 
@@ -33,6 +37,7 @@ use crate::{
 pub(crate) struct HttpServer {
     api: Arc<Api>,
     routes: TowerToHyperService<Router>,
+    site: OwnSite,
 }
 
 /// HTTP service of one connection.
@@ -41,12 +46,14 @@ pub(crate) struct HttpService {
     routes: TowerToHyperService<Router>,
     share: Arc<ConnectionShare>,
     peer: Option<Arc<PeerCertificate>>,
+    site: OwnSite,
 }
 
 impl HttpServer {
-    pub(crate) fn new(service: NumberService) -> Self {
+    pub(crate) fn new(service: NumberService, site: OwnSite, phases: PhaseWatch) -> Self {
         let api = Arc::new(Api::new(service));
-        Self { routes: TowerToHyperService::new(router::router(Arc::clone(&api))), api }
+        let routes = router::router(Arc::clone(&api)).merge(health::router(phases));
+        Self { routes: TowerToHyperService::new(routes), api, site }
     }
 
     /// The service of a new connection, whose peer may have presented a certificate.
@@ -55,7 +62,13 @@ impl HttpServer {
         share: Arc<ConnectionShare>,
         peer: Option<Arc<PeerCertificate>>,
     ) -> HttpService {
-        HttpService { api: Arc::clone(&self.api), routes: self.routes.clone(), share, peer }
+        HttpService {
+            api: Arc::clone(&self.api),
+            routes: self.routes.clone(),
+            share,
+            peer,
+            site: self.site.clone(),
+        }
     }
 }
 
@@ -65,6 +78,9 @@ impl Service<Request<Incoming>> for HttpService {
     type Future = ResponseFuture;
 
     fn call(&self, mut request: Request<Incoming>) -> ResponseFuture {
+        if let Some(error) = self.site.refusal(&request) {
+            return ResponseFuture::refused(self.api.next_metrics.refused(error));
+        }
         if let Some(response) = fast_path::next(&self.api, &request) {
             return ResponseFuture::Ready(Some(response));
         }

@@ -7,13 +7,24 @@
 pub(crate) mod body_reader;
 pub(crate) mod fd_budget;
 pub(crate) mod pending_quota;
+pub(crate) mod proof_queue;
 pub(crate) mod response_budget;
 pub(crate) mod runtime_limits;
 
 use std::time::Duration;
 
-/// Limit on requests in flight, over all APIs. More are refused with `QUOTA_EXCEEDED`.
+/// Limit on requests for numbers in flight, over all APIs. More are refused with `QUOTA_EXCEEDED`.
 pub(crate) const IN_FLIGHT_MAX: usize = 20_000;
+
+/// Limit on templates that are analyzed at once. Each occupies a thread.
+pub(crate) const PROOFS_MAX: usize = 2;
+
+/// Limit on further ones that wait. More are refused with `QUOTA_EXCEEDED`. With 50 ms each, which is much for a
+/// template, the last one waits for 0.8 s.
+pub(crate) const PROOFS_WAITING_MAX: usize = 32;
+
+/// Limit on those of one connection, in work and waiting.
+pub(crate) const PROOFS_OF_CONNECTION_MAX: usize = 4;
 
 /// Pending requests that each connection may always have: unfinished bodies and long calls.
 pub(crate) const PENDING_FREE: usize = 8;
@@ -106,6 +117,31 @@ pub(crate) const UNREAD_UNIT_BYTES: usize = 4096;
 /// How long the body of a request may take to arrive.
 pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// Bytes that an HTTP/2 peer may send before its first request, and besides its requests: frames that ask for nothing.
+/// It is 60,000 pings.
+pub(crate) const BYTES_AT_FIRST: usize = 1 << 20;
+
+/// The most that it may have saved up. All its streams together may be sending somewhat less: [`STREAMS_MAX`] bodies.
+pub(crate) const BYTES_UNREQUESTED_MAX: usize = 20 << 20;
+
+/// Bytes that each request adds: a head, a body, and their frames.
+pub(crate) const BYTES_PER_REQUEST: usize = 128 * 1024;
+
+/// How many whole intervals an HTTP/2 connection may be without a stream. Then it is closed gracefully.
+pub(crate) const IDLE_INTERVALS: u64 = 5;
+
+/// Length of such an interval. With five of them, a connection may be idle for 5 to 6 minutes.
+pub(crate) const IDLE_INTERVAL: Duration = Duration::from_secs(60);
+
+/// How long a connection has for its first request if it was accepted by a full listener.
+pub(crate) const FIRST_REQUEST_WHEN_FULL: Duration = Duration::from_secs(1);
+
+/// How long a connection has to make room for another one. It only has to be scheduled.
+pub(crate) const ROOM_WITHIN: Duration = Duration::from_secs(1);
+
+/// Least time between two log lines of a listener about connections that it ended.
+pub(crate) const ENDED_LOG_EVERY: Duration = Duration::from_secs(60);
+
 /// Age at which a connection is closed gracefully, so that clients spread over servers again. Up to a tenth more is
 /// added at random.
 pub(crate) const CONNECTION_AGE: Duration = Duration::from_secs(30 * 60);
@@ -120,8 +156,8 @@ pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// ones in.
 pub(crate) const ACCEPT_QUIET: Duration = Duration::from_secs(10);
 
-/// Limit on connections of the admin listener; half of them from one address. It has few clients, and must answer
-/// while the other listeners are overloaded.
+/// Limit on connections of the admin listener; a quarter of them from one address by default. It has few clients, and
+/// must answer while the other listeners are overloaded.
 pub(crate) const ADMIN_CONNECTIONS_MAX: u64 = 32;
 
 /// Listeners that share the remaining file descriptors: gRPC, HTTP and Redis.

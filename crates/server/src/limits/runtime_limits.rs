@@ -162,7 +162,7 @@ mod tests {
         let config = Config::load(&Sources::embedded("nowhere")).unwrap();
         let limits = RuntimeLimits::new(&config.limits).within(400);
         limits.reload(&config, &config);
-        assert_eq!(limits.connections_max(), (400, 200), "after a reload too");
-        assert_eq!(limits.admin_connections_max(), (ADMIN_CONNECTIONS_MAX, ADMIN_CONNECTIONS_MAX / 2));
+        assert_eq!(limits.connections_max(), (400, 100), "after a reload too");
+        assert_eq!(limits.admin_connections_max(), (ADMIN_CONNECTIONS_MAX, ADMIN_CONNECTIONS_MAX / 4));
     }
 }

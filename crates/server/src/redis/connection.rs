@@ -10,7 +10,7 @@ use tokio::{
 use tracing::Instrument;
 
 use crate::{
-    connection::{accept::Watches, poll_on_wake::PollOnWake},
+    connection::{ConnectionContext, activity::Activity, ended::EndReason, poll_on_wake::PollOnWake},
     limits::{
         BODY_FREE, REDIS_CHECK_EVERY, REDIS_COMMAND_CHECKS_MAX, REDIS_IDLE_CHECKS_MAX, REDIS_LINGER,
         pending_quota::{ConnectionShare, PendingPermit},
@@ -27,19 +27,20 @@ use crate::{
 /// Why a connection ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ending {
-    /// The peer has left, or leaves its replies unread: nothing more can be told it.
-    Gone,
+    /// Nothing more can be told the peer: it leaves its replies unread, or the place is needed.
+    Now(EndReason),
     /// Its replies are written first, and it is told that this is the end.
-    Graceful,
+    Graceful(Option<EndReason>),
 }
 
-/// Serves a connection until its peer leaves, sends what is no request, is idle for too long, or the server closes.
+/// Serves a connection until its peer leaves, sends what is no request, is idle for too long, makes room for another, or
+/// the server closes. Returns why, if it ended on account of its peer.
 pub(crate) async fn serve<I: AsyncRead + AsyncWrite + Unpin>(
     context: Arc<Context>,
     io: I,
     share: Arc<ConnectionShare>,
-    ((phases, closes), unread): Watches,
-) {
+    ConnectionContext { phases, closes_at, unread, activity, is_crowded }: ConnectionContext,
+) -> Option<EndReason> {
     let (open, id) = (context.open_connection(), context.next_id());
     let span = tracing::debug_span!("connection", api = "redis", id);
     let mut connection = Connection {
@@ -49,25 +50,34 @@ pub(crate) async fn serve<I: AsyncRead + AsyncWrite + Unpin>(
         share,
         pending: None,
         is_closing: false,
+        activity: Arc::clone(&activity),
         checks: Checks::default(),
     };
     let overdue = unread.overdue();
     let mut ends = PollOnWake::new(async move {
         tokio::select! {
-            () = phases.wait_until(closes) => Ending::Graceful,
-            () = overdue => Ending::Gone,
+            () = phases.wait_until(closes_at) => Ending::Graceful(None),
+            () = overdue => Ending::Now(EndReason::Unread),
+            () = activity.asked_to_end() => Ending::Now(EndReason::MadeRoom),
+            () = activity.without_request(), if is_crowded => Ending::Now(EndReason::Slow),
         }
     });
     let served = async {
-        let ended = connection.run(&mut ends).await;
-        match ended {
-            Ok(Ending::Graceful) => connection.finish().await,
-            Ok(Ending::Gone) => {}
-            Err(error) => tracing::debug!(%error, "connection ended"),
+        match connection.run(&mut ends).await {
+            Ok(Ending::Graceful(reason)) => {
+                connection.finish().await;
+                reason
+            }
+            Ok(Ending::Now(reason)) => Some(reason),
+            Err(error) => {
+                tracing::debug!(%error, "connection ended");
+                None
+            }
         }
     };
-    served.instrument(span).await;
+    let reason = served.instrument(span).await;
     drop(open);
+    reason
 }
 
 struct Connection<I> {
@@ -79,6 +89,7 @@ struct Connection<I> {
     pending: Option<PendingPermit>,
     /// Whether the server closes: a command that has begun to arrive, and what comes with its rest, are the last.
     is_closing: bool,
+    activity: Arc<Activity>,
     checks: Checks,
 }
 
@@ -100,11 +111,11 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Connection<I> {
     {
         let mut check = PollOnWake::new(sleep(REDIS_CHECK_EVERY));
         loop {
-            if self.answer().await?.is_break() {
-                return Ok(Ending::Graceful);
+            if let ControlFlow::Break(reason) = self.answer().await? {
+                return Ok(Ending::Graceful(reason));
             }
             if self.is_closing && self.wire.input.is_empty() {
-                return Ok(Ending::Graceful);
+                return Ok(Ending::Graceful(None));
             }
             tokio::select! {
                 biased;
@@ -112,19 +123,16 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Connection<I> {
                     Progress::Read => self.checks.has_read = true,
                     Progress::Written => {}
                     // It may still read.
-                    Progress::End => return Ok(Ending::Graceful),
+                    Progress::End => return Ok(Ending::Graceful(None)),
                 },
                 ending = &mut *ends => match ending {
-                    Ending::Graceful => self.is_closing = true,
-                    Ending::Gone => {
-                        tracing::debug!("a peer left its replies unread: disconnected");
-                        return Ok(Ending::Gone);
-                    }
+                    Ending::Graceful(_) => self.is_closing = true,
+                    Ending::Now(_) => return Ok(ending),
                 },
                 () = &mut check => {
                     check = PollOnWake::new(sleep(REDIS_CHECK_EVERY));
-                    if self.is_overdue() {
-                        return Ok(Ending::Graceful);
+                    if let Some(reason) = self.overdue() {
+                        return Ok(Ending::Graceful(Some(reason)));
                     }
                 }
             }
@@ -132,7 +140,7 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Connection<I> {
     }
 
     /// Runs the commands that have arrived. A break ends the connection.
-    async fn answer(&mut self) -> io::Result<ControlFlow<()>> {
+    async fn answer(&mut self) -> io::Result<ControlFlow<Option<EndReason>>> {
         // Taken out, so that the arguments of a command can be borrowed while it runs.
         let mut input = std::mem::take(&mut self.wire.input);
         let flow = self.answer_all(&mut input).await;
@@ -140,20 +148,21 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Connection<I> {
         flow
     }
 
-    async fn answer_all(&mut self, input: &mut BytesMut) -> io::Result<ControlFlow<()>> {
+    async fn answer_all(&mut self, input: &mut BytesMut) -> io::Result<ControlFlow<Option<EndReason>>> {
         let mut has_run = false;
         while !self.wire.is_full() {
             let length = match self.parser.parse(input) {
                 Ok(Some(length)) => length,
                 // What has arrived since the server began to close was the last.
-                Ok(None) if self.is_closing && has_run => return Ok(ControlFlow::Break(())),
+                Ok(None) if self.is_closing && has_run => return Ok(ControlFlow::Break(None)),
                 Ok(None) => return Ok(self.wait_for_rest(input)),
                 Err(error) => {
                     execute::refuse(&mut self.wire.output, &error.text());
-                    return Ok(ControlFlow::Break(()));
+                    return Ok(ControlFlow::Break(Some(EndReason::Protocol)));
                 }
             };
             (self.pending, self.checks.incomplete) = (None, 0);
+            self.activity.begin();
             let arguments = self.parser.arguments(input);
             let (flow, commands) = if self.executor.is_exec(arguments) {
                 (self.executor.execute_queue(&mut self.wire).await?, 1)
@@ -162,7 +171,7 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Connection<I> {
             };
             input.advance(length * commands);
             if flow.is_break() {
-                return Ok(flow);
+                return Ok(ControlFlow::Break(None));
             }
             has_run = true;
         }
@@ -170,7 +179,7 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Connection<I> {
     }
 
     /// The rest of a command has not arrived. What has arrived of all such commands together is bounded.
-    fn wait_for_rest(&mut self, input: &BytesMut) -> ControlFlow<()> {
+    fn wait_for_rest(&mut self, input: &BytesMut) -> ControlFlow<Option<EndReason>> {
         if input.len() <= BODY_FREE {
             return ControlFlow::Continue(());
         }
@@ -185,13 +194,13 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Connection<I> {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
                 execute::refuse(&mut self.wire.output, &error.resp());
-                ControlFlow::Break(())
+                ControlFlow::Break(None)
             }
         }
     }
 
-    /// Whether the peer has left a command incomplete, or the connection idle, for too long.
-    fn is_overdue(&mut self) -> bool {
+    /// The reason to end if the peer has left a command incomplete, or the connection idle, for too long.
+    fn overdue(&mut self) -> Option<EndReason> {
         let checks = &mut self.checks;
         checks.idle = if std::mem::take(&mut checks.has_read) { 0 } else { checks.idle + 1 };
         checks.incomplete = if self.wire.input.is_empty() { 0 } else { checks.incomplete + 1 };
@@ -199,8 +208,9 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Connection<I> {
             let limit = REDIS_CHECK_EVERY * REDIS_COMMAND_CHECKS_MAX;
             let text = format!("ERR Protocol error: the rest of a command did not arrive within {limit:?}");
             execute::refuse(&mut self.wire.output, &text);
+            return Some(EndReason::Slow);
         }
-        checks.incomplete > REDIS_COMMAND_CHECKS_MAX || checks.idle >= REDIS_IDLE_CHECKS_MAX
+        (checks.idle >= REDIS_IDLE_CHECKS_MAX).then_some(EndReason::Idle)
     }
 
     /// Writes the replies, and closes so that the peer can read them.

@@ -22,7 +22,7 @@ mod wire;
 use std::sync::Arc;
 
 use crate::{
-    connection::{accept::Watches, idle_timeout_io::IdleTimeoutIo},
+    connection::{ConnectionContext, ended::EndReason, idle_timeout_io::IdleTimeoutIo},
     limits::pending_quota::ConnectionShare,
     redis::context::Context,
     service::NumberService,
@@ -39,8 +39,13 @@ impl RedisServer {
         Self(Arc::new(Context::new(service, phases)))
     }
 
-    /// Serves one connection.
-    pub(crate) async fn serve(self, stream: PeerStream, share: Arc<ConnectionShare>, watches: Watches) {
-        connection::serve(self.0, IdleTimeoutIo::new(stream, false), share, watches).await;
+    /// Serves one connection. Returns why it ended, if that was on account of its peer.
+    pub(crate) async fn serve(
+        self,
+        stream: PeerStream,
+        share: Arc<ConnectionShare>,
+        context: ConnectionContext,
+    ) -> Option<EndReason> {
+        connection::serve(self.0, IdleTimeoutIo::new(stream, None), share, context).await
     }
 }

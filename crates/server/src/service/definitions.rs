@@ -1,20 +1,20 @@
 //! Definitions of sequences: define, list, show, preview and parse. `limits.define` decides whether callers may
 //! define.
 
+use std::sync::Arc;
+
 use sequent_core::SequenceName;
 use sequent_engine::{
     Body, BodyFault, By, Capacity, DefineReport, Effective, OpenError, ParseReport, PreviewAsk,
     PreviewReport, Reason, Texts, Values,
-    report::{SequenceReport, SequenceSummary},
+    report::{KnownSequence, KnownSequences},
 };
 use serde::Deserialize;
 use serde_json::Value;
-use tokio::{runtime::Handle, sync::Semaphore};
+use tokio::{runtime::Handle, time::timeout_at};
 use tracing::Instrument;
 
-use crate::{
-    error::ApiError, limits::IN_FLIGHT_MAX, service::NumberService, telemetry::request_metrics::InFlightGuard,
-};
+use crate::{error::ApiError, limits::pending_quota::ConnectionShare, service::NumberService};
 
 /// Metric label of these calls.
 pub(crate) const METHOD: &str = "definitions";
@@ -23,13 +23,11 @@ pub(crate) const METHOD: &str = "definitions";
 const NOT_ALLOWED: &str =
     "definitions are made by `sequent define`, or by this server where limits.define = true";
 
-/// Limit on calls that analyze a template at once. Each occupies a thread; the others wait.
-const PROVING_MAX: usize = 2;
-
-static PROVING: Semaphore = Semaphore::const_new(PROVING_MAX);
-
 /// Limit on sequences of one list. `more` tells whether there are further ones.
 const LISTED_MAX: usize = 1000;
+
+/// The service, and the connection that calls it.
+pub(crate) type Caller<'a> = (&'a NumberService, &'a Arc<ConnectionShare>);
 
 /// A definition as a caller writes it. An absent field has its default.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
@@ -76,39 +74,33 @@ pub(crate) struct PreviewInput {
 }
 
 /// Sequences after a name, and whether there are further ones.
-pub(crate) async fn list(
-    service: &NumberService,
-    after: &str,
-) -> Result<(Vec<SequenceSummary>, bool), ApiError> {
-    let _in_flight = begin_call(service)?;
-    let mut sequences = service.engine().cluster().list().await?;
-    let first = sequences.partition_point(|held| !after.is_empty() && held.sequence.as_str() <= after);
-    sequences.drain(..first);
-    let more = sequences.len() > LISTED_MAX;
-    sequences.truncate(LISTED_MAX);
-    Ok((sequences, more))
+pub(crate) fn list(service: &NumberService, after: &str) -> KnownSequences {
+    service.engine().known_sequences(after, LISTED_MAX)
 }
 
 /// One sequence. `field` is the name of the parameter in errors.
 pub(crate) async fn show(
     service: &NumberService,
     (field, name): (&'static str, &str),
-) -> Result<SequenceReport, ApiError> {
-    let _in_flight = begin_call(service)?;
-    Ok(service.engine().cluster().show(&named(field, name)?).await?)
+) -> Result<KnownSequence, ApiError> {
+    let (name, deadline) = (named(field, name)?, service.now() + service.0.limits.deadline());
+    // A sequence that is unknown here is looked for in the ledger, in turn.
+    match timeout_at(deadline.into(), service.engine().known_sequence(&name)).await {
+        Ok(shown) => Ok(shown?),
+        Err(_) => Err(ApiError::late(name.as_str())),
+    }
 }
 
 /// Defines the next version of a sequence, or the version that is given.
 pub(crate) async fn define(
-    service: &NumberService,
+    caller: Caller<'_>,
     (field, name): (&'static str, &str),
     input: impl FnOnce() -> Result<DefinitionInput, ApiError>,
 ) -> Result<DefineReport, ApiError> {
-    let name = named(field, name)?;
+    let (name, (service, _)) = (named(field, name)?, caller);
     if !service.may_define() {
         return Err(ApiError::new(Reason::PermissionDenied, NOT_ALLOWED));
     }
-    let _in_flight = begin_call(service)?;
     let input = input()?;
     let version = input.version.map(|version| {
         let narrow = u32::try_from(version).ok().filter(|version| *version > 0);
@@ -116,51 +108,57 @@ pub(crate) async fn define(
     });
     let (version, effective) = (version.transpose()?, input.effective.clone());
     let engine = service.engine().clone();
-    run_blocking(Box::pin(async move {
-        let body = input.body()?;
-        let effective = effective.map(|text| Effective::read(&text, &body)).transpose();
-        let effective = effective.map_err(|error| body_error(&error))?;
-        let defined = engine.define_from(&name, (version, effective), body).await;
-        defined.map_err(|error| open_error(&error))
-    }))
+    run_in_turn(
+        caller,
+        Box::pin(async move {
+            let body = input.body()?;
+            let effective = effective.map(|text| Effective::read(&text, &body)).transpose();
+            let effective = effective.map_err(|error| body_error(&error))?;
+            let defined = engine.define_from(&name, (version, effective), body).await;
+            defined.map_err(|error| open_error(&error))
+        }),
+    )
     .await
 }
 
 /// The text that a number would have. No number is issued.
-pub(crate) async fn preview(service: &NumberService, input: PreviewInput) -> Result<PreviewReport, ApiError> {
-    let _in_flight = begin_call(service)?;
+pub(crate) async fn preview(caller: Caller<'_>, input: PreviewInput) -> Result<PreviewReport, ApiError> {
     let number = number("number", input.number)?;
     if let Some(number) = number.filter(|number| !(1..=i64::MAX as u64).contains(number)) {
         return Err(ApiError::field("number", &number.to_string(), format!("1 to {} are allowed", i64::MAX)));
     }
-    let engine = service.engine().clone();
-    run_blocking(Box::pin(async move {
-        let (by, at) = (input.by.resolve()?, Some(input.at).filter(|at| !at.is_empty()));
-        Ok(engine.preview(&PreviewAsk { by, number, at, with: input.with }).await?)
-    }))
+    let engine = caller.0.engine().clone();
+    run_in_turn(
+        caller,
+        Box::pin(async move {
+            let (by, at) = (input.by.resolve()?, Some(input.at).filter(|at| !at.is_empty()));
+            Ok(engine.preview(&PreviewAsk { by, number, at, with: input.with }).await?)
+        }),
+    )
     .await
 }
 
 /// How many numbers a key has, and warnings.
 pub(crate) async fn capacity(
-    service: &NumberService,
+    caller: Caller<'_>,
     by: Target,
     at: String,
 ) -> Result<(Capacity, Vec<String>), ApiError> {
-    let _in_flight = begin_call(service)?;
-    let engine = service.engine().clone();
-    run_blocking(Box::pin(async move {
-        let at = Some(at).filter(|at| !at.is_empty());
-        Ok(engine.capacity_of(&by.resolve()?, at.as_deref()).await?)
-    }))
+    let engine = caller.0.engine().clone();
+    run_in_turn(
+        caller,
+        Box::pin(async move {
+            let at = Some(at).filter(|at| !at.is_empty());
+            Ok(engine.capacity_of(&by.resolve()?, at.as_deref()).await?)
+        }),
+    )
     .await
 }
 
 /// Parses a text into its number and values.
-pub(crate) async fn parse(service: &NumberService, by: Target, text: &str) -> Result<ParseReport, ApiError> {
-    let _in_flight = begin_call(service)?;
-    let (engine, text) = (service.engine().clone(), text.to_owned());
-    run_blocking(Box::pin(async move { Ok(engine.parse(&by.resolve()?, &text).await?) })).await
+pub(crate) async fn parse(caller: Caller<'_>, by: Target, text: &str) -> Result<ParseReport, ApiError> {
+    let (engine, text) = (caller.0.engine().clone(), text.to_owned());
+    run_in_turn(caller, Box::pin(async move { Ok(engine.parse(&by.resolve()?, &text).await?) })).await
 }
 
 impl Target {
@@ -229,28 +227,21 @@ impl DefinitionInput {
     }
 }
 
-/// Runs work that may take long, above all the analysis of a template, on a blocking thread. Requests for numbers
-/// thus do not wait for it.
-async fn run_blocking<T: Send + 'static>(
+/// Runs work that may take long, above all the analysis of a template, on a blocking thread and in its turn. Requests
+/// for numbers thus do not wait for it.
+async fn run_in_turn<T: Send + 'static>(
+    (service, share): Caller<'_>,
     work: impl Future<Output = Result<T, ApiError>> + Send + 'static,
 ) -> Result<T, ApiError> {
     let lost = || ApiError::new(Reason::Draining, "this server is stopping");
-    let permit = PROVING.acquire().await.map_err(|_| lost())?;
+    let deadline = service.now() + service.0.limits.deadline();
+    let permit = service.0.proofs.turn(share, deadline.into()).await?;
     let (work, runtime) = (work.in_current_span(), Handle::current());
     let done = tokio::task::spawn_blocking(move || {
         let _permit = permit;
         runtime.block_on(work)
     });
     done.await.map_err(|_| lost())?
-}
-
-/// Counts a call as in flight, together with those for numbers.
-fn begin_call(service: &NumberService) -> Result<InFlightGuard, ApiError> {
-    service.in_flight().begin().ok_or_else(|| {
-        let text =
-            format!("this server has {IN_FLIGHT_MAX} requests in work: at most {IN_FLIGHT_MAX} are allowed");
-        ApiError::new(Reason::QuotaExceeded, text)
-    })
 }
 
 fn named(field: &'static str, name: &str) -> Result<SequenceName, ApiError> {

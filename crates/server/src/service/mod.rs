@@ -17,7 +17,7 @@ use tokio::time::timeout_at;
 
 use crate::{
     error::ApiError,
-    limits::{IN_FLIGHT_MAX, runtime_limits::RuntimeLimits},
+    limits::{IN_FLIGHT_MAX, proof_queue::ProofQueue, runtime_limits::RuntimeLimits},
     service::cancel_guard::CancelGuard,
     telemetry::request_metrics::{InFlight, RequestMetrics},
 };
@@ -54,11 +54,17 @@ struct Inner {
     engine: Engine,
     limits: RuntimeLimits,
     in_flight: InFlight,
+    proofs: ProofQueue,
 }
 
 impl NumberService {
     pub(crate) fn new(engine: Engine, limits: RuntimeLimits) -> Self {
-        Self(Arc::new(Inner { engine, limits, in_flight: InFlight::default() }))
+        Self(Arc::new(Inner {
+            engine,
+            limits,
+            in_flight: InFlight::default(),
+            proofs: ProofQueue::default(),
+        }))
     }
 
     pub(crate) fn engine(&self) -> &Engine {

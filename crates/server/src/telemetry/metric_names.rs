@@ -10,6 +10,7 @@ pub(crate) const SIZES: &str = "sequent_request_numbers";
 pub(crate) const IN_FLIGHT: &str = "sequent_requests_in_flight";
 pub(crate) const CONNECTIONS: &str = "sequent_connections";
 pub(crate) const REFUSED: &str = "sequent_connections_refused_total";
+pub(crate) const ENDED: &str = "sequent_connections_ended_total";
 pub(crate) const SLOT_STATE: &str = "sequent_slot_state";
 pub(crate) const SLOW_EVENTS: &str = "sequent_slot_slow_events_total";
 pub(crate) const READY: &str = "sequent_ready";
@@ -43,9 +44,14 @@ pub static METRICS: &[Metric] = &[
         "Numbers given, by where they came from: ready in the reservoir, direct from shards, lent, or counted by the ledger",
     ),
     Metric::histogram(SIZES, &["api", "method"], "Numbers a request"),
-    Metric::gauge(IN_FLIGHT, &[], "Requests in work"),
+    Metric::gauge(IN_FLIGHT, &[], "Requests for numbers in work"),
     Metric::gauge(CONNECTIONS, &["listener"], "Open connections"),
     Metric::counter(REFUSED, &["listener", "reason"], "Connections that were not taken"),
+    Metric::counter(
+        ENDED,
+        &["listener", "why"],
+        "Connections that were ended on account of their peer: made_room for another one, or slow, idle, unread, flood, protocol",
+    ),
     Metric::gauge(SLOT_STATE, &["slot", "state"], "1 for the state that a slot is in"),
     Metric::counter(
         SLOW_EVENTS,

@@ -12,11 +12,12 @@ use metrics::{Counter, Histogram};
 use sequent_engine::{Engine, Reason, Way};
 
 use crate::{
+    connection::ended::EndReason,
     error::ApiError,
     limits::IN_FLIGHT_MAX,
     telemetry::{
         metric_names::{
-            BUILD, CONNECTIONS, DRAIN_LIMIT, DRAINING, IN_FLIGHT, ISSUED, METRICS, READY, REFUSED,
+            BUILD, CONNECTIONS, DRAIN_LIMIT, DRAINING, ENDED, IN_FLIGHT, ISSUED, METRICS, READY, REFUSED,
             RELOADED_AT, RELOADS, REQUESTS, SECONDS, SIZES, SLOT_STATE, SLOW_EVENTS,
         },
         tls_metrics,
@@ -166,11 +167,12 @@ impl Drop for InFlightGuard {
 }
 
 /// Metrics of the connections of one listener.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct ConnectionMetrics {
     open: metrics::Gauge,
     refused: [Counter; 2],
     failed: Counter,
+    ended: [Counter; EndReason::ALL.len()],
 }
 
 impl ConnectionMetrics {
@@ -183,7 +185,12 @@ impl ConnectionMetrics {
         let open = metrics::gauge!(CONNECTIONS, "listener" => listener);
         open.set(0.0);
         let full = [refused("too_many"), refused("too_many_of_one_address")];
-        Self { open, refused: full, failed: refused("accept_failed") }
+        let ended = EndReason::ALL.map(|reason| {
+            let counter = metrics::counter!(ENDED, "listener" => listener, "why" => reason.as_str());
+            counter.increment(0);
+            counter
+        });
+        Self { open, refused: full, failed: refused("accept_failed"), ended }
     }
 
     pub(crate) fn opened(&self) {
@@ -201,6 +208,11 @@ impl ConnectionMetrics {
 
     pub(crate) fn failed(&self) {
         self.failed.increment(1);
+    }
+
+    /// Counts a connection that was ended on account of its peer.
+    pub(crate) fn ended(&self, reason: EndReason) {
+        self.ended[reason as usize].increment(1);
     }
 }
 

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail as tests do")]
 
 mod admin;
+mod attacks;
 mod bad_grpc;
 mod bad_http;
 mod connection_limits;

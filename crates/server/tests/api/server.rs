@@ -67,6 +67,7 @@ impl Server {
         }
         let config = Config::load(&sources).unwrap_or_else(|faults| panic!("{faults}"));
         let (recorder, limits) = (Recorder::install(), RuntimeLimits::new(&config.limits));
+        let listen = config.listen.clone();
         let tls = ServerTls::new(TlsFiles::read(&config.tls).unwrap());
         let engine = Engine::open(config, options).await.unwrap();
         let bind = || async { TcpListener::bind("127.0.0.1:0").await.unwrap() };
@@ -76,7 +77,7 @@ impl Server {
         let (grpc, http, admin) = (of(&listeners.grpc), of(&listeners.http), of(&listeners.admin));
         let redis = of(&listeners.redis);
         let (stop, stopped) = oneshot::channel();
-        let serving = ServerOptions { engine: engine.clone(), limits, recorder, identity: None, tls };
+        let serving = ServerOptions { engine: engine.clone(), limits, recorder, identity: None, listen, tls };
         let ended = tokio::spawn(async move {
             let shutdown = async { stopped.await.unwrap() };
             run(listeners, serving, shutdown).await.unwrap()

@@ -33,12 +33,13 @@ section! {
         /// How long the numbers of a lease may be handed out.
         lease_max_age: Duration = millis("lease_max_age_ms", 10_000, 100..=600_000),
 
-        /// Open connections of one port. Further ones are closed as soon as they are accepted.
+        /// Open connections of one port. For a further one, the connection that has been idle longest is closed, of the
+        /// address that has most.
         connections_max: u64 = whole("connections_max", 1..=1_000_000).or(10_000),
 
         /// The same from one address (of IPv6: one /64). Behind a load balancer, from which all connections come, the
         /// two should be equal.
-        connections_per_address_max: u64 = whole("connections_per_address_max", 1..=1_000_000).or(5000),
+        connections_per_address_max: u64 = whole("connections_per_address_max", 1..=1_000_000).or(2500),
 
         /// The most sequences that may be defined for a first use to define one more, where `auto_create` fits.
         auto_create_max: u64 = whole("auto_create_max", 0..=1_048_576).or(10_000),

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use super::tls::{TlsMode, TlsSection};
 use crate::config::reading::{
     Reader, section,
-    setting::{address, choice},
+    setting::{address, choice, texts},
 };
 
 /// Where plaintext is served.
@@ -36,6 +36,15 @@ section! {
         /// `"trusted"` allows it, for example where a proxy in front encrypts.
         plaintext: Plaintext =
             choice("plaintext", &[("loopback", Plaintext::Loopback), ("trusted", Plaintext::Trusted)]),
+
+        /// The names by which HTTP and the admin port are called, besides `localhost` and any IP address; `*` in front
+        /// stands for any beginning: `"*.shop.svc.cluster.local"`. Other names are refused: a page of another site could
+        /// take one as its own, and ask from within an operator's browser.
+        hosts: Vec<String> = texts("hosts").or(Vec::new()),
+
+        /// Pages that may ask besides the console, by their origin, such as `"https://ops.example"`: pages that a proxy
+        /// in front serves together with this API.
+        origins: Vec<String> = texts("origins").or(Vec::new()),
     }
 }
 

@@ -44,7 +44,7 @@ pub(crate) async fn run(
         Verb::Zero => reply.integer(0),
         Verb::SeqNext => Box::pin(sequences::next(context, arguments, &mut reply)).await,
         Verb::SeqLease => Box::pin(sequences::lease(context, arguments, &mut reply)).await,
-        Verb::SeqDefine => Box::pin(sequences::define(context, arguments, &mut reply)).await,
+        Verb::SeqDefine => Box::pin(sequences::define((context, session), arguments, &mut reply)).await,
         Verb::SeqShow => Box::pin(sequences::show(context, arguments, &mut reply)).await,
         Verb::Ping => connection::ping(arguments, &mut reply),
         Verb::Echo => reply.bulk(arguments.get(1).unwrap_or_default()),

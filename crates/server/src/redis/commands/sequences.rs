@@ -11,6 +11,7 @@ use crate::{
         context::Context,
         reply::Reply,
         request::{Arguments, integer},
+        session::Session,
     },
     service::{
         definitions::{self, DefinitionInput},
@@ -108,11 +109,16 @@ fn rendering(texts: &Texts) -> Value {
 }
 
 /// `SEQ.DEFINE name [field value …]`: the next version, or the one that is named.
-pub(super) async fn define(context: &Context, arguments: Arguments<'_>, reply: &mut Reply<'_>) {
+pub(super) async fn define(
+    (context, session): (&Context, &Session),
+    arguments: Arguments<'_>,
+    reply: &mut Reply<'_>,
+) {
     let call = async {
         let name = text("name", arguments.get(1).unwrap_or_default())?;
-        let defined = definitions::define(&context.service, ("name", name), || definition(arguments)).await?;
-        to_json(&defined)
+        let defined =
+            definitions::define((&context.service, &session.share), ("name", name), || definition(arguments));
+        to_json(&defined.await?)
     };
     write(context.counted(call).instrument(request_id::generated_span()).await, reply);
 }
