@@ -12,7 +12,7 @@ use sequent_benches::cpu_of;
 /// A server of this program, ended when it is dropped.
 pub(crate) struct Server {
     child: Child,
-    /// As the role prints them: gRPC, HTTP, admin; or the only one.
+    /// As the role prints them: gRPC, HTTP, Redis, admin; or the only one.
     pub(crate) addresses: Vec<SocketAddr>,
 }
 
@@ -29,6 +29,11 @@ impl Server {
             Ok(_) if !server.addresses.is_empty() => Ok(server),
             _ => Err(format!("{role} said no address: {line:?}")),
         }
+    }
+
+    /// Another program's process, which serves at these addresses.
+    pub(crate) fn of(child: Child, addresses: Vec<SocketAddr>) -> Self {
+        Self { child, addresses }
     }
 
     /// Processor time so far.
@@ -67,7 +72,7 @@ impl Drop for Server {
 
 fn get(from: SocketAddr, path: &str) -> std::io::Result<String> {
     let mut socket = TcpStream::connect(from)?;
-    write!(socket, "GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")?;
+    write!(socket, "GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")?;
     let mut answer = String::new();
     socket.read_to_string(&mut answer)?;
     Ok(answer)

@@ -97,7 +97,7 @@ fn call(to: SocketAddr, keys: impl Iterator<Item = u64>, filling: &Filling) -> R
         if filling.stop.load(Ordering::Relaxed) {
             return Ok(());
         }
-        let head = format!("POST /v1/sequences/{}/next HTTP/1.1\r\nhost: x\r\n\r\n", key(number));
+        let head = format!("POST /v1/sequences/{}/next HTTP/1.1\r\nhost: localhost\r\n\r\n", key(number));
         socket.write_all(head.as_bytes()).map_err(failed)?;
         // Answers are small: one comes whole, and ends as its JSON does.
         let mut length = 0;

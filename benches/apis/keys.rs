@@ -16,7 +16,7 @@ fn uniform(keys: u64) -> String {
     format!(
         "wrk.method = \"POST\"\nmath.randomseed(os.time())\nlocal format, random = string.format, math.random\n\
          request = function()\n  \
-         return format(\"POST /v1/sequences/key-%07d/next HTTP/1.1\\r\\nhost: x\\r\\n\\r\\n\", random(0, {last}))\nend\n",
+         return format(\"POST /v1/sequences/key-%07d/next HTTP/1.1\\r\\nhost: localhost\\r\\n\\r\\n\", random(0, {last}))\nend\n",
         last = keys - 1
     )
 }

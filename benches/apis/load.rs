@@ -74,7 +74,7 @@ pub(crate) fn wrk(to: SocketAddr, script: &str, load: Load) -> Result<Found, Str
     }
 }
 
-fn said(command: &mut Command) -> Result<String, String> {
+pub(crate) fn said(command: &mut Command) -> Result<String, String> {
     let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     if output.status.success() {

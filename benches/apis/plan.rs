@@ -6,6 +6,7 @@ use crate::{
     child::Server,
     fresh, keys,
     load::{Found, Load, check, h2load, wrk},
+    redis,
     serve::{AXUM, SEQUENT, TONIC, UNCOUNTED},
 };
 
@@ -63,6 +64,7 @@ impl Plan {
                 "--streams" => plan.load.streams = whole(1, 256)?,
                 "--keys" => plan.keys = whole(2, 1_000_000)?,
                 "--memory-max-gb" => plan.memory_max_gb = whole(1, 1000)?,
+                _ if redis::is_row(&arg) => plan.only.push(arg),
                 "S6" | "S7" | "S8" | "S11" | "S11-grpc" | "metrics" => plan.only.push(arg),
                 _ => return Err(format!("{arg:?} is unknown: --help says what there is")),
             }
@@ -76,6 +78,9 @@ impl Plan {
 
     pub(crate) fn run(&self) -> Result<(), String> {
         let (mut rows, mut costs, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+        if redis::is_wanted(self) {
+            redis::run(self, (&mut rows, &mut costs))?;
+        }
         if self.wants("S6") {
             check("h2load", "nghttp2-client")?;
             let grpc = |server: &Server| h2load(server.addresses[0], ORDER, self.load);

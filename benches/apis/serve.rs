@@ -11,7 +11,7 @@ use sequent_proto::v1::{
     LeaseRequest, LeaseResponse, NextRequest, NextResponse,
     sequences_server::{Sequences, SequencesServer},
 };
-use sequent_server::{Auth, Listeners, Recorder, RuntimeLimits, ServerOptions};
+use sequent_server::{Auth, Listeners, Recorder, RuntimeLimits, ServerOptions, ServerTls, TlsFiles};
 use tokio::net::TcpListener;
 use tonic::{Request, Response, Status, transport::server::TcpIncoming};
 
@@ -71,13 +71,17 @@ async fn sequent() -> Result<(), String> {
     let sources = Sources::embedded(place.path().join("data")).file(file);
     let config = Config::load(&sources).map_err(|faults| faults.to_string())?;
     let (recorder, limits) = (Recorder::install(), RuntimeLimits::new(&config.limits));
+    let listen = config.listen.clone();
     let opened = Engine::open(config.clone(), Options::default()).await;
     let engine = opened.map_err(|error| error.to_string())?;
     let auth = Auth::new(&config, Arc::clone(engine.clock()));
     let ((grpc, grpc_at), (http, http_at), (admin, admin_at)) = (bind().await?, bind().await?, bind().await?);
-    say(&[grpc_at, http_at, admin_at]);
-    let serving = ServerOptions { engine, limits, auth, recorder, identity: None };
-    let ended = sequent_server::run(Listeners { grpc, http, admin }, serving, std::future::pending()).await;
+    let (redis, redis_at) = bind().await?;
+    say(&[grpc_at, http_at, redis_at, admin_at]);
+    let tls = ServerTls::new(TlsFiles::off());
+    let serving = ServerOptions { engine, limits, auth, recorder, identity: None, listen, tls };
+    let listeners = Listeners { grpc, http, redis, admin };
+    let ended = sequent_server::run(listeners, serving, std::future::pending()).await;
     ended.map(drop).map_err(|error| error.to_string())
 }
 

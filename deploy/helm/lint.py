@@ -56,6 +56,10 @@ def cases():
     yield "traces that are a comment", {"config": config + TRACES.replace("\n", "\n# ")}, lambda all_: 4318 not in ports(all_)
     watched = {"serviceMonitor": {"enabled": True}, "prometheusRule": {"enabled": True}}
     yield "watched", watched, lambda all_: ("PrometheusRule", "shop-sequent") in all_
+    encrypted = {"tlsSecret": "sequent-tls", "serviceMonitor": {"enabled": True}}
+    probe = lambda all_: all_[servers]["spec"]["template"]["spec"]["containers"][0]["livenessProbe"]["httpGet"]["scheme"]
+    yield "TLS", encrypted, lambda all_: probe(all_) == "HTTPS"
+    yield "no TLS", {}, lambda all_: probe(all_) == "HTTP"
     based = {"prometheusRule": {"enabled": True, "runbookBase": "https://git.example/sequent/blob/main"}}
     yield "runbooks", based, lambda all_: all(url.startswith("https://git.example/sequent/blob/main/deploy/") for url in runbooks(all_))
     yield "no runbooks", watched, lambda all_: all(url.startswith("{{ $externalLabels.runbooks }}deploy/") for url in runbooks(all_))

@@ -3,6 +3,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
@@ -12,10 +13,16 @@ use hyper::{
     body::Bytes,
     client::conn::http1,
     header::{AUTHORIZATION, HeaderValue},
+    http::uri::Authority,
 };
 use hyper_util::rt::TokioIo;
+use sequent_client::{ClientTls, TlsOptions};
 use serde_json::Value;
-use tokio::{net::TcpStream, time::timeout};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::TcpStream,
+    time::timeout,
+};
 
 use crate::failure::Failure;
 
@@ -26,26 +33,35 @@ const LIMIT: Duration = Duration::from_secs(5);
 const ANSWER_BYTES_MAX: usize = 16 << 20;
 
 /// An admin listener.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) struct Admin {
-    address: String,
+    authority: Authority,
+    /// With `https://`.
+    tls: Option<Arc<ClientTls>>,
     token_file: Option<PathBuf>,
 }
 
 impl Admin {
-    /// At `host:port`, with or without `http://` in front.
-    pub(crate) fn named(field: &str, text: &str) -> Result<Self, Failure> {
-        let authority = text.strip_prefix("http://").unwrap_or(text).trim_end_matches('/');
-        let known: Option<hyper::http::uri::Authority> = authority.parse().ok();
-        match known.filter(|known| known.port_u16().is_some() && !known.as_str().contains('@')) {
-            Some(known) => Ok(Self { address: known.to_string(), token_file: None }),
-            None => Err(Failure::argument(field, text, "http://HOST:PORT of an admin listener is expected")),
-        }
+    /// At `host:port`, with or without `http://` in front, or with `https://`.
+    pub(crate) fn named(field: &str, text: &str, tls: &TlsOptions) -> Result<Self, Failure> {
+        let encrypted = text.strip_prefix("https://");
+        let authority = encrypted.or_else(|| text.strip_prefix("http://")).unwrap_or(text);
+        let known: Option<Authority> = authority.trim_end_matches('/').parse().ok();
+        let known = known.filter(|known| known.port_u16().is_some() && !known.as_str().contains('@'));
+        let authority = known.ok_or_else(|| {
+            // What stands before the @ may be a secret.
+            let shown = text.rsplit_once('@').map(|(_, host)| format!("***@{host}"));
+            let shown = shown.unwrap_or_else(|| text.to_owned());
+            let bound = "http://HOST:PORT or https://HOST:PORT of an admin listener is expected";
+            Failure::argument(field, shown, bound)
+        })?;
+        let tls = encrypted.map(|_| ClientTls::new(tls.clone(), b"http/1.1")).transpose()?;
+        Ok(Self { authority, tls, token_file: None })
     }
 
     /// The address.
     pub(crate) fn address(&self) -> &str {
-        &self.address
+        self.authority.as_str()
     }
 
     /// The same listener, asked with the token in a file.
@@ -71,9 +87,22 @@ impl Admin {
     }
 
     async fn asked(&self) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
-        let socket = TcpStream::connect(&self.address).await?;
-        let (mut sender, connection) = http1::handshake(TokioIo::new(socket)).await?;
-        let request = Request::get("/v1/status").header("host", &self.address);
+        let socket = TcpStream::connect(self.address()).await?;
+        match &self.tls {
+            None => self.asked_by(socket).await,
+            Some(tls) => {
+                let host = self.authority.host().trim_matches(['[', ']']);
+                self.asked_by(Arc::clone(tls).connect(host, socket).await?).await
+            }
+        }
+    }
+
+    async fn asked_by(
+        &self,
+        stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    ) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
+        let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+        let request = Request::get("/v1/status").header("host", self.address());
         let request = match self.authorization()? {
             Some(token) => request.header(AUTHORIZATION, token),
             None => request,
@@ -112,11 +141,14 @@ mod tests {
 
     #[test]
     fn an_address_needs_a_port_and_no_more() {
-        for good in ["http://[::1]:7423/", "localhost:7423", "http://10.0.0.7:7423"] {
-            assert!(Admin::named("--admin", good).is_ok(), "{good}");
+        let named = |text| Admin::named("--admin", text, &TlsOptions::default());
+        for good in ["http://[::1]:7423/", "localhost:7423", "http://10.0.0.7:7423", "https://a:7423"] {
+            assert!(named(good).is_ok(), "{good}");
         }
-        for bad in ["", "localhost", "https://a:7423", "http://a:7423/v1", "u@a:7423", "a b:1"] {
-            assert!(Admin::named("--admin", bad).is_err(), "{bad}");
+        for bad in ["", "localhost", "https://a", "http://a:7423/v1", "u@a:7423", "a b:1"] {
+            assert!(named(bad).is_err(), "{bad}");
         }
+        let refused = named("http://u:geheim@a:7423").unwrap_err().to_string();
+        assert!(refused.contains("***@a:7423") && !refused.contains("geheim"), "{refused}");
     }
 }

@@ -1,6 +1,7 @@
 //! The command line for clap: the options of every command, and the list of commands.
 
 mod help;
+mod tls_flags;
 
 use std::{path::PathBuf, sync::LazyLock};
 
@@ -8,8 +9,8 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::{
     commands::{
-        advance, bench, completions, config, define, dev, doctor, drain, evict, explain, list, man, next,
-        parse, preview, recover, rescue, resize, serve, shards, show, token,
+        advance, bench, completions, config, define, dev, doctor, drain, evict, explain, forget, list, man,
+        next, parse, preview, recover, rescue, resize, serve, shards, show, token,
     },
     logging::LogFormat,
 };
@@ -78,6 +79,8 @@ pub(crate) struct Globals {
     #[arg(long, global = true, value_name = "FORMAT", env = "SEQUENT_LOG_FORMAT", hide_env_values = true)]
     #[arg(value_enum, default_value_t = LogFormat::Text, hide_default_value = true, hide_possible_values = true)]
     pub(crate) log_format: LogFormat,
+    #[command(flatten)]
+    pub(crate) tls: tls_flags::TlsFlags,
 }
 
 /// The commands.
@@ -98,6 +101,7 @@ pub(crate) enum Command {
     Resize(resize::Resize),
     Explain(explain::Explain),
     Define(define::Define),
+    Forget(forget::Forget),
     Preview(preview::Preview),
     Parse(parse::Parse),
     Config(config::Config),
@@ -120,6 +124,7 @@ impl Command {
             Self::Advance(_) => Some("advance"),
             Self::Resize(_) => Some("resize"),
             Self::Explain(_) => Some("explain"),
+            Self::Forget(_) => Some("forget"),
             _ => None,
         }
     }

@@ -5,7 +5,7 @@ use std::{fmt::Display, io, path::Path, process::ExitCode};
 use clap::error::ErrorKind;
 use sequent_engine::{
     EngineError, OpenError, Reason,
-    config::{Fault, Faults},
+    config::{Fault, Faults, without_password},
 };
 use sequent_format::ValueError;
 use serde::Serialize;
@@ -60,7 +60,7 @@ impl Failure {
 
     /// An argument out of bounds; nothing was touched.
     pub(crate) fn argument(field: &str, value: impl Display, bound: impl Into<String>) -> Self {
-        let (value, bound) = (shown(&value.to_string()), bound.into());
+        let (value, bound) = (shown(&without_password(value.to_string())), bound.into());
         let message = format!("{field} is {value:?}: {bound}");
         let errors = vec![Field { field: field.to_owned(), value, bound, ..Field::default() }];
         Self { errors, ..Self::reason(Reason::InvalidArgument, message) }
@@ -244,6 +244,12 @@ mod tests {
         let failure = Failure::argument("name", &long, "shorter");
         assert!(failure.message.chars().count() < 300, "{}", failure.message.len());
         assert_eq!(failure.errors[0].value.chars().count(), SHOWN_CHARS_MAX + 1);
+    }
+
+    #[test]
+    fn an_argument_is_repeated_without_its_password() {
+        let failure = Failure::argument("SEQUENT_SERVER", "http://u:geheim@a:7420", "no user is expected");
+        assert!(failure.message.contains("http://u:***@a:7420"), "{}", failure.message);
     }
 
     #[test]

@@ -58,8 +58,10 @@ fn filter(verbose: u8, quiet: &str) -> Result<EnvFilter, Failure> {
     Ok(match (verbose, std::env::var(VARIABLE)) {
         (0, Ok(directives)) if !directives.is_empty() => EnvFilter::try_new(&directives)
             .map_err(|error| Failure::argument(VARIABLE, &directives, format!("a log filter ({error})")))?,
-        (0, _) => EnvFilter::new(quiet),
-        (1, _) => EnvFilter::new("info"),
+        (0, _) if quiet == "off" => EnvFilter::new(quiet),
+        // `h2` warns of each connection that resets too much. The server counts them, and says it once a minute.
+        (0, _) => EnvFilter::new(format!("{quiet},h2=error")),
+        (1, _) => EnvFilter::new("info,h2=error"),
         (2, _) => EnvFilter::new("debug"),
         _ => EnvFilter::new("trace"),
     })

@@ -11,6 +11,7 @@ mod failure;
 mod logging;
 mod open_cluster;
 mod output;
+mod privacy;
 mod remote;
 mod remote_definitions;
 mod run_files;
@@ -18,6 +19,7 @@ mod runtime;
 mod server_discovery;
 mod sockets;
 mod template_values;
+mod terminal;
 mod traces;
 
 use std::{ffi::OsStr, process::ExitCode};
@@ -57,6 +59,10 @@ fn usage(error: &clap::Error) -> ExitCode {
 }
 
 fn run(cli: Cli) -> Result<(), Failure> {
+    // Manuals are for every user.
+    if !matches!(cli.command, Command::Man(_) | Command::Completions(_)) {
+        privacy::protect();
+    }
     let quiet = match cli.command {
         // These commands report changes of slots while they run, with --json too.
         Command::Bench(_) | Command::Serve(_) => "info",
@@ -78,7 +84,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),
-        Command::Config(command) => command.run(&cluster),
+        Command::Config(command) => short(command.run(&cluster)),
         Command::Token(command) => command.run(&cluster),
         Command::Bench(command) => command.run(&cluster),
         Command::Serve(command) => {
@@ -100,6 +106,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Resize(command) => short(command.run(&cluster)),
         Command::Explain(command) => short(command.run(&cluster)),
         Command::Define(command) => short(command.run(&cluster)),
+        Command::Forget(command) => short(command.run(&cluster)),
         Command::Preview(command) => short(command.run(&cluster)),
         Command::Parse(command) => short(command.run(&cluster)),
     }

@@ -7,17 +7,17 @@ use std::{
 };
 
 use sequent_admin::{Admin, NamedLoss};
-use sequent_client::{Client, ClientBuilder};
+use sequent_client::{Client, ClientBuilder, TlsOptions};
 use sequent_core::{NameError, SequenceName, SlotIndex, ledger::Loss};
 use sequent_engine::{
     CreatePolicy, Engine, Options, Pace,
-    config::{Config, Sources},
+    config::{Config, Sources, without_password},
 };
 
 use crate::{args::Globals, failure::Failure, logging};
 
 /// The default directory of the embedded cluster.
-const DATA_DEFAULT: &str = "./sequent-data";
+pub(crate) const DATA_DEFAULT: &str = "./sequent-data";
 
 /// The variable that decides whether a command may make an embedded cluster: `never` refuses it.
 const EMBEDDED: &str = "SEQUENT_EMBEDDED";
@@ -29,8 +29,19 @@ const SERVER: &str = "SEQUENT_SERVER";
 const TOKEN_FILE: &str = "SEQUENT_TOKEN_FILE";
 
 /// Variables that commands read themselves, none of them a key of the configuration.
-const RESERVED: &[&str] =
-    &["SEQUENT_CONFIG", "SEQUENT_DATA", EMBEDDED, "SEQUENT_LOG", "SEQUENT_LOG_FORMAT", SERVER, TOKEN_FILE];
+const RESERVED: &[&str] = &[
+    "SEQUENT_CONFIG",
+    "SEQUENT_DATA",
+    EMBEDDED,
+    "SEQUENT_LOG",
+    "SEQUENT_LOG_FORMAT",
+    SERVER,
+    TOKEN_FILE,
+    "SEQUENT_TLS_CA",
+    "SEQUENT_TLS_CERT",
+    "SEQUENT_TLS_KEY",
+    "SEQUENT_TLS_NAME",
+];
 
 /// The global flags, before anything is read or opened.
 pub(crate) struct Cluster {
@@ -60,6 +71,11 @@ impl Cluster {
         self.globals.json
     }
 
+    /// The options of TLS to servers.
+    pub(crate) fn tls(&self) -> TlsOptions {
+        self.globals.tls.options()
+    }
+
     /// The configuration file, if one was named.
     pub(crate) fn file(&self) -> Option<&PathBuf> {
         self.globals.config.as_ref()
@@ -70,9 +86,9 @@ impl Cluster {
         self.globals.token_file.as_deref().filter(|path| !path.as_os_str().is_empty())
     }
 
-    /// A client of servers, with this cluster's token.
+    /// A client of servers, with this cluster's token and its options of TLS.
     pub(crate) fn client(&self) -> ClientBuilder {
-        let client = Client::builder();
+        let client = Client::builder().tls_options(self.tls());
         match self.token_file() {
             Some(path) => client.token_file(path),
             None => client,
@@ -109,6 +125,7 @@ impl Cluster {
             let Some((key, value)) = setting.split_once('=') else {
                 return Err(Failure::argument("--set", setting, "KEY=VALUE is expected"));
             };
+            warn_of_password(key, value);
             sources = sources.flag(key, value);
         }
         let config = Config::load(&sources)?;
@@ -166,6 +183,18 @@ fn warn_of_unread(config: &Config) {
             logging::say(&format!("sequent: {variable}"));
         }
     });
+}
+
+/// Warns of a password in a flag, once a process: every user of the machine can list command lines.
+fn warn_of_password(key: &str, value: &str) {
+    static WARNED: Once = Once::new();
+    if !value.contains("${") && without_password(value.to_owned()) != value {
+        WARNED.call_once(|| {
+            let text = "holds a password, which other users can read in the list of processes: name a file \
+                        (password_file), or a variable ('${NAME}')";
+            logging::say(&format!("sequent: flag {key} {text}"));
+        });
+    }
 }
 
 /// Fails with exit code 1 if a server ended and could not close its files cleanly.

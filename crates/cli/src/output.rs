@@ -6,17 +6,32 @@ use clap::builder::StyledStr;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::failure::Failure;
+use crate::{failure::Failure, terminal::escaped};
 
 /// Writes `lines`, one a line.
 pub(crate) fn lines<T: std::fmt::Display>(lines: impl IntoIterator<Item = T>) -> Result<(), Failure> {
-    write(|out| lines.into_iter().try_for_each(|line| writeln!(out, "{line}")))
+    let on_terminal = io::stdout().is_terminal();
+    write(|out| {
+        lines.into_iter().try_for_each(|line| {
+            if on_terminal {
+                writeln!(out, "{}", escaped(&line.to_string()))
+            } else {
+                writeln!(out, "{line}")
+            }
+        })
+    })
 }
 
 /// Writes `value` as one line of JSON.
 pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
+    let on_terminal = io::stdout().is_terminal();
     write(|out| {
-        serde_json::to_writer(&mut *out, value)?;
+        if on_terminal {
+            // JSON itself leaves marks of direction and some controls as they are.
+            write!(out, "{}", escaped(&serde_json::to_string(value)?))?;
+        } else {
+            serde_json::to_writer(&mut *out, value)?;
+        }
         writeln!(out)
     })
 }
@@ -77,6 +92,7 @@ pub(crate) fn write(put: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Resul
 
 /// Writes a line to standard error. If that is closed or full, the line is lost, and the work goes on.
 pub(crate) fn say(line: &str) {
+    let line = if io::stderr().is_terminal() { escaped(line) } else { line.into() };
     drop(writeln!(io::stderr(), "{line}"));
 }
 

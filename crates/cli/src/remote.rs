@@ -1,7 +1,7 @@
 //! Servers that a command asks instead of the files: named by the caller, or running on the data directory.
 
 use clap::Args;
-use sequent_client::{Client, Error};
+use sequent_client::{Client, Error, TlsOptions};
 use sequent_engine::Reason;
 
 use crate::{
@@ -19,7 +19,7 @@ const PROTOCOL: &str = "PROTOCOL";
 /// The caller's choice of servers.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Where {
-    /// Ask these servers: http://a:7420,http://b:7420 [default: those on the data directory, if no
+    /// Ask these servers: http://a:7420,https://b:7420 [default: those on the data directory, if no
     /// configuration is given]
     #[arg(long, value_name = "URLS", env = "SEQUENT_SERVER", hide_env_values = true)]
     server: Option<String>,
@@ -90,7 +90,12 @@ impl Servers {
         let (settings, urls) = match self {
             Self::None => return Ok(None),
             Self::Named(urls) => (cluster.client(), urls),
-            Self::Found { urls, identity } => (cluster.client().identity(identity), urls),
+            Self::Found { urls, identity } => {
+                let client = cluster.client().identity(identity);
+                // The caller did not choose a server without TLS.
+                let is_tls = urls.contains("https://");
+                (if is_tls { client } else { client.tls_options(TlsOptions::default()) }, urls)
+            }
         };
         Ok(Some(settings.connect(urls).await?))
     }

@@ -7,12 +7,16 @@ use std::{
     fs::{self, File, TryLockError},
     io::{self, Read as _, Write as _},
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
 };
 
+use rustix::process::geteuid;
 use sequent_core::{Entropy as _, OsEntropy};
 use sequent_engine::config::Config;
 use serde::{Deserialize, Serialize};
+
+use crate::open_cluster::DATA_DEFAULT;
 
 /// The folder in a data directory.
 const FOLDER: &str = "serving";
@@ -34,28 +38,39 @@ const FILES_MAX: usize = 64;
 pub(crate) struct Addresses {
     pub(crate) grpc: SocketAddr,
     pub(crate) http: SocketAddr,
+    /// Absent in the file of an earlier version's server.
+    #[serde(default)]
+    pub(crate) redis: Option<SocketAddr>,
     pub(crate) admin: SocketAddr,
+    /// Whether all of them speak TLS alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) tls: bool,
 }
 
 impl Addresses {
     /// The URL of the gRPC API for this machine. A listener on every address is reached on loopback.
     pub(crate) fn reach(&self) -> String {
-        reach(self.grpc)
+        self.url(self.grpc)
     }
 
     /// The same for the admin listener.
     pub(crate) fn reach_admin(&self) -> String {
-        reach(self.admin)
+        self.url(self.admin)
     }
-}
 
-fn reach(listener: SocketAddr) -> String {
-    let ip = match listener.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
-        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
-        ip => ip,
-    };
-    format!("http://{}", SocketAddr::new(ip, listener.port()))
+    fn url(&self, listener: SocketAddr) -> String {
+        let ip = match listener.ip() {
+            IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+            IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+            ip => ip,
+        };
+        format!("{}://{}", self.scheme(), SocketAddr::new(ip, listener.port()))
+    }
+
+    /// The scheme of their URLs.
+    pub(crate) fn scheme(&self) -> &'static str {
+        if self.tls { "https" } else { "http" }
+    }
 }
 
 /// The cluster that a server belongs to. Servers of several clusters may share a directory, each with its
@@ -143,14 +158,32 @@ impl Drop for RunFile {
     }
 }
 
-/// The running servers of a cluster on a data directory; `None` if there are none.
+/// The running servers of a cluster on a data directory; `None` if there are none. Files of users that are not
+/// trusted do not count: in a shared working directory anybody may write a `sequent-data`.
 pub(crate) fn servers(data: &Path, of: &Of) -> Option<Found> {
+    servers_of(data, of, &trusted(data)?)
+}
+
+/// The same, of files that these users own.
+fn servers_of(data: &Path, of: &Of, trusted: &[u32]) -> Option<Found> {
     let folder = data.join(FOLDER);
+    let is_trusted = |path: &Path| fs::metadata(path).is_ok_and(|found| trusted.contains(&found.uid()));
+    if !is_trusted(&folder) || !is_trusted(&folder.join(IDENTITY)) {
+        return None;
+    }
     let identity = fs::read_to_string(folder.join(IDENTITY)).ok()?;
-    let announced = files(&folder).into_iter().filter_map(|path| alive(&path));
+    let own = files(&folder).into_iter().filter(|path| is_trusted(path));
+    let announced = own.filter_map(|path| alive(&path));
     let servers: Vec<Addresses> =
         announced.filter(|found| found.of == *of).map(|found| found.addresses).collect();
     (!servers.is_empty()).then_some(Found { servers, identity })
+}
+
+/// The users whose files count: this one and root. If a data directory was named, so is its owner: root looks after
+/// servers of other users.
+fn trusted(data: &Path) -> Option<Vec<u32>> {
+    let owner = (data != Path::new(DATA_DEFAULT)).then(|| fs::metadata(data)).transpose().ok()?;
+    Some([geteuid().as_raw(), 0].into_iter().chain(owner.map(|found| found.uid())).collect())
 }
 
 /// The directory's identity, made by the first server.
@@ -204,7 +237,8 @@ mod tests {
 
     fn addresses(grpc: &str) -> Addresses {
         let other = "127.0.0.1:1".parse().unwrap();
-        Addresses { grpc: grpc.parse().unwrap(), http: other, admin: other }
+        let redis = Some(other);
+        Addresses { grpc: grpc.parse().unwrap(), http: other, redis, admin: other, tls: false }
     }
 
     fn own() -> Of {
@@ -252,6 +286,21 @@ mod tests {
         let _presence = RunFile::announce(data.path(), &own(), &here).unwrap();
         assert!(!left.exists());
         assert_eq!(servers(data.path(), &own()).unwrap().servers, [here]);
+    }
+
+    #[test]
+    fn files_of_other_users_do_not_count() {
+        let data = tempfile::tempdir().unwrap();
+        let _presence = RunFile::announce(data.path(), &own(), &addresses("127.0.0.1:7420")).unwrap();
+        let me = fs::metadata(data.path()).unwrap().uid();
+        assert!(servers_of(data.path(), &own(), &[me]).is_some());
+        assert_eq!(servers_of(data.path(), &own(), &[me + 1]), None);
+        assert_eq!(trusted(data.path()).unwrap().len(), 3, "a directory that was named counts by its owner");
+        assert_eq!(
+            trusted(Path::new(DATA_DEFAULT)).unwrap().len(),
+            2,
+            "anybody may have made the default one"
+        );
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
+use sequent_client::TlsOptions;
 use sequent_engine::config::Config;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -36,15 +37,15 @@ pub(crate) struct Said {
 impl Servers {
     /// The servers to ask. Touches nothing.
     pub(crate) fn of(cluster: &Cluster, named: Option<&str>) -> Result<Self, Failure> {
-        let servers = Self::of_config(&cluster.config()?, named)?;
+        let servers = Self::of_config(&cluster.config()?, named, &cluster.tls())?;
         let with_token = |admin: Admin| admin.with_token_of(cluster.token_file());
         Ok(Self { admins: servers.admins.into_iter().map(with_token).collect(), ..servers })
     }
 
-    fn of_config(config: &Config, named: Option<&str>) -> Result<Self, Failure> {
+    fn of_config(config: &Config, named: Option<&str>, tls: &TlsOptions) -> Result<Self, Failure> {
         let admins = match named {
-            Some(named) => vec![Admin::named("--admin", named)?],
-            None => found(config)?,
+            Some(named) => vec![Admin::named("--admin", named, tls)?],
+            None => found(config, tls)?,
         };
         Ok(Self { admins, cluster: config.cluster.to_string(), data: config.data.clone() })
     }
@@ -146,10 +147,10 @@ fn goes_on(status: &Value) -> Option<String> {
     Some(format!("numbers go on for {}", span(seconds.saturating_mul(1000))))
 }
 
-fn found(config: &Config) -> Result<Vec<Admin>, Failure> {
+fn found(config: &Config, tls: &TlsOptions) -> Result<Vec<Admin>, Failure> {
     let found = run_files::servers(&config.data, &Of::config(config));
     let addresses: Vec<Addresses> = found.map(|found| found.servers).unwrap_or_default();
-    addresses.iter().map(|address| Admin::named("admin", &address.reach_admin())).collect()
+    addresses.iter().map(|address| Admin::named("admin", &address.reach_admin(), tls)).collect()
 }
 
 /// Checks the cluster's name, because another program may listen on a released port by now.

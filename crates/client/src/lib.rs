@@ -68,5 +68,9 @@ pub use sequence::Sequence;
 pub use sequence::batch::Batch;
 pub use sequence::local::{Local, LocalNext};
 pub use sequence::next::Next;
+/// Functions of templates: [`ClientBuilder::function`].
+pub use sequent_format::{Arguments, Function};
 /// Requests and responses of [`Definitions`]: the package `sequent.v1`.
 pub use sequent_proto::v1;
+#[doc(hidden)]
+pub use transport::tls::{ClientTls, TlsOptions};

@@ -30,6 +30,8 @@ pub enum Condition {
     FarRowAndCell,
     /// The ceiling of a counter's row is far ahead; the rest of the row is not.
     FarCeiling,
+    /// The key gave as many numbers as its burn limit allows by now; nothing is at fault.
+    BurnLimited,
 }
 
 impl Condition {

@@ -175,6 +175,15 @@ pub enum Event {
         /// The last number of the key.
         last: u64,
     },
+    /// A request was refused, since the key would be used up too soon.
+    BurnLimited {
+        /// The key.
+        key: Key,
+        /// How many numbers are left of it.
+        left: u64,
+        /// The limit, as text for people.
+        limit: String,
+    },
     /// This server gave raw ids above the base of the counter's next epoch; they may have been given twice. A ledger that lost
     /// acknowledged writes permits this. The next epoch is opened above them.
     GivenAbove {

@@ -1,6 +1,6 @@
 //! Names of sequences and clusters.
 
-use std::{fmt, str::FromStr, sync::Arc};
+use std::{borrow::Borrow, fmt, str::FromStr, sync::Arc};
 
 /// The longest name, in bytes.
 pub const NAME_LENGTH_MAX: usize = 128;
@@ -42,6 +42,13 @@ impl SequenceName {
     /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+/// Names are ordered, compared and hashed as their texts are.
+impl Borrow<str> for SequenceName {
+    fn borrow(&self) -> &str {
+        self.as_str()
     }
 }
 

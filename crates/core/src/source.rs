@@ -50,4 +50,11 @@ pub trait Source: Send + Sync {
     fn remaining(&self) -> Option<u64> {
         None
     }
+
+    /// How many numbers up to `limit` are left at most, or `None` if unknown. So a request that can't be served takes
+    /// nothing.
+    fn remaining_up_to(&self, limit: u64) -> Option<u64> {
+        let _ = limit;
+        None
+    }
 }

@@ -15,11 +15,12 @@ use sequent_ha::Ring;
 
 use crate::{
     catalog::Catalog,
-    config::{Config, LimitsSection},
+    config::{Config, SharedLimits},
     error::{EngineError, OpenError, reason::Reason, reason_of},
     issue::{
         active_key::{ActiveKey, Keyed},
         behind_reports::BehindReports,
+        burn::{SharedRules, dense::DenseBurn},
         minimum::Minimums,
         registry::Registry,
         request_clock::RequestClock,
@@ -36,7 +37,7 @@ pub struct Engine(pub(crate) Arc<Inner>);
 
 /// The state that all clones of an engine share.
 pub(crate) struct Inner {
-    pub(crate) limits: LimitsSection,
+    pub(crate) limits: SharedLimits,
     /// How long numbers shall last without the ledger.
     pub(crate) outage: std::time::Duration,
     pub(crate) env: Env,
@@ -49,12 +50,17 @@ pub(crate) struct Inner {
     pub(crate) catalog: Catalog,
     pub(crate) minimums: Minimums,
     pub(crate) keys: Registry<ActiveKey>,
+    pub(crate) keys_made: metrics::Counter,
     /// Dense counters in use in this process.
     pub(crate) dense: crate::issue::dense::Known,
+    pub(crate) burn_rules: SharedRules,
+    pub(crate) dense_burn: DenseBurn,
     pub(crate) reservoir_context: Arc<sequent_buffer::ReservoirContext>,
     pub(crate) tasks: Tasks,
     pub(crate) memory: Memory,
     pub(crate) behind_reports: BehindReports,
+    /// The turn of lookups for `above`, of which one at a time reads the ledger.
+    pub(crate) behind_turn: tokio::sync::Mutex<()>,
     pub(crate) gauges: Gauges,
     pub(crate) refills: Arc<Refills>,
     pub(crate) waits: Waits,
@@ -75,18 +81,19 @@ impl Engine {
 
     /// Numbers of a sequence: all or nothing.
     pub async fn next(&self, request: &NextRequest) -> Result<Issued, EngineError> {
-        let (count, most) = (request.count, self.0.limits.max_count);
+        let (count, most) = (request.count, self.0.limits.load().max_count);
         if count == 0 || count > most {
             return Err(EngineError::invalid("count", count, format!("1 to {most} are allowed")));
         }
-        let deadline = request.deadline.unwrap_or_else(|| self.0.env.clock.now() + self.0.limits.deadline);
+        let deadline =
+            request.deadline.unwrap_or_else(|| self.0.env.clock.now() + self.0.limits.load().deadline);
         self.give(request, deadline).await
     }
 
     /// The reservoir of a sequence's key, for callers that take numbers one by one. Nothing begins before the first
     /// take. A sequence with a template is refused: its numbers come with texts.
     pub async fn reservoir(&self, name: &SequenceName) -> Result<Keyed, EngineError> {
-        let deadline = self.0.env.clock.now() + self.0.limits.deadline;
+        let deadline = self.0.env.clock.now() + self.0.limits.load().deadline;
         let live = self.live((name, &Key::of(name)), None, || None, deadline).await?;
         if !live.is_plain() {
             let bound = if live.has_texts() {

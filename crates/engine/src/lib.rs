@@ -35,23 +35,25 @@ mod telemetry;
 mod texts;
 
 pub use catalog::define::DefineReport;
+pub use catalog::forget::ForgetReport;
 pub use definition::capacity::{AtRisk, Capacity};
 pub use definition::{
     Body, BodyFault, EARLIER_MAX, EFFECTIVE_AHEAD_MIN, Effective, Placement, SPREAD_CAPACITY_MIN,
 };
 pub use engine::Engine;
 pub use error::reason::{Reason, Retry};
-pub use error::{EngineError, FieldFault, OpenError, SlotCause};
-pub use issue::active_key::{Keyed, Ready};
+pub use error::{BURN, EngineError, FieldFault, OpenError, QuotaFault, SlotCause};
+pub use issue::active_key::{Keyed, Ready, ReadyBlock};
 pub use issue::dense::{dense_number, dense_ordinal};
 pub use issue::request_types::{Dated, Issued, NextRequest, Way};
+pub use issue::shape::SequenceShape;
 pub use open::bootstrap::ClusterHandle;
 pub use open::options::{CreatePolicy, Options, Pace};
 pub use open::{bootstrap, foreign_stores};
 /// Values by name, instants, and the error text for an invalid instant: from the crate that renders texts.
-pub use sequent_format::{INSTANT_EXPECTED, Timestamp, Values};
+pub use sequent_format::{Arguments, Function, INSTANT_EXPECTED, Timestamp, Values};
 pub use status::slot_summary::SlotGlance;
 pub use status::{key_display, report};
 pub use telemetry::{METRICS, Metric, MetricKind, RECENT_MAX, Recent, describe_metrics};
 pub use texts::preview_parse::{By, NamedValue, ParseReport, PreviewAsk, PreviewReport};
-pub use texts::{FORMER_TEMPLATES_MAX, Former, RETAINED_MAX, ReadFault, Texts};
+pub use texts::{FORMER_TEMPLATES_MAX, Former, RETAINED_MAX, ReadFault, Texts, register_function};

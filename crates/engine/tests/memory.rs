@@ -27,7 +27,7 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 const CONFIG: &str = "[ring]\nshard_bits = 1\nallow_volatile = true\n[ledger]\nstore = \"memory\"\n\
     [[shard]]\nslot = 0\nstore = \"memory\"\n[[shard]]\nslot = 1\nstore = \"memory\"\n\
-    [[sequence]]\nname = \"repair\"\ntemplate = \"@{ctx,shop,len=6}-@{seq,w=5}\"\n";
+    [limits]\nkeys_per_sequence_max = 1048576\n[[sequence]]\nname = \"repair\"\ntemplate = \"@{ctx,shop,len=6}-@{seq,w=5}\"\n";
 
 /// Partitions of the test command; `SEQUENT_PARTITIONS` says how many there are before a release.
 const PARTITIONS: usize = 10_000;

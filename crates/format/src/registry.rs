@@ -57,6 +57,11 @@ impl Registry {
         self
     }
 
+    /// Whether a function of this name is registered.
+    pub fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
     /// The registered names.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)

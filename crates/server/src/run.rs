@@ -3,8 +3,11 @@
 use std::{future::Future, io};
 
 use hyper_util::service::TowerToHyperService;
-use sequent_engine::Engine;
-use tokio::time::{sleep, timeout};
+use sequent_engine::{Engine, config::ListenSection};
+use tokio::{
+    task::JoinError,
+    time::{sleep, timeout},
+};
 use tonic_health::{ServingStatus, server::HealthReporter};
 
 use crate::{
@@ -13,16 +16,19 @@ use crate::{
     connection::{
         Protocol,
         accept::{ADMIN_GRACE, ListenerOptions, Listeners, accept},
+        serve,
     },
     grpc::{GrpcServer, SEQUENCES},
-    http::HttpServer,
+    http::{HttpServer, own_site::OwnSite},
     limits::{ADMIN_HEAD_TIMEOUT, HEAD_TIMEOUT, pending_quota::PendingQuota, runtime_limits::RuntimeLimits},
+    redis::RedisServer,
     service::NumberService,
     shutdown::{
         drain::{DrainState, wait_until_reserve_used},
         phase::{Phase, PhaseWatch},
     },
     telemetry::{recorder::Recorder, request_metrics},
+    tls::{ServerTls, acceptor::Acceptor, files::Alpn},
 };
 
 /// Parts of a server.
@@ -38,6 +44,10 @@ pub struct ServerOptions {
     /// Identity of the cluster. A health check of `sequent.v1.Sequences/IDENTITY` succeeds only on a server of this
     /// cluster. A client that was given an identity uses no other server.
     pub identity: Option<String>,
+    /// Names by which the server may be called, and pages that may call it.
+    pub listen: ListenSection,
+    /// TLS of all listeners.
+    pub tls: ServerTls,
 }
 
 /// How a server ended.
@@ -61,7 +71,8 @@ pub async fn run(
     serving: ServerOptions,
     shutdown: impl Future<Output = ()>,
 ) -> io::Result<Drained> {
-    let ServerOptions { engine, limits, auth, recorder, identity } = serving;
+    let ServerOptions { engine, limits, auth, recorder, identity, listen, tls } = serving;
+    let site = OwnSite::new(&listen);
     let identified = identity.map(|identity| format!("{SEQUENCES}/{identity}"));
     let services: Vec<&str> = ["", SEQUENCES].into_iter().chain(identified.as_deref()).collect();
     let service = NumberService::new(engine.clone(), limits.clone());
@@ -72,15 +83,17 @@ pub async fn run(
     let (phase, phases) = PhaseWatch::new();
     let grpc = GrpcServer::new(service.clone(), &health, phases.clone()).map_err(io::Error::other)?;
     let pending = PendingQuota::default();
-    let http = HttpServer::new(service.clone());
+    let http = HttpServer::new(service.clone(), site.clone(), phases.clone());
     let drain = DrainState::new(limits.clone());
-    let admin = Admin::new(service, recorder.clone(), (phases.clone(), drain.clone()), auth.clone());
-    let admin = TowerToHyperService::new(admin::router(admin));
-    let ends = |name, protocol| {
+    let redis = RedisServer::new(service.clone(), phases.clone());
+    let state = (phases.clone(), drain.clone());
+    let admin = Admin::new(service, recorder.clone(), state, (auth.clone(), tls.clone()));
+    let admin = TowerToHyperService::new(admin::router(admin, site));
+    let ends = |name, alpn| {
         let (limits, phases) = (limits.clone(), phases.clone());
         ListenerOptions {
             name,
-            protocol,
+            acceptor: Acceptor::new(name, tls.clone(), alpn),
             closes_at: Phase::Closing,
             drops_at: Phase::Ending,
             limits,
@@ -88,23 +101,42 @@ pub async fn run(
             phases,
         }
     };
-    let pending_shares = pending.clone();
-    let of_grpc = auth.clone();
-    let grpc =
-        move || grpc.connection_service(pending_shares.connection_share(), of_grpc.connection("grpc", None));
-    let grpc = tokio::spawn(accept(listeners.grpc, grpc, ends("grpc", Protocol::Http2)));
-    let of_http = auth.clone();
-    let http = move || http.connection_service(pending.connection_share(), of_http.connection("http", None));
-    let http = tokio::spawn(accept(listeners.http, http, ends("http", Protocol::Http1(HEAD_TIMEOUT))));
+    let (pending_shares, of_grpc) = (pending.clone(), auth.clone());
+    let grpc = move |stream, peer, context| {
+        let auth = of_grpc.connection("grpc", peer);
+        serve(
+            Protocol::Http2,
+            stream,
+            grpc.connection_service(pending_shares.connection_share(), auth),
+            context,
+        )
+    };
+    let grpc = tokio::spawn(accept(listeners.grpc, grpc, ends("grpc", Alpn::H2)));
+    let (pending_shares, of_http) = (pending.clone(), auth.clone());
+    let http = move |stream, peer, context| {
+        let auth = of_http.connection("http", peer);
+        let service = http.connection_service(pending_shares.connection_share(), auth);
+        serve(Protocol::Http1(HEAD_TIMEOUT), stream, service, context)
+    };
+    let http = tokio::spawn(accept(listeners.http, http, ends("http", Alpn::Http1)));
+    let of_redis = auth.clone();
+    let redis = move |stream, peer, context| {
+        let caller = (pending.connection_share(), of_redis.connection("redis", peer));
+        redis.clone().serve(stream, caller, context)
+    };
+    let redis = tokio::spawn(accept(listeners.redis, redis, ends("redis", Alpn::Redis)));
     let last = ListenerOptions {
         // The admin listener stays until the engine is shut down, since that may take long.
         closes_at: Phase::Ended,
         drops_at: Phase::Ended,
         connections_max: RuntimeLimits::admin_connections_max,
-        ..ends("admin", Protocol::Http1(ADMIN_HEAD_TIMEOUT))
+        ..ends("admin", Alpn::Http1)
     };
     let of_admin = auth.clone();
-    let admin = move || AdminService::new(admin.clone(), of_admin.connection("admin", None));
+    let admin = move |stream, peer, context| {
+        let service = AdminService::new(admin.clone(), of_admin.connection("admin", peer));
+        serve(Protocol::Http1(ADMIN_HEAD_TIMEOUT), stream, service, context)
+    };
     let admin = tokio::spawn(accept(listeners.admin, admin, last));
     request_metrics::begin(&engine).await;
     let upkeep = tokio::spawn(recorder.upkeep());
@@ -124,7 +156,7 @@ pub async fn run(
     let limit =
         if delay.is_zero() { limit } else { wait_until_reserve_used(|| engine.ready(), held, limit).await };
     phase.send_replace(Phase::Closing);
-    let mut listeners_done = Box::pin(async { (grpc.await, http.await) });
+    let mut listeners_done = Box::pin(async { [grpc.await, http.await, redis.await] });
     let waited = timeout(limit, listeners_done.as_mut()).await;
     phase.send_replace(Phase::Ending);
     let left = match waited {
@@ -136,7 +168,15 @@ pub async fn run(
     let _late = timeout(ADMIN_GRACE, admin).await.is_err();
     upkeep.abort();
     expiry.abort();
-    let dropped = left.0.map_err(io::Error::other)? + left.1.map_err(io::Error::other)?;
+    dropped(left)
+}
+
+/// The connections that the listeners have dropped.
+fn dropped(left: [Result<usize, JoinError>; 3]) -> io::Result<Drained> {
+    let mut dropped = 0;
+    for left in left {
+        dropped += left.map_err(io::Error::other)?;
+    }
     if dropped > 0 {
         tracing::warn!(
             dropped,

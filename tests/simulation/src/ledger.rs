@@ -2,7 +2,7 @@
 
 use sequent_backend::memory::MemoryLedger;
 use sequent_core::{
-    BoxFuture, InstanceId, SlotIndex, SourceError,
+    BoxFuture, InstanceId, SequenceName, SlotIndex, SourceError,
     ledger::{
         Answer, Catalog, Counter, Defined, Definition, Dense, DenseAsk, DenseRow, DenseTaken, Heartbeat,
         Identity, Known, LayoutBook, LayoutPage, LayoutRecord, LedgerInspection, LedgerNote, Loss, Moved,
@@ -205,6 +205,11 @@ impl LayoutBook for SimLedger {
 impl Catalog for SimLedger {
     fn definitions(&self) -> Reply<'_, (u64, Vec<Definition>)> {
         send!(self, ledger => ledger.definitions())
+    }
+
+    fn definition<'a>(&'a self, name: &'a SequenceName) -> Reply<'a, Option<Definition>> {
+        let name = name.clone();
+        send!(self, ledger => ledger.definition(&name))
     }
 
     fn define<'a>(&'a self, definition: &'a Definition, judged: Option<u32>) -> Reply<'a, Defined> {

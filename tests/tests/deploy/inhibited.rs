@@ -29,7 +29,7 @@ const ATTEMPTS_MAX: usize = 20;
 type Fired = (&'static str, &'static [(&'static str, &'static str)]);
 
 /// Alerts that fire together in one cluster, and which of them nobody hears of: (what fires, what is kept still).
-const TOGETHER: [(&[Fired], &[Fired]); 8] = [
+const TOGETHER: [(&[Fired], &[Fired]); 9] = [
     // One server has all slots out, another all but one: the other's page is heard.
     (
         &[("SequentNoLiveSlot", &[("instance", "a")]), ("SequentLastLiveSlot", &[("instance", "b")])],
@@ -69,6 +69,14 @@ const TOGETHER: [(&[Fired], &[Fired]); 8] = [
     (
         &[("SequentQuarantined", &[("instance", "a"), ("slot", "1"), ("kind", "jumped")])],
         &[("SequentGuardViolation", &[("instance", "a"), ("kind", "quarantine")])],
+    ),
+    // A certificate that expires soon; another file's is another ticket.
+    (
+        &[
+            ("SequentCertificateExpiresSoon", &[("instance", "a"), ("file", "cert_file")]),
+            ("SequentCertificateExpires", &[("instance", "a"), ("file", "client_ca_file")]),
+        ],
+        &[("SequentCertificateExpires", &[("instance", "a"), ("file", "cert_file")])],
     ),
     // An outage of the ledger.
     (

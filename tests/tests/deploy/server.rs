@@ -36,16 +36,15 @@ impl Server {
         let data = place.data().display().to_string();
         let mut args = vec!["serve", "--json", "--data", &data];
         args.extend(config.iter().flat_map(|file| ["--config", file]));
-        for api in ["listen.grpc=127.0.0.1:0", "listen.http=127.0.0.1:0", "listen.admin=127.0.0.1:0"] {
-            args.extend(["--set", api]);
-        }
+        let free = ["grpc", "http", "redis", "admin"].map(|api| format!("listen.{api}=127.0.0.1:0"));
+        args.extend(free.iter().flat_map(|setting| ["--set", setting]));
         let process = place.start(&args);
         let addresses =
             process.until("a server says where it is", |process| serde_json::from_str(&process.out()).ok());
         Self { _process: process, place, config, addresses }
     }
 
-    /// The address of an API: `grpc`, `http` or `admin`.
+    /// The address of an API: `grpc`, `http`, `redis` or `admin`.
     pub(crate) fn address(&self, api: &str) -> SocketAddr {
         self.addresses[api].as_str().unwrap().parse().unwrap()
     }

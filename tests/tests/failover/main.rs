@@ -1,7 +1,7 @@
 //! Failover on real servers: stores killed, hung, slowed down, cut off, restarted and put back under load; servers
 //! killed amid their refills.
 //!
-//! Suggested reading order: [`ring`], [`server`], [`harness`], [`load`], [`journal`], [`stalls`], [`fault`], [`slowness`], [`faults`], [`gone`], [`ledger`], [`outage`], [`kills`].
+//! Suggested reading order: [`ring`], [`server`], [`harness`], [`load`], [`journal`], [`stalls`], [`fault`], [`slowness`], [`faults`], [`gone`], [`ledger`], [`outage`], [`kills`], [`redis`].
 #![allow(clippy::disallowed_methods, reason = "bounds of patience with real processes")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails at that place")]
 
@@ -23,6 +23,7 @@ mod paced;
 #[allow(dead_code, reason = "shared with the tests of processes, which use all of it")]
 #[path = "../processes/place.rs"]
 mod place;
+mod redis;
 mod ring;
 mod scale;
 mod server;

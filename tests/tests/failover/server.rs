@@ -14,7 +14,7 @@ use crate::{
 pub(crate) struct Server {
     place: Place,
     config: PathBuf,
-    ports: [Port; 3],
+    ports: [Port; 4],
     process: Option<Running>,
     /// For how long it serves on when it is drained, from its next start on.
     pub(crate) drain_delay_s: u32,
@@ -60,7 +60,7 @@ impl Server {
         let place = Place::new();
         let file = place.path("sequent.toml");
         std::fs::write(&file, config).unwrap();
-        let ports = [Port::reserve(), Port::reserve(), Port::reserve()];
+        let ports = std::array::from_fn(|_| Port::reserve());
         Self { place, config: file, ports, process: None, drain_delay_s: 0 }
     }
 
@@ -74,13 +74,14 @@ impl Server {
     }
 
     fn launch(&self) -> Running {
-        let [grpc, http, admin] = [self.grpc(), self.http(), self.admin()];
+        let [grpc, http, redis, admin] = [self.grpc(), self.http(), self.redis(), self.admin()];
         let config = self.config.display().to_string();
         let data = self.place.data().display().to_string();
         let mut args = vec!["serve", "--json", "--config", &config, "--data", &data];
         let settings = [
             format!("listen.grpc={grpc}"),
             format!("listen.http={http}"),
+            format!("listen.redis={redis}"),
             format!("listen.admin={admin}"),
             format!("limits.drain_delay_s={}", self.drain_delay_s),
         ];
@@ -130,8 +131,12 @@ impl Server {
         self.ports[1].address()
     }
 
-    fn admin(&self) -> SocketAddr {
+    pub(crate) fn redis(&self) -> SocketAddr {
         self.ports[2].address()
+    }
+
+    fn admin(&self) -> SocketAddr {
+        self.ports[3].address()
     }
 
     /// What it has logged since it was started.

@@ -63,6 +63,8 @@ fn a_ring_grows_under_load_and_an_old_server_that_slept_repeats_nothing() {
         "--set",
         "listen.http=127.0.0.1:0",
         "--set",
+        "listen.redis=127.0.0.1:0",
+        "--set",
         "listen.admin=127.0.0.1:0",
     ];
     let server = place.start(&[&["serve", "--json", "--config", "old.toml"][..], &free].concat());

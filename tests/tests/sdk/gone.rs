@@ -62,7 +62,7 @@ async fn a_servers_own_errors_come_through_typed() {
     place.numbers(&["next", "order", "-n", "5"]);
     std::fs::write(
         place.path("x.toml"),
-        "cluster = \"embedded\"\nauto_create = [\"order\"]\n[listen]\ngrpc = \"127.0.0.1:0\"\nhttp = \"127.0.0.1:0\"\nadmin = \"127.0.0.1:0\"\n",
+        "cluster = \"embedded\"\nauto_create = [\"order\"]\n[listen]\ngrpc = \"127.0.0.1:0\"\nhttp = \"127.0.0.1:0\"\nredis = \"127.0.0.1:0\"\nadmin = \"127.0.0.1:0\"\n",
     )
     .unwrap();
     let process = place.start(&["serve", "--json", "--config", "x.toml"]);

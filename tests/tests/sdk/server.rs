@@ -39,7 +39,8 @@ impl Server {
         let grpc = format!("listen.grpc={}", self.grpc);
         let http = format!("listen.http={}", self.http);
         let mut args = vec!["serve", "--json"];
-        let settings = [&grpc, &http, "listen.admin=127.0.0.1:0", "limits.drain_delay_s=1"];
+        let free = ["listen.redis=127.0.0.1:0", "listen.admin=127.0.0.1:0"];
+        let settings = [&grpc, &http, free[0], free[1], "limits.drain_delay_s=1"];
         for setting in settings {
             args.extend(["--set", setting]);
         }

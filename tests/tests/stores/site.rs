@@ -3,6 +3,7 @@
 use std::{
     fmt::Write as _,
     net::SocketAddr,
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -75,6 +76,8 @@ pub(crate) async fn redis_users(server: &Redis, cluster: &str) {
 pub(crate) fn password_file(folder: &Path, name: &str) -> PathBuf {
     let path = folder.join(name);
     std::fs::write(&path, format!("{PASSWORD}\n")).unwrap();
+    // Doctor names a password that others can read.
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
     path
 }
 

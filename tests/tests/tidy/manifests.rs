@@ -21,7 +21,10 @@ const CRATES: [(&str, &[&str]); 16] = [
     ("crates/client", &["core", "ha", "buffer", "format", "proto"]),
     (
         "crates/cli",
-        &["core", "backend", "guard", "ha", "buffer", "format", "engine", "admin", "server", "client"],
+        &[
+            "core", "backend", "guard", "ha", "buffer", "format", "engine", "admin", "proto", "server",
+            "client",
+        ],
     ),
     ("crates/testkit", &["core"]),
     ("tests", ANY),
@@ -42,8 +45,8 @@ const WRAPPED: [(&str, &[&str], &str); 19] = [
     ("sqlx", &["backend"], "engines are known to backends alone"),
     (
         "rustix",
-        &["backend", "client", "server", "testkit"],
-        "the file system is known to backends alone; a clock to clients; a limit to servers; signals to the servers of tests",
+        &["backend", "cli", "client", "engine", "server", "testkit"],
+        "files and their modes are known to backends, the data directory and the program; a clock to clients; a limit to servers; signals to the servers of tests",
     ),
     ("forkguard", &["client"], "who forks with numbers in memory is a client"),
     (
@@ -51,7 +54,11 @@ const WRAPPED: [(&str, &[&str], &str); 19] = [
         &["backend", "benches"],
         "engines are known to backends alone; benches compare with a bare statement",
     ),
-    ("redis", &["backend"], "engines are known to backends alone"),
+    (
+        "redis",
+        &["backend", "tests"],
+        "engines are known to backends alone; a test is a client of the listener",
+    ),
     ("mongodb", &["backend"], "engines are known to backends alone"),
     ("axum", &["server", "benches"], "sockets are the server's; benches compare with an empty one"),
     (

@@ -120,6 +120,10 @@ findings! {
         "Ceilings that the ledger acknowledged are lost then. If a shard's mark shows it, nothing is given before `sequent recover`; \
          otherwise numbers are given again.",
         "Set it as expected.";
+    SecretReadable "secret_readable" Error:
+        "Other users of the machine can read a secret. With the password of a store or of the ledger they can set counters back: numbers \
+         are given twice.",
+        "`chmod go= FILE`, and change the secret. If the configuration holds the password, put it into a file (`password_file`).";
     StoreLosesCommits "store_loses_commits" Warning:
         "Nothing repeats: the counters go on above their ceilings. Each time they skip at most twice the consumption of `ledger.outage_s`.",
         "Set it as expected.";
@@ -153,6 +157,18 @@ findings! {
         "The server opens no counter and gives no dense number. It gives at most what it holds grants for.",
         "If doctor finds no fault of the ledger, and it was recovered while that server ran: restart the server, and do not name the loss \
          again. Otherwise do what the server says.";
+    DataReadable "data_readable" Warning:
+        "Other users of the machine can read or change the data. A user who can only read can stop a SQLite shard or ledger by a lock.",
+        "`chmod -R go= DIR`, DIR the data directory. New files are their owner's alone.";
+    Plaintext "plaintext" Warning:
+        "Whoever reads the network has the password, if there is one, and can change counters on the way.",
+        "Set `tls` of the store or ledger, or keep both in a network that nobody else reads. Sequent speaks no TLS to memcached.";
+    AutoCreateOpen "auto_create_open" Warning:
+        "Each new name is a definition and counters that stay. Whoever reaches the listener can fill memory and ledger.",
+        "Name patterns in `auto_create`, such as `order-*`, or listen on loopback.";
+    OneHost "one_host" Warning:
+        "When that host fails, all of them fail at once.",
+        "Put each slot and the ledger on a host of its own. Nothing, if it is meant so.";
     ClockDiffers "clock_differs" Warning:
         "No number rests on the clock. Slot commands with an end (`evict --for`) end early or late, and times in lists and logs can't be \
          compared.",

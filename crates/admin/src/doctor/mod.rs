@@ -2,9 +2,10 @@
 //! changed.
 //!
 //! Reading order: `findings` (the table of all findings), `report` (the output), `collect` (how places are
-//! examined), `facts`, `clocks`, `ring`, `version`, `ledger_notes`, `resize_in_progress` (what the results
+//! examined), `facts`, `cautions`, `clocks`, `ring`, `version`, `ledger_notes`, `resize_in_progress` (what the results
 //! mean), `counters`; then [`examine`], which combines them in `examined`.
 
+mod cautions;
 mod clocks;
 mod collect;
 mod counters;
@@ -65,7 +66,7 @@ pub async fn examine(config: &Config, options: &Options) -> Result<Checkup, Open
         Err(error) => Err(error),
     };
     files.leave().await;
-    examination
+    Ok(examination?.with(cautions::findings(config).await))
 }
 
 fn nothing_in(config: &Config) -> OpenError {

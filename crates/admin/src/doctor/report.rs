@@ -11,7 +11,7 @@ use super::findings::{Kind, TableRow};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Something can repeat or lose numbers in the present state.
+    /// Something can repeat or lose numbers in the present state, or other users of the machine can read a secret.
     Error,
     /// Nothing repeats as far as doctor can tell, but something does not serve, skips numbers, is accessible to
     /// more people than it should be, or is for an operator to judge.

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sequent_core::{Blocks, Env, Source};
+use sequent_core::{Block, Blocks, Env, Source};
 
 use self::{next::Next, take::Take};
 use crate::{
@@ -78,6 +78,17 @@ impl Reservoir {
             Ok(number) => Some(number),
             Err(miss) => Locked::lock(&self.shared).take_one(miss),
         }
+    }
+
+    /// At most `most` numbers that are ready, in one block, or `None`: never waits. It takes what the open range has, and
+    /// one number of a new range. If none is ready, a refill is started.
+    pub fn try_take(&self, most: u64) -> Option<Block> {
+        let drawn = self.shared.tickets.draw_many(most);
+        let overtaken = |miss| Locked::lock(&self.shared).take_overtaken(miss);
+        drawn.or_else(|miss| overtaken(miss).ok_or(())).ok().or_else(|| {
+            let number = self.try_next()?;
+            Block::new(number, 1, 1).ok()
+        })
     }
 
     /// One number, waiting up to `deadline` if none is ready. Otherwise the future is ready at its first poll.

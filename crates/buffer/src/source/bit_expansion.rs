@@ -152,6 +152,16 @@ impl Source for BitExpansion {
     fn remaining(&self) -> Option<u64> {
         self.ids.remaining().map(|ids| ids.saturating_mul(self.layout.numbers_per_id()))
     }
+
+    fn remaining_up_to(&self, limit: u64) -> Option<u64> {
+        let (per_id, last) = (self.layout.numbers_per_id(), limit >> self.layout.memory_bits());
+        let ids = self.ids.remaining_up_to(last)?;
+        let before_last = last.checked_sub(1).map_or(Some(0), |before| self.ids.remaining_up_to(before))?;
+        // Of the last id, some numbers may be above the limit.
+        let beyond = if ids > before_last { per_id - 1 - limit % per_id } else { 0 };
+        let carried: u64 = self.leftover().blocks.iter().map(Block::count).sum();
+        Some(ids.saturating_add(carried).saturating_mul(per_id).saturating_sub(beyond))
+    }
 }
 
 /// The lowest ids as runs of consecutive ids, up to `want` ids and [`BLOCKS_MAX`] runs; and the rest unchanged.

@@ -51,6 +51,14 @@ impl RangeMapping {
         self.span.capacity().saturating_sub(taken)
     }
 
+    /// How many numbers of the span can still come at most, those below the highest one included; `None` if unknown.
+    ///
+    /// [`left`](Self::left) counts from the highest number; slots that lag have more below it.
+    pub fn left_at_most(&self) -> Option<u64> {
+        let limit = self.layout.origin().checked_add(self.span.capacity() - 1)?;
+        self.encoded.remaining_up_to(limit)
+    }
+
     fn numbers(&self, encoded: Blocks) -> Result<Blocks, SourceError> {
         self.highest.fetch_max(encoded.highest().unwrap_or(0), Ordering::Relaxed);
         let expires_at = encoded.expiry();
@@ -93,6 +101,28 @@ mod tests {
     use super::*;
     use sequent_core::{Block, Fits};
     use sequent_testkit::ScriptedSource;
+
+    #[tokio::test]
+    async fn no_more_than_the_ids_up_to_the_end_can_come() {
+        /// Ids above a position, each of them known to be left.
+        struct Ids(u64);
+        impl Source for Ids {
+            fn take(&self, _: u64) -> BoxFuture<'_, Result<Blocks, SourceError>> {
+                Box::pin(std::future::pending())
+            }
+
+            fn remaining_up_to(&self, limit: u64) -> Option<u64> {
+                Some(limit.saturating_sub(self.0))
+            }
+        }
+        // The first id is 1 and has the numbers 1 to 8; 100 is the fourth number of the thirteenth id.
+        let (layout, span) = (Layout::new(0, 3).unwrap(), Span::new(1, 1, Some(100), Fits::Js).unwrap());
+        for (taken, left) in [(0, 100), (1, 92), (12, 4), (13, 0), (99, 0)] {
+            let numbers = super::super::bit_expansion::BitExpansion::new(Arc::new(Ids(taken)), layout);
+            let numbers = RangeMapping::new(Arc::new(numbers), layout, span);
+            assert_eq!(numbers.left_at_most(), Some(left), "{taken} ids taken");
+        }
+    }
 
     #[tokio::test]
     async fn left_is_known_before_the_first_take_and_ends_at_zero() {

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use sequent_engine::config::Shown;
+use sequent_engine::{config::Shown, data::exposed_secrets};
+use sequent_server::TlsFiles;
 
 use crate::{failure::Failure, open_cluster::Cluster, output};
 
@@ -18,8 +19,9 @@ Examples:
   sequent config check --config sequent.toml --json
 
 Every fault is reported at once, each with line, key, value and bound. Exit code 3 if there is one. Reads the \
-file and the environment, and touches nothing: what only the data can tell (another layout, a shard of another \
-cluster) is refused when the cluster is opened.";
+file, the files of [tls] and the environment, and touches nothing: what only the data can tell (another layout, a shard of another \
+cluster) is refused when the cluster is opened. Warnings are of what is allowed and seldom wanted: connections \
+without TLS to other hosts, places on one host, secrets that other users can read.";
 
 const EXAMPLES_SHOW: &str = "\
 Examples:
@@ -52,21 +54,26 @@ enum Verb {
 }
 
 impl Config {
-    pub(crate) fn run(&self, cluster: &Cluster) -> Result<(), Failure> {
+    pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         match &self.verb {
-            Verb::Check { file } => check(cluster, file.as_ref().or_else(|| cluster.file())),
+            Verb::Check { file } => check(cluster, file.as_ref().or_else(|| cluster.file())).await,
             Verb::Show => show(cluster),
         }
     }
 }
 
-fn check(cluster: &Cluster, file: Option<&PathBuf>) -> Result<(), Failure> {
-    cluster.config_of(file)?;
+async fn check(cluster: &Cluster, file: Option<&PathBuf>) -> Result<(), Failure> {
+    let config = cluster.config_of(file)?;
+    TlsFiles::read(&config.tls)?;
+    let mut warnings: Vec<String> = config.cautions().iter().map(ToString::to_string).collect();
+    warnings.extend(exposed_secrets(&config).await.iter().map(ToString::to_string));
     if cluster.json() {
-        return output::json(&serde_json::json!({ "file": file, "faults": [] }));
+        let report = serde_json::json!({ "file": file, "faults": [], "warnings": warnings });
+        return output::json(&report);
     }
     let what = file.map_or_else(|| "environment and defaults".to_owned(), |file| file.display().to_string());
-    output::lines([format!("{what}: no faults")])
+    let warnings = warnings.iter().map(|warning| format!("  warning  {warning}"));
+    output::lines([format!("{what}: no faults")].into_iter().chain(warnings))
 }
 
 fn show(cluster: &Cluster) -> Result<(), Failure> {

@@ -38,7 +38,7 @@ pub(crate) struct Define {
     template: Option<String>,
     #[command(flatten)]
     around: NumberingArgs,
-    /// How far from now, in seconds, a caller's --at may be [default: any instant]
+    /// How far from now, in seconds, a caller's --at may be [default: 31 days ahead, any time back]
     #[arg(long, value_name = "SECONDS")]
     window_s: Option<u64>,
     /// How many past periods may still be asked for; older ones are over for good, and their counters are

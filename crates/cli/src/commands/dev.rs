@@ -54,9 +54,11 @@ fn in_memory(mut config: Config) -> Result<Config, Failure> {
     config.limits.drain_delay = Duration::ZERO;
     config.limits.drain_timeout = config.limits.drain_timeout.min(DRAIN_TIMEOUT);
     let free = SocketAddr::from(([127, 0, 0, 1], 0));
-    let chosen = ["listen.grpc", "listen.http", "listen.admin"].map(|key| is_chosen(&config, key));
+    let keys = ["listen.grpc", "listen.http", "listen.redis", "listen.admin"];
+    let chosen = keys.map(|key| is_chosen(&config, key));
     let listen = &mut config.listen;
-    for (address, chosen) in [&mut listen.grpc, &mut listen.http, &mut listen.admin].into_iter().zip(chosen) {
+    let addresses = [&mut listen.grpc, &mut listen.http, &mut listen.redis, &mut listen.admin];
+    for (address, chosen) in addresses.into_iter().zip(chosen) {
         if !chosen {
             *address = free;
         }

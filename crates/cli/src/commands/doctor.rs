@@ -19,7 +19,7 @@ Examples:
 
 Reads each store and the ledger, all at once, each within ten seconds, beside servers that run: stamps, the \
 settings by which a crash loses what was acknowledged, evictions and times to live, auto_increment_*, the \
-user's rights, each counter against its ceiling, the ledger's marks, versions, clocks. It takes no number and \
+user's rights, each counter against its ceiling, the ledger's marks, versions, clocks, modes of files. It takes no number and \
 changes nothing: on SQL servers it reads in read-only transactions.
 
 docs/operating/doctor.md lists every finding by its id, with what it means and what to do.
@@ -27,7 +27,7 @@ docs/operating/doctor.md lists every finding by its id, with what it means and w
 The servers of this cluster that run on the data directory are asked for their state. A server that does not answer is named, and \
 one that gives nothing before an operator acts is a warning.
 
-Severities: error (something can repeat or lose numbers as it is now), warning (nothing repeats, but something \
+Severities: error (something can repeat or lose numbers as it is now, or other users can read a secret), warning (nothing repeats, but something \
 does not serve, leaves numbers out, or is open to more people than it should be), info.
 
 Exit codes: 0 no error was found; 1 there is one; 4 there is none, but a place could not be examined \
@@ -129,7 +129,10 @@ fn summary(checkup: &Checkup) -> String {
 /// The exit for scripts. An error outranks a place that could not be examined.
 fn verdict(checkup: &Checkup) -> Result<(), Failure> {
     if checkup.errors > 0 {
-        let text = format!("{} by which numbers can repeat or be lost: see above", checkup.errors);
+        let text = format!(
+            "{} by which numbers can repeat or be lost, or a secret be read: see above",
+            checkup.errors
+        );
         return Err(Failure::failed(format!("findings: {text}")));
     }
     if checkup.unreached.is_empty() {

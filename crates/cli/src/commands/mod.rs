@@ -10,6 +10,7 @@ pub(crate) mod doctor;
 pub(crate) mod drain;
 pub(crate) mod evict;
 pub(crate) mod explain;
+pub(crate) mod forget;
 pub(crate) mod list;
 pub(crate) mod man;
 pub(crate) mod next;

@@ -77,7 +77,7 @@ impl Next {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         let name = sequence_name(&self.name)?;
         let servers = self.servers.pick(cluster)?;
-        let issued = match (self.ask((cluster, &servers), &name).await, &servers) {
+        let issued = match (self.ask(cluster, &servers, &name).await, &servers) {
             (Ok(Some(issued)), _) => issued,
             // The servers may be ending just now, or hang. The files are available.
             (Err(failure), Servers::Found { .. }) if failure.is_of_a_server() => {
@@ -129,7 +129,8 @@ impl Next {
     /// Numbers from servers, without a lease, so that a command that ends wastes none.
     async fn ask(
         &self,
-        (cluster, servers): (&Cluster, &Servers),
+        cluster: &Cluster,
+        servers: &Servers,
         name: &SequenceName,
     ) -> Result<Option<Issued>, Failure> {
         if matches!(servers, Servers::None) {

@@ -8,9 +8,12 @@ use clap::Args;
 use sequent_core::{Clock, SystemClock};
 use sequent_engine::{
     Engine, Pace,
-    config::{Config, Place},
+    config::{Caution, CautionKind, Config, Place, Plaintext, TlsMode, TlsSection},
+    data::exposed_secrets,
 };
-use sequent_server::{Auth, FdBudget, Listeners, Recorder, RuntimeLimits, ServerOptions, run};
+use sequent_server::{
+    Auth, FdBudget, Listeners, Recorder, RuntimeLimits, ServerOptions, ServerTls, TlsFiles, TlsWatch, run,
+};
 use tokio::{
     net::TcpListener,
     signal::unix::{Signal, SignalKind, signal},
@@ -32,16 +35,16 @@ const EXAMPLES: &str = "\
 Examples:
   sequent serve                                    the embedded cluster in ./sequent-data, on loopback
   sequent serve --config /etc/sequent.toml         as configured there
-  sequent serve --set listen.http=0.0.0.0:7421     one key over the file
+  sequent serve --set listen.http=127.0.0.1:8080   one key over the file
   curl -X POST localhost:7421/v1/sequences/order/next
 
 Prints its addresses once it serves. SIGTERM and SIGINT drain: unready at once, still serving for \
 limits.drain_delay_s (and up to half of limits.drain_timeout_s more while callers use up what is ready), then requests in \
 work have the rest of limits.drain_timeout_s; exit code 0, or 1 where a file could not be \
 left cleanly because its disk does not answer. SIGHUP, or a changed configuration file, puts in force what can change \
-(limits, sequences, auto_create) after checking the whole file, and says what needs a restart.";
+(limits, sequences, auto_create, tls) after checking the whole file, and says what needs a restart.";
 
-/// Serve gRPC and HTTP/JSON, with health and metrics on a listener of their own
+/// Serve gRPC, HTTP/JSON and the protocol of Redis, with health and metrics on a listener of their own
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Serve {}
@@ -49,7 +52,18 @@ pub(crate) struct Serve {}
 impl Serve {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         let config = cluster.config()?;
+        warn(&config).await;
         serve(cluster, config, true).await
+    }
+}
+
+/// Logs what the configuration and the modes of its files allow. That places share a host is often meant so, and only
+/// `config check` and `doctor` say it.
+async fn warn(config: &Config) {
+    let secrets = exposed_secrets(config).await;
+    let cautions = config.cautions().into_iter().filter(|caution| caution.kind != CautionKind::OneHost);
+    for Caution { kind, place, found } in cautions.chain(secrets) {
+        tracing::warn!(kind = kind.as_str(), %place, found, "allowed, and seldom wanted: `sequent doctor` says what to do");
     }
 }
 
@@ -57,6 +71,8 @@ impl Serve {
 pub(crate) async fn serve(cluster: &Cluster, config: Config, reloads: bool) -> Result<(), Failure> {
     let signals = Signals::listen().map_err(|error| Failure::failed(format!("no signals: {error}")))?;
     let (recorder, descriptors) = (Recorder::install(), FdBudget::raised());
+    let tls = ServerTls::new(TlsFiles::read(&config.tls)?);
+    say_plaintext(&config);
     // The cluster is opened first, so that a refusal comes before a port opens.
     let engine = cluster.engine(config.clone(), Pace::Standing).await?;
     let auth = Auth::new(&config, Arc::clone(engine.clock()));
@@ -84,10 +100,12 @@ pub(crate) async fn serve(cluster: &Cluster, config: Config, reloads: bool) -> R
         auth: auth.clone(),
         recorder: recorder.clone(),
         identity,
+        tls: tls.clone(),
+        listen: config.listen.clone(),
     };
     let reloading = async {
         if reloads {
-            reload(cluster, config, (engine, limits, auth, recorder), hangups).await;
+            reload(cluster, config, (engine, limits, auth, recorder, tls), hangups).await;
         }
         std::future::pending::<()>().await;
     };
@@ -99,11 +117,23 @@ pub(crate) async fn serve(cluster: &Cluster, config: Config, reloads: bool) -> R
     open_cluster::left(&served.unleft())
 }
 
+/// Warns of each listener that other machines can reach without TLS.
+fn say_plaintext(config: &Config) {
+    for (key, address) in config.listen.beyond_loopback() {
+        if config.tls.mode == TlsMode::Allow {
+            tracing::warn!(listen.key = key, %address, "tls.mode is \"allow\": plaintext is served beside TLS");
+        } else if config.tls.mode == TlsMode::Off && config.listen.plaintext == Plaintext::Trusted {
+            tracing::warn!(listen.key = key, %address, "listen.plaintext is \"trusted\": no TLS, beyond loopback");
+        }
+    }
+}
+
 fn bind(config: &Config) -> Result<Listeners, Failure> {
     let listen = &config.listen;
     Ok(Listeners {
         grpc: open("listen.grpc", listen.grpc)?,
         http: open("listen.http", listen.http)?,
+        redis: open("listen.redis", listen.redis)?,
         admin: open("listen.admin", listen.admin)?,
     })
 }
@@ -119,8 +149,10 @@ fn announce(cluster: &Cluster, config: &Config, listeners: &Listeners) -> Result
     let of = |listener: &TcpListener| {
         listener.local_addr().map_err(|error| Failure::failed(format!("a listener has no address: {error}")))
     };
-    let addresses =
-        Addresses { grpc: of(&listeners.grpc)?, http: of(&listeners.http)?, admin: of(&listeners.admin)? };
+    let (grpc, http) = (of(&listeners.grpc)?, of(&listeners.http)?);
+    let (redis, admin) = (of(&listeners.redis)?, of(&listeners.admin)?);
+    let tls = config.tls.mode == TlsMode::Require;
+    let addresses = Addresses { grpc, http, redis: Some(redis), admin, tls };
     // The file is written before the addresses are printed, so that a reader can rely on it. A cluster in
     // memory has no file: no other process can use it.
     let is_shared = config.ledger.place != Place::Memory;
@@ -135,11 +167,13 @@ fn announce(cluster: &Cluster, config: &Config, listeners: &Listeners) -> Result
         output::json(&addresses)?;
         return Ok(presence);
     }
-    let Addresses { grpc, http, admin } = addresses;
+    let scheme = addresses.scheme();
+    let redis_scheme = if addresses.tls { "rediss" } else { "redis" };
     output::lines([
-        format!("grpc   http://{grpc}"),
-        format!("http   http://{http}"),
-        format!("admin  http://{admin}"),
+        format!("grpc   {scheme}://{grpc}"),
+        format!("http   {scheme}://{http}"),
+        format!("redis  {redis_scheme}://{redis}"),
+        format!("admin  {scheme}://{admin}"),
     ])?;
     Ok(presence)
 }
@@ -170,10 +204,11 @@ impl Signals {
 async fn reload(
     cluster: &Cluster,
     mut in_force: Config,
-    (engine, limits, auth, recorder): (Engine, RuntimeLimits, Auth, Recorder),
+    (engine, limits, auth, recorder, tls): (Engine, RuntimeLimits, Auth, Recorder, ServerTls),
     mut hangups: Signal,
 ) {
     let mut seen = cluster.file().and_then(stamp);
+    let mut watch = TlsWatch::new(&in_force.tls);
     loop {
         let asked = tokio::select! {
             asked = hangups.recv() => asked.is_some(),
@@ -181,14 +216,21 @@ async fn reload(
         };
         let now = cluster.file().and_then(stamp);
         if !asked && now == seen {
+            // This reads files, and their disks may hang.
+            tokio::task::block_in_place(|| reload_tls(&tls, &mut watch, &in_force.tls));
             continue;
         }
         seen = now;
         // The steps that may be refused come first, so that a refusal changes nothing.
         let taken_up = async {
             // This reads files, and their disks may hang.
-            let config = tokio::task::block_in_place(|| cluster.config())?;
+            let (config, files) = tokio::task::block_in_place(|| {
+                let config = cluster.config()?;
+                let files = tls.read(&config.tls)?;
+                Ok::<_, Failure>((config, files))
+            })?;
             engine.reload(&config).await?;
+            tls.put(files);
             Ok::<Config, Failure>(config)
         };
         match taken_up.await {
@@ -196,6 +238,7 @@ async fn reload(
                 recorder.reloaded(Some(SystemClock.wall_ms()));
                 auth.reload(&config);
                 say(&limits.reload(&in_force, &config));
+                watch = TlsWatch::new(&config.tls);
                 in_force = config;
             }
             Err(failure) => {
@@ -203,6 +246,26 @@ async fn reload(
                 let failure = failure.to_string().replace("\n ", "");
                 tracing::error!(failure, "configuration not reloaded: the old one stays in force");
             }
+        }
+    }
+}
+
+/// Puts certificate, key and authorities in force if their files have changed. A faulty one changes nothing.
+fn reload_tls(tls: &ServerTls, watch: &mut TlsWatch, section: &TlsSection) {
+    if !watch.has_changed(section) {
+        return;
+    }
+    match tls.read(section) {
+        Ok(files) => {
+            tls.put(files);
+            tracing::info!("certificate, key and authorities of [tls] read again");
+        }
+        Err(faults) => {
+            let faults = faults.to_string().replace("\n ", "");
+            tracing::error!(
+                faults,
+                "certificate, key and authorities of [tls] not reloaded: the old ones stay in force"
+            );
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::{
     open_cluster::Cluster,
     output,
     server_discovery::{Said, Servers},
+    terminal::is_hidden,
 };
 
 /// Every server that reaches the ledger has read a slot command after two seconds. One more is for its
@@ -172,8 +173,9 @@ pub(super) fn sentence(said: &SlotCommandReport) -> String {
 }
 
 fn check(field: &str, text: &str) -> Result<(), Failure> {
-    let fits = !text.trim().is_empty() && text.len() <= TEXT_MAX && !text.contains(char::is_control);
-    let bound = || format!("1 to {TEXT_MAX} bytes on one line are allowed");
+    let fits = !text.trim().is_empty() && text.len() <= TEXT_MAX && !text.contains(is_hidden);
+    let bound =
+        || format!("1 to {TEXT_MAX} bytes on one line, without controls and marks of direction, are allowed");
     if fits { Ok(()) } else { Err(Failure::argument(field, text, bound())) }
 }
 

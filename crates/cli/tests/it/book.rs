@@ -1,6 +1,6 @@
 //! The commands of README and of some pages of the book: each is run, and answers what the page shows.
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, process::Command};
 
 use serde_json::Value;
 
@@ -41,6 +41,12 @@ fn periods() {
 #[test]
 fn using_http() {
     follow("docs/using/http.md", &[&["next", "order", "-n", "9"], &REPAIR]);
+}
+
+#[test]
+fn using_redis() {
+    let order: &[&str] = &["next", "order", "-n", "9"];
+    follow("docs/using/redis.md", &[order, &REPAIR]);
 }
 
 #[test]
@@ -148,6 +154,7 @@ impl Reader {
         match words.as_slice() {
             ["cargo", "run", "--release", "--", args @ ..] | ["sequent", args @ ..] => self.own(args, shown),
             ["curl", "-X", "POST", url, body @ ..] => self.curl(url, body, shown),
+            ["redis-cli", "-p", "7422", args @ ..] => self.redis_cli(args, shown),
             _ => panic!("{page}: no test runs {:?}", shown.command),
         }
     }
@@ -168,10 +175,26 @@ impl Reader {
         }
     }
 
-    fn curl(&mut self, url: &str, body: &[&str], shown: &Shown) {
+    fn redis_cli(&mut self, args: &[&str], shown: &Shown) {
+        let server = self.server();
+        let port = server.redis.rsplit(':').next().unwrap();
+        let mut command = Command::new("redis-cli");
+        // As it answers on a terminal.
+        command.args(["--no-raw", "-p", port]).args(args);
+        let said =
+            command.output().unwrap_or_else(|error| panic!("redis-cli (Debian: redis-tools): {error}"));
+        let said = String::from_utf8(said.stdout).unwrap();
+        let said: Vec<&str> = said.lines().filter(|line| !line.is_empty()).collect();
+        assert_eq!(said, shown.answer, "{}", shown.command);
+    }
+
+    fn server(&mut self) -> &Running {
         let Self { place, server } = self;
-        let start = || Running::start(place, &[&["serve"], &FREE[..], &PATIENT].concat());
-        let http = &server.get_or_insert_with(start).http;
+        server.get_or_insert_with(|| Running::start(place, &[&["serve"], &FREE[..], &PATIENT].concat()))
+    }
+
+    fn curl(&mut self, url: &str, body: &[&str], shown: &Shown) {
+        let http = &self.server().http;
         let path = url.strip_prefix("localhost:7421").unwrap_or_else(|| panic!("{}", shown.command));
         let said: Value = match body {
             [] => {

@@ -40,7 +40,7 @@ fn take(http: &str, leave: &AtomicBool) -> (Vec<u64>, End) {
         if leave.load(Ordering::Relaxed) {
             return (numbers, End::Left);
         }
-        if writer.write_all(b"POST /v1/sequences/order/next HTTP/1.1\r\nhost: x\r\n\r\n").is_err() {
+        if writer.write_all(b"POST /v1/sequences/order/next HTTP/1.1\r\nhost: localhost\r\n\r\n").is_err() {
             return (numbers, End::Cut);
         }
         let (mut length, mut closes, mut line) = (0, false, String::new());
@@ -208,7 +208,7 @@ fn dev_ends_within_seconds_though_peers_hold_on() {
     mute.write_all(&[head(1, WATCH), message(1, b"")].concat()).unwrap();
     until(&mut mute, &[1], &[HEADERS, DATA], false);
     let mut slow = TcpStream::connect(&server.http).unwrap();
-    write!(slow, "POST /v1/sequences/order/next HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n").unwrap();
+    write!(slow, "POST /v1/sequences/order/next HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n").unwrap();
     server.signal("TERM");
     let (code, err) = server.wait_at_most(Duration::from_secs(4));
     assert_eq!(code, Some(0), "{err}");

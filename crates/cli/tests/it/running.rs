@@ -12,12 +12,14 @@ use serde_json::Value;
 use crate::place::Place;
 
 /// Free ports for all APIs.
-pub(crate) const FREE: [&str; 7] = [
+pub(crate) const FREE: [&str; 9] = [
     "--json",
     "--set",
     "listen.grpc=127.0.0.1:0",
     "--set",
     "listen.http=127.0.0.1:0",
+    "--set",
+    "listen.redis=127.0.0.1:0",
     "--set",
     "listen.admin=127.0.0.1:0",
 ];
@@ -27,6 +29,7 @@ pub(crate) struct Running {
     pub(crate) child: Child,
     pub(crate) grpc: String,
     pub(crate) http: String,
+    pub(crate) redis: String,
     pub(crate) admin: String,
 }
 
@@ -45,7 +48,8 @@ impl Running {
             panic!("{error}: {line:?}: {err}")
         });
         let address = |api: &str| addresses[api].as_str().unwrap().to_owned();
-        Self { grpc: address("grpc"), http: address("http"), admin: address("admin"), child }
+        let [grpc, http, redis, admin] = ["grpc", "http", "redis", "admin"].map(address);
+        Self { child, grpc, http, redis, admin }
     }
 
     pub(crate) fn next(&self) -> Value {
@@ -115,7 +119,8 @@ pub(crate) fn say(address: &str, line: &str) -> String {
 /// The JSON that a POST of JSON is answered with.
 pub(crate) fn post(address: &str, path: &str, body: &Value) -> Value {
     let body = body.to_string();
-    let line = format!("POST {path} HTTP/1.1\r\ncontent-length: {}", body.len());
+    let line =
+        format!("POST {path} HTTP/1.1\r\ncontent-type: application/json\r\ncontent-length: {}", body.len());
     let answer = said(address, &line, &body);
     serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
 }
@@ -123,14 +128,18 @@ pub(crate) fn post(address: &str, path: &str, body: &Value) -> Value {
 /// The answer to a body that is put there.
 pub(crate) fn put(address: &str, path: &str, body: &Value) -> Value {
     let body = body.to_string();
-    let answer = said(address, &format!("PUT {path} HTTP/1.1\r\ncontent-length: {}", body.len()), &body);
+    let answer = said(
+        address,
+        &format!("PUT {path} HTTP/1.1\r\ncontent-type: application/json\r\ncontent-length: {}", body.len()),
+        &body,
+    );
     serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
 }
 
 /// The whole answer to a request.
 pub(crate) fn said(address: &str, line: &str, body: &str) -> String {
     let mut socket = TcpStream::connect(address).unwrap();
-    write!(socket, "{line}\r\nhost: x\r\nconnection: close\r\n\r\n{body}").unwrap();
+    write!(socket, "{line}\r\nhost: localhost\r\nconnection: close\r\n\r\n{body}").unwrap();
     let mut answer = String::new();
     socket.read_to_string(&mut answer).unwrap();
     answer

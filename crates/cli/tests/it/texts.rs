@@ -80,7 +80,7 @@ impl Example {
             format!("[[sequence]]\nname = \"row{}\"\ntemplate = '''{}'''\n", self.row, self.template);
         // In row 19 the number has begun again: the first one of the round has its text, too.
         let start = if self.row == 19 { "1" } else { &self.number };
-        write!(text, "zone = \"{}\"\nstart = {start}\n", self.zone).unwrap();
+        write!(text, "zone = \"{}\"\nstart = {start}\nwindow_s = 10000000000\n", self.zone).unwrap();
         text.extend(self.unique.iter().map(|unique| format!("unique = \"{unique}\"\n")));
         text.extend(self.maxlen.iter().map(|maxlen| format!("maxlen = {maxlen}\n")));
         text
@@ -337,7 +337,22 @@ fn preview_holds_a_next_version_against_the_one_before() {
 fn define_says_from_when_on_a_version_is_in_effect() {
     let place = Place::new();
     let define = |template: &str, more: &[&str]| {
-        place.run(&[&["define", "order", "--template", template, "--zone", "Asia/Shanghai"], more].concat())
+        place.run(
+            &[
+                &[
+                    "define",
+                    "order",
+                    "--template",
+                    template,
+                    "--zone",
+                    "Asia/Shanghai",
+                    "--window-s",
+                    "10000000000",
+                ],
+                more,
+            ]
+            .concat(),
+        )
     };
     define("@{date,yyyy}A@{seq,w=5}", &["--json"]).as_json();
     let midnight = "2199-01-01T00:00:00+08:00";

@@ -1,4 +1,4 @@
-//! Addresses of servers: `http://a:7420,http://b:7420`.
+//! Addresses of servers: `http://a:7420,http://b:7420`, with TLS `https://a:7420`.
 
 use http::Uri;
 
@@ -31,19 +31,19 @@ pub(crate) fn parse(list: &str) -> Result<Vec<Address>, Error> {
     }
     if found.is_empty() || found.len() > ENDPOINTS_MAX {
         let bound = format!("1 to {ENDPOINTS_MAX} addresses are expected, as in http://a:7420,http://b:7420");
-        return Err(Error::field("server", format!("{list:?}"), bound));
+        return Err(Error::field("server", shown(list), bound));
     }
     Ok(found)
 }
 
 fn one(text: &str) -> Result<Address, Error> {
-    let fault = |bound: &str| Error::field("server", format!("{text:?}"), bound);
+    let fault = |bound: &str| Error::field("server", shown(text), bound);
     let uri: Uri = text.parse().map_err(|_| fault("an address such as http://a:7420 is expected"))?;
-    match uri.scheme_str() {
-        Some("http") => {}
-        Some("https") => return Err(fault("TLS is not there yet: http:// is expected")),
-        _ => return Err(fault("http:// is expected in front")),
-    }
+    let scheme = match uri.scheme_str() {
+        Some("http") => "http",
+        Some("https") => "https",
+        _ => return Err(fault("http:// or https:// is expected in front")),
+    };
     if !matches!(uri.path(), "" | "/") || uri.query().is_some() {
         return Err(fault("no path is expected"));
     }
@@ -58,16 +58,32 @@ fn one(text: &str) -> Result<Address, Error> {
     };
     let host = authority.host();
     let origin =
-        Uri::builder().scheme("http").authority(format!("{host}:{port}")).path_and_query("/").build();
+        Uri::builder().scheme(scheme).authority(format!("{host}:{port}")).path_and_query("/").build();
     let origin = origin.map_err(|_| fault("a host is expected"))?;
     // A socket expects an IPv6 address without brackets.
     Ok(Address { origin, host: host.trim_matches(['[', ']']).to_owned(), port })
 }
 
+/// An address for an error: what stands before the last @ may hold a password.
+fn shown(text: &str) -> String {
+    match text.rsplit_once('@') {
+        Some((_, host)) => format!("\"***@{host}\""),
+        None => format!("{text:?}"),
+    }
+}
+
 impl std::fmt::Display for Address {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let authority = self.origin.authority().map_or("", |authority| authority.as_str());
-        write!(f, "http://{authority}")
+        let scheme = if self.is_tls() { "https" } else { "http" };
+        write!(f, "{scheme}://{authority}")
+    }
+}
+
+impl Address {
+    /// Whether connections are encrypted.
+    pub(crate) fn is_tls(&self) -> bool {
+        self.origin.scheme_str() == Some("https")
     }
 }
 
@@ -81,8 +97,8 @@ mod tests {
             parse(list).map(|found| found.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
         };
         assert_eq!(
-            shown("http://a:7420, http://b/,http://[::1]:9,http://a").unwrap(),
-            "http://a:7420 http://b:7420 http://[::1]:9"
+            shown("http://a:7420, http://b/,http://[::1]:9,http://a,https://a").unwrap(),
+            "http://a:7420 http://b:7420 http://[::1]:9 https://a:7420"
         );
         assert_eq!(parse("http://[::1]:9").unwrap()[0].host, "::1");
         let many: Vec<String> = (0..65).map(|n| format!("http://h{n}")).collect();
@@ -91,7 +107,7 @@ mod tests {
             "",
             ",",
             "a:7420",
-            "https://a",
+            "ftp://a",
             "http://a:x",
             "http://a:70000",
             "http://u@a",
@@ -101,6 +117,10 @@ mod tests {
         ] {
             let error = parse(bad).unwrap_err();
             assert_eq!(error.fields()[0].field, "server", "{bad}");
+        }
+        for secret in ["http://u:geheim@a", "u:geheim@a", "http://u:geheim@a/x", "http://ge@heim@a"] {
+            let error = parse(secret).unwrap_err().to_string();
+            assert!(error.contains("***@a") && !error.contains("heim@"), "{error}");
         }
     }
 }

@@ -1,11 +1,13 @@
 //! Builder of a client.
 
-use std::{path::PathBuf, time::Duration};
+use std::{env, path::PathBuf, time::Duration};
+
+use sequent_format::{Arguments, Function};
 
 use crate::{
     client::{Client, address, options::Options},
     error::{Error, SERVER_UNAVAILABLE},
-    transport::token_file::TokenFile,
+    transport::{tls::TlsOptions, token_file::TokenFile},
 };
 
 /// Environment variable with the addresses of the servers.
@@ -13,6 +15,11 @@ const SERVERS: &str = "SEQUENT_SERVER";
 
 /// Environment variable with the path of a token.
 const TOKEN_FILE: &str = "SEQUENT_TOKEN_FILE";
+/// Environment variables with the files and the name of TLS.
+const TLS_CA: &str = "SEQUENT_TLS_CA";
+const TLS_CERT: &str = "SEQUENT_TLS_CERT";
+const TLS_KEY: &str = "SEQUENT_TLS_KEY";
+const TLS_NAME: &str = "SEQUENT_TLS_NAME";
 
 /// Settings of a [`Client`]. Each has a default that suits most services. A value that can't work is refused when the
 /// client is made, with its name, its value and its bounds.
@@ -89,6 +96,60 @@ impl ClientBuilder {
         self
     }
 
+    /// Registers a function that templates name, so that their texts are rendered here. It must give the same texts as
+    /// the servers' function of this name. Texts of a function that is not registered here are rendered by the servers.
+    ///
+    /// ```
+    /// use sequent_client::{Client, Function};
+    /// let builder = Client::builder().function("SiteCheck", |_args| {
+    ///     Ok(Function::new(1..=1, "A-Z", |_input, out| out.write_char('A')))
+    /// });
+    /// ```
+    pub fn function(
+        mut self,
+        name: &str,
+        define: impl Fn(&Arguments<'_>) -> Result<Function, String> + Send + Sync + 'static,
+    ) -> Self {
+        self.options.functions = self.options.functions.with(name, define);
+        self
+    }
+
+    /// A client without a server, for tests, with the functions that were registered. Everything else is as in
+    /// [`Client::in_memory`].
+    pub fn in_memory(self) -> Client {
+        Client::in_memory_with(self.options.functions)
+    }
+
+    /// A file with the authorities that sign the certificates of servers with `https://`, as PEM. Default: those that
+    /// the system trusts.
+    ///
+    /// This file, and those of [`tls_identity`](Self::tls_identity), are read again for each connection, so a renewed
+    /// certificate needs no restart.
+    pub fn tls_ca_file(mut self, file: impl Into<PathBuf>) -> Self {
+        self.options.tls.ca_file = Some(file.into());
+        self
+    }
+
+    /// The certificate that this client presents, with its intermediates, and its key: two files, as PEM.
+    pub fn tls_identity(mut self, cert_file: impl Into<PathBuf>, key_file: impl Into<PathBuf>) -> Self {
+        self.options.tls.cert_file = Some(cert_file.into());
+        self.options.tls.key_file = Some(key_file.into());
+        self
+    }
+
+    /// The name that the certificates of servers must have. Default: the host of the address.
+    pub fn server_name(mut self, name: &str) -> Self {
+        self.options.tls.server_name = Some(name.to_owned());
+        self
+    }
+
+    /// Sets the options of TLS together. For the commands of `sequent`.
+    #[doc(hidden)]
+    pub fn tls_options(mut self, options: TlsOptions) -> Self {
+        self.options.tls = options;
+        self
+    }
+
     /// Connects. See [`Client::connect`].
     pub async fn connect(self, servers: &str) -> Result<Client, Error> {
         let client = self.connect_lazily(servers)?;
@@ -96,16 +157,23 @@ impl ClientBuilder {
         Ok(client)
     }
 
-    /// [`connect`](Self::connect) to the addresses in `SEQUENT_SERVER`, with the token in the file that
-    /// `SEQUENT_TOKEN_FILE` names, if it is set and no other was named.
+    /// [`connect`](Self::connect) to the addresses in `SEQUENT_SERVER`. Options that are not set come from
+    /// `SEQUENT_TOKEN_FILE`, `SEQUENT_TLS_CA`, `SEQUENT_TLS_CERT`, `SEQUENT_TLS_KEY` (files) and `SEQUENT_TLS_NAME`.
     pub async fn connect_from_env(mut self) -> Result<Client, Error> {
-        let servers = std::env::var(SERVERS).unwrap_or_default();
+        let servers = env::var(SERVERS).unwrap_or_default();
         if servers.is_empty() {
             let bound = "the addresses of the servers are expected, as in http://a:7420,http://b:7420";
             return Err(Error::field(SERVERS, "not set", bound));
         }
-        let token_file = std::env::var_os(TOKEN_FILE).filter(|path| !path.is_empty());
+        let token_file = env::var_os(TOKEN_FILE).filter(|path| !path.is_empty());
         self.token_file = self.token_file.or_else(|| token_file.map(PathBuf::from));
+        let given = |name| env::var(name).ok().filter(|value| !value.is_empty());
+        let tls = &mut self.options.tls;
+        tls.ca_file = tls.ca_file.take().or_else(|| given(TLS_CA).map(Into::into));
+        if tls.cert_file.is_none() && tls.key_file.is_none() {
+            (tls.cert_file, tls.key_file) = (given(TLS_CERT).map(Into::into), given(TLS_KEY).map(Into::into));
+        }
+        tls.server_name = tls.server_name.take().or_else(|| given(TLS_NAME));
         self.connect(&servers).await
     }
 

@@ -16,6 +16,7 @@ use std::{
 };
 
 use sequent_core::SequenceName;
+use sequent_format::Registry;
 use sequent_ha::SlotState;
 
 use crate::{
@@ -28,7 +29,7 @@ use crate::{
     memory::{Memory, Templates},
     retry_deadline::RetryDeadline,
     sequence::Sequence,
-    transport::{Transport, grpc::GrpcTransport},
+    transport::{Transport, grpc::GrpcTransport, tls::ClientTls},
 };
 
 /// Client of one cluster. Cheap to clone; all clones share endpoints, leases and sequences.
@@ -67,7 +68,7 @@ impl Drop for Inner {
 /// What is needed to make the client again.
 #[derive(Clone)]
 enum Servers {
-    At(Vec<Address>),
+    At(Vec<Address>, Option<Arc<ClientTls>>),
     InMemory(Option<u64>, Templates),
     #[cfg(test)]
     Scripted(Vec<Arc<dyn Transport>>, Environment),
@@ -95,7 +96,12 @@ impl Client {
     ///
     /// Must be called within a tokio runtime, like the others.
     pub fn in_memory() -> Self {
-        let client = Self::build(Servers::InMemory(None, Templates::default()), Arc::new(Options::ageless()));
+        Self::builder().in_memory()
+    }
+
+    pub(crate) fn in_memory_with(functions: Registry) -> Self {
+        let options = Options { functions, ..Options::ageless() };
+        let client = Self::build(Servers::InMemory(None, Templates::default()), Arc::new(options));
         // Leases in memory do not expire. Without the thread, only metrics are missing.
         drop(expiry_thread::start(&client.0.state));
         client
@@ -122,7 +128,8 @@ impl Client {
                 "only a client in memory takes one",
             ));
         };
-        let templates = templates.with(parse_name(name)?, template, zone)?;
+        let templates =
+            templates.with(parse_name(name)?, (template, zone), &self.0.state.options.functions)?;
         Ok(self.rebuild(*chaos_seed, templates))
     }
 
@@ -147,7 +154,8 @@ impl Client {
     }
 
     pub(crate) fn at(servers: Vec<Address>, options: Options) -> Result<Self, Error> {
-        let client = Self::build(Servers::At(servers), Arc::new(options));
+        let tls = tls(&servers, &options)?;
+        let client = Self::build(Servers::At(servers, tls), Arc::new(options));
         let started = expiry_thread::start(&client.0.state);
         started.map_err(|error| {
             Error::new(SERVER_UNAVAILABLE, format!("no thread for the expiry of leases: {error}"))
@@ -200,7 +208,7 @@ impl Client {
         match expiry_thread::start(&client.0.state) {
             Ok(()) => client,
             // Without the thread no lease would expire. A client without servers, whose calls fail, is safer.
-            Err(_) => Self::build(Servers::At(Vec::new()), options()),
+            Err(_) => Self::build(Servers::At(Vec::new(), None), options()),
         }
     }
 
@@ -208,8 +216,9 @@ impl Client {
         #[allow(unused_mut, reason = "tests bring their own")]
         let mut environment = Environment::default();
         let transports: Vec<Arc<dyn Transport>> = match &servers {
-            Servers::At(addresses) => {
-                let transport = |address: &Address| GrpcTransport::new(address.clone(), &options) as Arc<_>;
+            Servers::At(addresses, tls) => {
+                let transport =
+                    |address: &Address| GrpcTransport::new(address.clone(), &options, tls.clone()) as Arc<_>;
                 addresses.iter().map(transport).collect()
             }
             Servers::InMemory(chaos_seed, templates) => vec![Memory::new(*chaos_seed, templates.clone())],
@@ -221,6 +230,20 @@ impl Client {
         };
         let state = ClientState::new(transports, options, environment);
         Self(Arc::new(Inner { state, servers, child: OnceLock::new() }))
+    }
+}
+
+/// TLS of the servers that have it. Options without such a server are refused: nothing would be encrypted.
+fn tls(servers: &[Address], options: &Options) -> Result<Option<Arc<ClientTls>>, Error> {
+    if servers.iter().any(Address::is_tls) {
+        return ClientTls::new(options.tls.clone(), b"h2").map(Some);
+    }
+    match servers.first() {
+        Some(server) if !options.tls.is_empty() => {
+            let bound = "TLS is configured, so https:// is expected";
+            Err(Error::field("server", format!("\"{server}\""), bound))
+        }
+        _ => Ok(None),
     }
 }
 

@@ -3,9 +3,13 @@
 use std::{sync::Arc, time::Duration};
 
 use sequent_buffer::ReservoirConfig;
+use sequent_format::Registry;
 use sequent_ha::RingConfig;
 
-use crate::{error::Error, transport::token_file::TokenFile};
+use crate::{
+    error::Error,
+    transport::{tls::TlsOptions, token_file::TokenFile},
+};
 
 /// Interval of the expiry thread. After a suspension, old numbers may leave for so long.
 pub(crate) const TICK: Duration = Duration::from_millis(100);
@@ -31,6 +35,9 @@ pub(crate) struct Options {
     pub(crate) reserve: Duration,
     pub(crate) at_risk_max: u64,
     pub(crate) health: RingConfig,
+    /// Functions of templates.
+    pub(crate) functions: Registry,
+    pub(crate) tls: TlsOptions,
 }
 
 impl Default for Options {
@@ -44,6 +51,8 @@ impl Default for Options {
             reserve: Duration::from_secs(2),
             at_risk_max: 100_000,
             health: RingConfig::default(),
+            functions: Registry::default(),
+            tls: TlsOptions::default(),
         }
     }
 }

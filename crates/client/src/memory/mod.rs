@@ -54,7 +54,7 @@ impl Memory {
             Some(Counter::Plain(last)) => resolved.span().capacity().saturating_sub(*last),
             _ => 0,
         };
-        let end = format!("{} is at its end", ask.scope.name());
+        let end = format!("{} is at its end, {}", ask.scope.name(), resolved.span().limit());
         let text = match left {
             0 => end,
             left => {

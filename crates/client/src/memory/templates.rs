@@ -3,7 +3,9 @@
 use std::{collections::HashMap, sync::Arc};
 
 use sequent_core::{Block, Clock, Fits, SequenceName, Span, SpanError, SystemClock};
-use sequent_format::{CounterSpec, Format, RenderContext, Template, Timestamp, limits::MAXLEN_DEFAULT};
+use sequent_format::{
+    CounterSpec, Format, Registry, RenderContext, Template, Timestamp, limits::MAXLEN_DEFAULT,
+};
 
 use crate::{
     error::Error,
@@ -31,7 +33,12 @@ pub(super) struct ResolvedRequest {
 
 impl Templates {
     /// Adds a template. One that is invalid or could render two numbers alike is refused.
-    pub(crate) fn with(&self, name: SequenceName, template: &str, zone: &str) -> Result<Self, Error> {
+    pub(crate) fn with(
+        &self,
+        name: SequenceName,
+        (template, zone): (&str, &str),
+        functions: &Registry,
+    ) -> Result<Self, Error> {
         let rendering = TemplateSettings {
             template: template.to_owned(),
             zone: zone.to_owned(),
@@ -41,7 +48,8 @@ impl Templates {
         };
         let refused = |bound: String| Error::field("template", format!("{template:?}"), bound);
         let read = Template::parse(template).map_err(|error| refused(error.to_string()))?;
-        let format = read.analyze(&settings(&rendering)).map_err(|error| refused(error.to_string()))?;
+        let format =
+            read.analyze(&settings(&rendering, functions)).map_err(|error| refused(error.to_string()))?;
         let span = span_of(&format).map_err(|error| refused(error.to_string()))?;
         let mut all = HashMap::clone(&self.0);
         all.insert(name, KnownTemplate { rendering, format, span });

@@ -3,7 +3,9 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sequent_core::Clock;
-use sequent_format::{Format, RenderContext, Settings, Template, Timestamp, Unique, ValueError, Values};
+use sequent_format::{
+    Format, Registry, RenderContext, Settings, Template, Timestamp, Unique, ValueError, Values,
+};
 
 use crate::{
     client::state::ClientState,
@@ -83,7 +85,9 @@ impl LocalRenderer {
         // The server has analyzed the template. What can't be analyzed here (a key, a function) is left to the
         // server.
         let Ok(template) = Template::parse(&template_settings.template) else { return Ok(None) };
-        let Ok(format) = template.analyze(&settings(template_settings)) else { return Ok(None) };
+        let Ok(format) = template.analyze(&settings(template_settings, &state.options.functions)) else {
+            return Ok(None);
+        };
         Self::for_instant(state, scope, (version, &format), None).map(Some)
     }
 
@@ -179,7 +183,7 @@ pub(crate) fn value_error(error: &ValueError) -> Error {
     Error::field(&field, value, &error.bound)
 }
 
-pub(crate) fn settings(template_settings: &TemplateSettings) -> Settings {
+pub(crate) fn settings(template_settings: &TemplateSettings, functions: &Registry) -> Settings {
     let TemplateSettings { zone, maxlen, charset, unique, .. } = template_settings;
     Settings {
         zone: zone.clone(),
@@ -190,6 +194,7 @@ pub(crate) fn settings(template_settings: &TemplateSettings) -> Settings {
             "partition" => Unique::Partition,
             _ => Unique::Global,
         },
+        registry: functions.clone(),
         ..Settings::default()
     }
 }

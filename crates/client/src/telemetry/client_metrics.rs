@@ -27,6 +27,7 @@ const LIVE: &str = "sequent_client_endpoint_live";
 const OUT: &str = "sequent_client_endpoint_out";
 const EVICTIONS: &str = "sequent_client_endpoint_evictions_total";
 const RESCUES: &str = "sequent_client_endpoint_rescues_total";
+const TLS_REFUSED: &str = "sequent_client_tls_files_refused_total";
 
 /// Values of the label `path`.
 const PATHS: [&str; 3] = ["lease", "fresh", "batch"];
@@ -57,6 +58,10 @@ pub(crate) fn describe() {
     with_recorder_guarded(|| {
         describe_counter!(ISSUED, "Numbers handed to callers, from leases or asked for fresh");
         describe_counter!(LEASED, "Numbers that came with leases");
+        describe_counter!(
+            TLS_REFUSED,
+            "Connections whose files of TLS were faulty: the last sound ones were used"
+        );
         describe_counter!(BURNT, "Numbers that nobody will get, by why: aged, dropped, answered too late");
         describe_gauge!(RESERVE, "Leased numbers ready in memory, over all clients and sequences");
         describe_counter!(LEASES, "Leases that were granted");
@@ -90,6 +95,7 @@ fn begin() {
     }
     counter!(LEASES).increment(0);
     counter!(LEASED).increment(0);
+    counter!(TLS_REFUSED).increment(0);
     gauge!(RESERVE).increment(0.0);
 }
 
@@ -148,6 +154,11 @@ pub(crate) fn endpoint(place: SlotIndex) -> EndpointGauges {
 
 pub(crate) fn evicted(place: SlotIndex) {
     with_recorder_guarded(|| counter!(EVICTIONS, "endpoint" => place.to_string()).increment(1));
+}
+
+/// Counts files of TLS that were faulty when a connection began. The last sound ones were used.
+pub(crate) fn tls_files_refused() {
+    with_recorder_guarded(|| counter!(TLS_REFUSED).increment(1));
 }
 
 pub(crate) fn rescued(place: SlotIndex) {

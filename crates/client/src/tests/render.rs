@@ -10,6 +10,7 @@ use std::{
 
 use sequent_core::{BoxFuture, SourceError};
 use sequent_format::Timestamp;
+use sequent_format::{Arguments, Function};
 use sequent_testkit::{PausedClock, SeededEntropy};
 
 use crate::{
@@ -47,7 +48,8 @@ impl Changing {
 }
 
 fn memory(template: &str) -> Arc<Memory> {
-    let templates = Templates::default().with("order".parse().unwrap(), template, "UTC").unwrap();
+    let templates =
+        Templates::default().with("order".parse().unwrap(), (template, "UTC"), &<_>::default()).unwrap();
     Memory::new(None, templates)
 }
 
@@ -249,6 +251,16 @@ async fn numbers_of_a_version_are_asked_for_at_an_instant_at_which_it_is_in_effe
 }
 
 #[tokio::test]
+async fn a_function_that_the_client_registered_is_rendered_by_it() {
+    let define = |_: &Arguments<'_>| Ok(Function::new(1..=1, "A-Z", |_, out| out.write_char('Q')));
+    let with = Client::builder().function("SiteCheck", define).in_memory();
+    let with = with.template("order", "S@{seq,w=3}@{SiteCheck}", "UTC").unwrap();
+    assert_eq!(with.sequence("order").unwrap().next_text().await.unwrap().text, "S001Q");
+    let error = Client::in_memory().template("order", "S@{seq,w=3}@{SiteCheck}", "UTC").unwrap_err();
+    assert!(error.to_string().contains("SiteCheck is not registered"), "{error}");
+}
+
+#[tokio::test]
 async fn texts_in_memory_are_counted_as_a_server_counts_them() {
     let client = Client::in_memory();
     let client = client.template("few", "F@{seq,start=95,step=2,w=2,over=error}", "UTC").unwrap();
@@ -258,7 +270,7 @@ async fn texts_in_memory_are_counted_as_a_server_counts_them() {
     assert_eq!(few.next_text().await.unwrap().text, "F97");
     let error = few.next_texts(2).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Exhausted, "all or nothing: {error}");
-    let said = "few is at its end: count is 2: at most 1 are allowed, since no more are left";
+    let said = "few is at its end, 99: count is 2: at most 1 are allowed, since no more are left";
     assert!(error.to_string().contains(said), "{error}");
     assert_eq!(few.next_text().await.unwrap().text, "F99");
     assert_eq!(few.next_text().await.unwrap_err().kind(), ErrorKind::Exhausted);

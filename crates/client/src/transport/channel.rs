@@ -22,6 +22,7 @@ use tokio::{
     sync::watch,
     time::{sleep, timeout},
 };
+use tokio_util::either::Either;
 use tonic::{Code, body::Body};
 use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
@@ -31,6 +32,7 @@ use crate::{
     client::{address::Address, options::Options},
     transport::{
         status::{foreign_status, is_graceful_goaway, with_grpc_status},
+        tls::ClientTls,
         token_file::TokenFile,
     },
 };
@@ -54,6 +56,8 @@ pub(super) struct ServerConnection {
     connect_timeout: Duration,
     identity: Option<Arc<str>>,
     token: Option<Arc<TokenFile>>,
+    /// Of an address with `https://`.
+    tls: Option<Arc<ClientTls>>,
     current: Mutex<Option<Connection>>,
     /// Held by the task that connects. Others wait for its connection.
     connecting: tokio::sync::Mutex<()>,
@@ -84,11 +88,12 @@ impl Connection {
 }
 
 impl ServerConnection {
-    pub(super) fn new(address: Address, options: &Options) -> Arc<Self> {
+    pub(super) fn new(address: Address, options: &Options, tls: Option<Arc<ClientTls>>) -> Arc<Self> {
         let (current, connecting) = (Mutex::default(), tokio::sync::Mutex::default());
         let Options { connect_timeout, identity, token, .. } = options;
         let (connect_timeout, identity, token) = (*connect_timeout, identity.clone(), token.clone());
-        Arc::new(Self { address, connect_timeout, identity, token, current, connecting })
+        let tls = tls.filter(|_| address.is_tls());
+        Arc::new(Self { address, connect_timeout, identity, token, tls, current, connecting })
     }
 
     /// The token that requests are sent with.
@@ -157,6 +162,13 @@ impl ServerConnection {
         let address = (self.address.host.as_str(), self.address.port);
         let stream = TcpStream::connect(address).await.map_err(|error| failed("connect", error.into()))?;
         stream.set_nodelay(true).map_err(|error| failed("connect", error.into()))?;
+        let stream = match &self.tls {
+            None => Either::Left(stream),
+            Some(tls) => {
+                let encrypted = Arc::clone(tls).connect(&self.address.host, stream).await;
+                Either::Right(Box::new(encrypted.map_err(|error| failed("TLS handshake", error.into()))?))
+            }
+        };
         let handshake = Builder::new(TokioExecutor::new())
             .timer(TokioTimer::new())
             .keep_alive_interval(Some(PING_EVERY))

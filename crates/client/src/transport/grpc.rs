@@ -18,6 +18,7 @@ use crate::{
         channel::{Channel, SERVICE, ServerConnection, is_serving},
         foreign,
         status::{is_graceful_goaway, refusal},
+        tls::ClientTls,
     },
 };
 
@@ -33,8 +34,8 @@ pub(crate) struct GrpcTransport {
 }
 
 impl GrpcTransport {
-    pub(crate) fn new(address: Address, options: &Options) -> Arc<Self> {
-        Arc::new(Self { connection: ServerConnection::new(address, options) })
+    pub(crate) fn new(address: Address, options: &Options, tls: Option<Arc<ClientTls>>) -> Arc<Self> {
+        Arc::new(Self { connection: ServerConnection::new(address, options, tls) })
     }
 
     /// Runs work on the current connection, and on a new one if the server closes that meanwhile. A graceful close is
@@ -239,6 +240,7 @@ mod tests {
         let transport = GrpcTransport::new(
             crate::client::address::parse(&address).unwrap().remove(0),
             &Options { connect_timeout: Duration::from_secs(1), ..Options::default() },
+            None,
         );
         let (started, tries) = (SystemClock.now(), AtomicU32::new(0));
         let answer = transport.with_channel(|channel| {

@@ -5,6 +5,7 @@ pub(crate) mod endpoints;
 mod foreign_endpoints;
 pub(crate) mod grpc;
 mod status;
+pub(crate) mod tls;
 pub(crate) mod token_file;
 
 use std::{sync::Arc, time::Duration};

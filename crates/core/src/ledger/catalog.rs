@@ -43,6 +43,12 @@ pub trait Catalog: Send + Sync {
     /// The catalog's version, and the highest version of each definition, ascending by name.
     fn definitions(&self) -> BoxFuture<'_, Result<(u64, Vec<Definition>), SourceError>>;
 
+    /// The highest version of one definition. It costs no more than that, however many there are.
+    fn definition<'a>(
+        &'a self,
+        name: &'a SequenceName,
+    ) -> BoxFuture<'a, Result<Option<Definition>, SourceError>>;
+
     /// Adds a definition, or returns why it was not added.
     ///
     /// `judged` is the version in force that the caller compared with, or `None` if it found none. If another version is in

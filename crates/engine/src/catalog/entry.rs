@@ -9,6 +9,7 @@ use sequent_core::{SequenceName, ledger::Definition};
 use sequent_format::Timestamp;
 
 use crate::{
+    catalog::forget::FORGOTTEN,
     definition::Body,
     error::{EngineError, reason::Reason},
 };
@@ -41,10 +42,23 @@ impl Entry {
 
     /// The content, or the error for a caller.
     pub(crate) fn body(&self) -> Result<&Body, EngineError> {
+        if self.is_forgotten() {
+            return Err(EngineError::new(Reason::SequenceNotFound, self.forgotten()));
+        }
         self.known().map_err(|error| {
             let text = format!("version {} of {} can't be used: {error}", self.version, self.name);
             EngineError::new(Reason::DefinitionConflict, text)
         })
+    }
+
+    /// Whether it was taken out of use for good.
+    pub(crate) fn is_forgotten(&self) -> bool {
+        self.text() == FORGOTTEN
+    }
+
+    /// What is said of a forgotten definition.
+    pub(crate) fn forgotten(&self) -> String {
+        format!("{} was forgotten: its name is not used again, since its numbers would be, too", self.name)
     }
 
     /// The content, or the fault.

@@ -18,6 +18,10 @@ use crate::{
     texts::Texts,
 };
 
+/// How far the number of a new version may be above the version in force. Otherwise one call could use up all numbers,
+/// and nobody could define a later version.
+const VERSION_AHEAD_MAX: u32 = 1000;
+
 /// Upper limit of repeated checks of a definition because another process replaced the version that it was compared
 /// with.
 const JUDGED_MAX: u32 = 16;
@@ -88,8 +92,17 @@ impl Catalog {
         {
             return Some(format!("sequence {name}: {bound}"));
         }
-        let Some(held) = self.find(name) else { return self.check_first(part).err().map(of_fault) };
         let version = part.version;
+        let held = self.find(name);
+        // A ledger that was restored from a copy may hold a version far below one that was in force.
+        let known = held.iter().chain(self.lost.get(name).iter()).map(|held| held.version).max().unwrap_or(0);
+        let version_max = known.saturating_add(VERSION_AHEAD_MAX);
+        if version > version_max {
+            return Some(format!(
+                "sequence {name}: version is {version}: at most {version_max} is allowed, {VERSION_AHEAD_MAX} above the version in force"
+            ));
+        }
+        let Some(held) = held else { return self.check_first(part).err().map(of_fault) };
         if version < held.version {
             return None;
         }
@@ -97,6 +110,9 @@ impl Catalog {
             let says_as = |known: &Body| known.says_as(&part.body) && !self.begins_otherwise(part, known);
             let same = held.known().is_ok_and(says_as) || part.body.to_text() == held.text();
             return (!same).then(|| conflict(&held.definition(), &part.body.to_text()));
+        }
+        if held.is_forgotten() {
+            return Some(format!("sequence {name}: {}", held.forgotten()));
         }
         let before = match held.known() {
             Ok(before) => before,

@@ -6,7 +6,10 @@ pub(crate) mod define;
 mod effective_from;
 mod entry;
 mod expired;
+mod first_uses;
+pub(crate) mod forget;
 mod import;
+mod look;
 mod names;
 mod reload;
 mod restore;
@@ -15,6 +18,7 @@ mod tests;
 
 use std::{
     collections::{BTreeMap, HashMap},
+    ops::Bound,
     sync::{Arc, PoisonError, RwLock},
     time::Duration,
 };
@@ -27,9 +31,9 @@ use sequent_core::{
 };
 
 use crate::{
-    config::SequencePart,
+    config::{SequencePart, SharedLimits},
     definition::{Body, capacity::AtRisk},
-    error::{EngineError, OpenError, reason::Reason},
+    error::{EngineError, OpenError},
     ledger_timeout::{not_found, of_ledger, patiently, within},
     stores::{self, Shard},
 };
@@ -37,16 +41,17 @@ use crate::{
 use deferred_import::Pending;
 use entry::Contents;
 pub(crate) use entry::Entry;
+use first_uses::FirstUses;
+use look::Looks;
 use reload::Readings;
 use restore::Lost;
-
-/// Upper limit of the known sequences up to which a first use may define one more.
-const AUTO_CREATED_MAX: usize = 1 << 20;
 
 #[derive(Default)]
 struct Snapshot {
     version: u64,
     entries: BTreeMap<SequenceName, Arc<Entry>>,
+    /// How many of them are not forgotten.
+    in_use: usize,
 }
 
 /// The parts of the cluster that the catalog needs.
@@ -58,6 +63,7 @@ pub(crate) struct CatalogContext {
     pub(crate) layout: Layout,
     pub(crate) at_risk: AtRisk,
     pub(crate) auto_create: GlobSet,
+    pub(crate) limits: SharedLimits,
     /// The stores, which must be able to hold the keys of each definition.
     pub(crate) shards: Vec<Shard>,
 }
@@ -69,13 +75,15 @@ pub(crate) struct Catalog {
     /// The limits used by the check of bounded sequences.
     at_risk: ArcSwap<AtRisk>,
     snapshot: ArcSwap<Snapshot>,
-    /// Definitions created by first uses and not read back from the ledger yet. They are separate because copying a
-    /// snapshot of a million for each would be slow.
+    /// Definitions created by first uses or found by a look, and not read back from the ledger yet. They are separate
+    /// because copying a snapshot of a million for each would be slow.
     fresh: RwLock<HashMap<SequenceName, Arc<Entry>>>,
     contents: Contents,
     lost: Lost,
     pending: Pending,
     readings: Readings,
+    first_uses: FirstUses,
+    looks: Looks,
 }
 
 impl Catalog {
@@ -89,6 +97,7 @@ impl Catalog {
         let catalog = Self {
             auto_create: ArcSwap::from_pointee(ground.auto_create.clone()),
             at_risk: ArcSwap::from_pointee(ground.at_risk),
+            first_uses: FirstUses::new(Arc::clone(&ground.limits), ground.clock.now()),
             ground,
             snapshot: ArcSwap::default(),
             fresh: RwLock::default(),
@@ -96,6 +105,7 @@ impl Catalog {
             lost: Lost::default(),
             pending: Pending::default(),
             readings: Readings::default(),
+            looks: Looks::default(),
         };
         catalog.refresh().await.map_err(|error| OpenError::of_source(&error))?;
         if trusted {
@@ -139,13 +149,29 @@ impl Catalog {
         self.snapshot.load().entries.values().cloned().collect()
     }
 
+    /// At most `most` definitions in use whose names are after a text and `wanted`, ascending, with those that were not
+    /// read back yet.
+    pub(crate) fn after(&self, after: &str, most: usize, wanted: impl Fn(&str) -> bool) -> Vec<Arc<Entry>> {
+        let is_wanted = |entry: &Arc<Entry>| !entry.is_forgotten() && wanted(entry.name().as_str());
+        let snapshot = self.snapshot.load();
+        let range = (Bound::Excluded(after), Bound::Unbounded);
+        let read = snapshot.entries.range::<str, _>(range).map(|(_, entry)| entry);
+        let mut entries: Vec<_> = read.filter(|entry| is_wanted(entry)).take(most).map(Arc::clone).collect();
+        let fresh = self.fresh.read().unwrap_or_else(PoisonError::into_inner);
+        let is_new = |name: &SequenceName| name.as_str() > after && !snapshot.entries.contains_key(name);
+        entries.extend(fresh.iter().filter(|(name, _)| is_new(name)).map(|(_, entry)| Arc::clone(entry)));
+        entries.retain(is_wanted);
+        entries.sort_unstable_by(|a, b| a.name().cmp(b.name()));
+        entries.truncate(most);
+        entries
+    }
+
     /// A definition in force, including one that another server has just created; none is created here.
     pub(crate) async fn find_defined(&self, name: &SequenceName) -> Result<Option<Arc<Entry>>, EngineError> {
-        if let Some(entry) = self.find(name) {
-            return Ok(Some(entry));
+        match self.find(name) {
+            Some(entry) => Ok(Some(entry)),
+            None => self.look_for(name).await,
         }
-        self.look_again().await.map_err(|error| of_ledger(&error))?;
-        Ok(self.find(name))
     }
 
     /// Whether a first use may define this name.
@@ -168,16 +194,13 @@ impl Catalog {
         }
         if !self.may_create(name) {
             // Another server may have just defined it.
-            self.look_again().await.map_err(|error| of_ledger(&error))?;
-            return self.find(name).ok_or_else(|| not_found(name));
-        }
-        let known = self.fresh.read().unwrap_or_else(PoisonError::into_inner).len();
-        if known + self.snapshot.load().entries.len() >= AUTO_CREATED_MAX {
-            let text = format!("{AUTO_CREATED_MAX} sequences are defined: a first use may define no more");
-            return Err(EngineError::new(Reason::QuotaExceeded, text));
+            return self.look_for(name).await?.ok_or_else(|| not_found(name));
         }
         stores::hold(&self.ground.shards, &Key::of(name))
             .map_err(|bound| EngineError::invalid("sequence", name, bound))?;
+        let known = self.fresh.read().unwrap_or_else(PoisonError::into_inner).len();
+        let known = known + self.snapshot.load().in_use;
+        self.first_uses.admit(name, known, self.ground.clock.now())?;
         self.create(name).await.map_err(|error| of_ledger(&error))
     }
 
@@ -197,10 +220,14 @@ impl Catalog {
             }
         };
         let entry = Arc::new(self.contents.entry(in_force));
-        // The snapshot's version stays behind on purpose, so that the next heartbeat causes a read of all new
-        // definitions. A version in the snapshot has priority over this one.
-        let mut fresh = self.fresh.write().unwrap_or_else(PoisonError::into_inner);
-        fresh.insert(name.clone(), Arc::clone(&entry));
+        self.add_fresh(&entry);
         Ok(entry)
+    }
+
+    /// Adds one definition before all are read. The snapshot's version stays behind on purpose, so that the next
+    /// heartbeat causes a read of all new definitions. A version in the snapshot has priority over this one.
+    fn add_fresh(&self, entry: &Arc<Entry>) {
+        let mut fresh = self.fresh.write().unwrap_or_else(PoisonError::into_inner);
+        fresh.insert(entry.name().clone(), Arc::clone(entry));
     }
 }

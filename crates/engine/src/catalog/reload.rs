@@ -9,6 +9,7 @@ use std::{
 };
 
 use sequent_core::{SequenceName, SourceError, ledger::Definition};
+use sequent_format::Timestamp;
 
 use super::{Catalog, Entry, Snapshot};
 use crate::ledger_timeout::within;
@@ -17,9 +18,8 @@ use crate::ledger_timeout::within;
 pub(super) struct Readings {
     /// Locked from the read of the ledger to the swap, so that an older read does not replace a newer one.
     pub(super) turn: tokio::sync::Mutex<()>,
-    /// The number of reads begun, and the latest that succeeded.
-    pub(super) begun: AtomicU64,
-    read: AtomicU64,
+    /// When the ledger is known to have held the snapshot, in milliseconds since 1970.
+    as_of_ms: AtomicU64,
     /// Names found changed by a read, and not retrieved yet.
     changed: Mutex<BTreeSet<SequenceName>>,
 }
@@ -41,15 +41,17 @@ impl Catalog {
         std::mem::take(&mut *self.readings.changed())
     }
 
-    /// Reads the ledger's definitions, unless a read that began after this call has succeeded. Many concurrent
-    /// requests for a missing name so cause one read at a time.
-    pub(super) async fn look_again(&self) -> Result<(), SourceError> {
-        let before = self.readings.begun.load(Ordering::Acquire);
-        let turn = self.readings.turn.lock().await;
-        if self.readings.read.load(Ordering::Acquire) > before {
-            return Ok(());
+    /// The instant as of which the snapshot is known to be the ledger's.
+    pub(crate) fn as_of(&self) -> Timestamp {
+        let ms = i64::try_from(self.readings.as_of_ms.load(Ordering::Relaxed)).unwrap_or(i64::MAX);
+        Timestamp::from_millisecond(ms).unwrap_or_default()
+    }
+
+    /// Notes that a heartbeat has just found this version in the ledger.
+    pub(crate) fn heard(&self, version: u64) {
+        if version == self.snapshot.load().version {
+            self.readings.as_of_ms.store(self.ground.clock.wall_ms(), Ordering::Relaxed);
         }
-        self.refresh_in(&turn).await
     }
 
     pub(super) async fn refresh(&self) -> Result<(), SourceError> {
@@ -57,8 +59,11 @@ impl Catalog {
         self.refresh_in(&turn).await
     }
 
-    async fn refresh_in(&self, _turn: &tokio::sync::MutexGuard<'_, ()>) -> Result<(), SourceError> {
-        let number = self.readings.begun.fetch_add(1, Ordering::AcqRel) + 1;
+    pub(super) async fn refresh_in(
+        &self,
+        _turn: &tokio::sync::MutexGuard<'_, ()>,
+    ) -> Result<(), SourceError> {
+        let as_of_ms = self.ground.clock.wall_ms();
         // These were in the ledger before this read: those that the read lacks are lost.
         let fresh: Vec<Arc<Entry>> =
             self.fresh.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
@@ -74,14 +79,15 @@ impl Catalog {
             before.entries.values().chain(&fresh).filter(|entry| !entries.contains_key(entry.name()));
         missing.for_each(|entry| self.lost.miss(entry));
         self.contents.forget_unused();
-        let now = Arc::new(Snapshot { version, entries });
+        let in_use = entries.values().filter(|entry| !entry.is_forgotten()).count();
+        let now = Arc::new(Snapshot { version, entries, in_use });
         self.snapshot.store(Arc::clone(&now));
         // Reported only now: a caller that drops a key because of it makes the next one from the new snapshot.
         self.readings.changed().append(&mut changed);
         let mut fresh = self.fresh.write().unwrap_or_else(PoisonError::into_inner);
         fresh.retain(|name, _| !now.entries.contains_key(name) && !self.lost.has(name));
         fresh.shrink_to_fit();
-        self.readings.read.store(number, Ordering::Release);
+        self.readings.as_of_ms.store(as_of_ms, Ordering::Relaxed);
         Ok(())
     }
 

@@ -1,8 +1,7 @@
 //! Definitions of several processes over one ledger.
 
-use std::sync::atomic::Ordering;
-
 use super::*;
+use crate::{config::LimitsSection, error::reason::Reason};
 use sequent_backend::memory::MemoryLedger;
 use sequent_core::ledger::Definition;
 use sequent_testkit::{PausedClock, SeededEntropy};
@@ -24,9 +23,15 @@ async fn catalog_with(ledger: &Arc<MemoryLedger>, shards: Vec<Shard>, auto_creat
         layout: Layout::new(2, 0).unwrap(),
         at_risk: AtRisk { held_max: 1000, lease_max: 100_000, servers: 1 },
         auto_create,
+        limits: limits(),
         shards,
     };
     Catalog::open(ground, &[], true).await.unwrap()
+}
+
+fn limits() -> SharedLimits {
+    let config = crate::config::Config::load(&crate::config::Sources::embedded("nowhere")).unwrap();
+    Arc::new(ArcSwap::from_pointee(config.limits))
 }
 
 fn ledger() -> Arc<MemoryLedger> {
@@ -41,6 +46,19 @@ async fn a_definition_is_judged_again_when_another_came_first() {
     let refusal = other.bring(&part(2, 1)).await.unwrap().expect("start changed behind its back");
     assert!(refusal.contains("changes start or step"), "{refusal}");
     assert_eq!(other.bring(&part(2, 1000)).await.unwrap(), None, "the same start may follow");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_version_far_ahead_is_refused_so_that_later_ones_are_left() {
+    let ledger = ledger();
+    let catalog = catalog_over(&ledger).await;
+    let refused =
+        async |version| catalog.define(&part(version, 1)).await.err().map(|error| error.to_string());
+    assert!(refused(u32::MAX).await.unwrap().contains("at most 1000 is allowed"), "the first one, too");
+    assert_eq!(refused(1000).await, None);
+    assert!(refused(2001).await.unwrap().contains("version is 2001: at most 2000 is allowed"));
+    assert_eq!(refused(2000).await, None);
+    assert_eq!(refused(2000).await, None, "again");
 }
 
 #[cfg(feature = "servers")]
@@ -102,7 +120,6 @@ async fn what_a_first_use_defined_is_known_before_it_is_read_back_and_after() {
 async fn many_who_ask_for_what_is_not_there_cause_one_reading() {
     let ledger = ledger();
     let catalog = Arc::new(catalog_over(&ledger).await);
-    let before = catalog.readings.begun.load(Ordering::Relaxed);
     let held = catalog.readings.turn.lock().await;
     let mut asks = tokio::task::JoinSet::new();
     for _ in 0..50 {
@@ -112,7 +129,45 @@ async fn many_who_ask_for_what_is_not_there_cause_one_reading() {
     tokio::task::yield_now().await;
     drop(held);
     assert_eq!(asks.join_all().await, [true; 50]);
-    assert_eq!(catalog.readings.begun.load(Ordering::Relaxed) - before, 1);
+    assert_eq!(catalog.looks.begun(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_name_that_is_not_there_is_looked_for_again_a_second_later() {
+    let ledger = ledger();
+    let (one, other) = (catalog_over(&ledger).await, catalog_over(&ledger).await);
+    let name: SequenceName = "order".parse().unwrap();
+    assert!(one.find_defined(&name).await.unwrap().is_none());
+    assert_eq!(other.bring(&part(1, 1)).await.unwrap(), None);
+    assert!(one.find_defined(&name).await.unwrap().is_none(), "it was looked for just now");
+    assert_eq!(one.looks.begun(), 1);
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(one.find_defined(&name).await.unwrap().unwrap().version, 1);
+    assert_eq!(one.looks.begun(), 2);
+    assert_eq!(one.after("", 10, |_| true).len(), 1, "it is listed before all are read");
+    assert_eq!(one.find_defined(&name).await.unwrap().unwrap().version, 1);
+    assert_eq!(one.looks.begun(), 2, "it is known");
+}
+
+/// Looks do not depend on how many names are asked for, nor on how many callers ask.
+#[tokio::test(start_paused = true)]
+async fn many_unknown_names_cause_few_looks_and_the_rest_is_refused() {
+    let ledger = ledger();
+    let catalog = Arc::new(catalog_over(&ledger).await);
+    let began = PausedClock::new().now();
+    let mut asks = tokio::task::JoinSet::new();
+    for at in 0..1000_u32 {
+        let catalog = Arc::clone(&catalog);
+        let name: SequenceName = format!("pear{}", at % 500).parse().unwrap();
+        asks.spawn(async move { catalog.find_or_create(&name).await.err().map(|error| error.reason()) });
+    }
+    let answers = asks.join_all().await;
+    let of = |reason| answers.iter().filter(|found| **found == Some(reason)).count();
+    assert_eq!(of(Reason::SequenceNotFound) + of(Reason::QuotaExceeded), 1000);
+    // One is looked for at once, and 32 names wait. Both callers of a name get the answer of its one look.
+    assert_eq!((catalog.looks.begun(), of(Reason::SequenceNotFound)), (33, 66));
+    let took = PausedClock::new().now().duration_since(began);
+    assert!(took >= Duration::from_millis(32 * 50), "33 looks within {took:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -293,4 +348,32 @@ async fn what_was_defined_before_names_hid_numbers_too_hides_on_as_it_did() {
     assert!(held.text().contains("\"tweak\":\"old\""), "{}", held.text());
     assert_ne!(text_of(&catalog, "old", 1)[1..], first[1..], "the name hides, too");
     assert_eq!(held.body().unwrap().read(&first).map(|read| read.number), Ok(1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn first_uses_define_so_many_sequences_and_so_many_a_second() {
+    let any = globset::GlobSetBuilder::new().add(globset::Glob::new("*").unwrap()).build().unwrap();
+    let catalog = catalog_with(&ledger(), Vec::new(), any).await;
+    let set = |auto_create_max, auto_create_per_s| {
+        let section = LimitsSection { auto_create_max, auto_create_per_s, ..(**limits().load()).clone() };
+        catalog.ground.limits.store(Arc::new(section));
+    };
+    set(400, 2);
+    let create = async |name: String| catalog.find_or_create(&name.parse().unwrap()).await;
+    tokio::time::advance(Duration::from_secs(1000)).await;
+    for name in 0..200 {
+        create(format!("n{name}")).await.unwrap();
+    }
+    let refused = create("late".to_owned()).await.unwrap_err();
+    assert_eq!(refused.reason(), Reason::QuotaExceeded, "{refused}");
+    let quota = refused.quota().unwrap().clone();
+    assert_eq!((quota.quota, quota.retry_after), ("auto_create", Duration::from_millis(500)));
+    create("n7".to_owned()).await.unwrap();
+    tokio::time::advance(quota.retry_after).await;
+    create("late".to_owned()).await.unwrap();
+    set(201, 1000);
+    tokio::time::advance(Duration::from_secs(1)).await;
+    let refused = create("one-more".to_owned()).await.unwrap_err();
+    assert!(refused.to_string().contains("limits.auto_create_max"), "{refused}");
+    assert!(refused.quota().is_none(), "no time helps");
 }

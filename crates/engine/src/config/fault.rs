@@ -27,7 +27,7 @@ pub struct Fault {
 impl Fault {
     /// A fault of `key`, nowhere yet.
     pub fn new(key: impl Into<String>, value: impl fmt::Display, bound: impl Into<String>) -> Self {
-        let (key, value) = (without_login(key.into()), without_login(value.to_string()));
+        let (key, value) = (without_password(key.into()), without_password(value.to_string()));
         Self { at: String::new(), key, value, bound: bound.into() }
     }
 }
@@ -38,8 +38,8 @@ pub(super) fn unknown(path: String, key: &str, known: &[&str]) -> Fault {
     Fault::new(path, "unknown", format!("{}{} are known", suggestion.unwrap_or_default(), known.join(", ")))
 }
 
-/// Removes the password of a URL in a text where no URL is expected. If its end is not clear, more is hidden.
-fn without_login(text: String) -> String {
+/// The text without the password of a URL in it. If its end is not clear, more is hidden.
+pub fn without_password(text: String) -> String {
     let Some((scheme, rest)) = text.split_once("://") else { return text };
     let hidden = rest.rsplit_once('@').and_then(|(login, place)| {
         let (user, _) = login.split_once(':')?;

@@ -7,7 +7,8 @@ use sequent_core::{Layout, LayoutError, NameError, SequenceName};
 
 use super::{
     AuthSection, Fault, Faults, LedgerSection, LimitsSection, ListenSection, Place, PrincipalPart,
-    ReservoirSection, RingSection, SequencePart, ShardPart, Shown, Sources, TracesSection,
+    ReservoirSection, RingSection, SequencePart, ServerPlace, ShardPart, Shown, Sources, TlsSection,
+    TracesSection,
     locations::{self, put_under},
     reading::{Document, Reader, Section},
     sections::{cluster::ClusterSection, obf_key, shard::Shards},
@@ -45,12 +46,18 @@ pub struct Config {
     pub sequences: Vec<SequencePart>,
     /// `[listen]`.
     pub listen: ListenSection,
+    /// `[tls]`.
+    pub tls: TlsSection,
     /// `[auth]`.
     pub auth: AuthSection,
     /// `[[principal]]`.
     pub principals: Vec<PrincipalPart>,
     /// `[traces]`.
     pub traces: TracesSection,
+    /// The files of `[[obf_key]]`.
+    obf_keys: Vec<PathBuf>,
+    /// The configuration file, if a secret is written in it.
+    with_secret: Option<PathBuf>,
     shown: Vec<Shown>,
     unread: Vec<Fault>,
 }
@@ -80,14 +87,15 @@ impl Config {
         let limits = whole(&mut reader, "limits", LimitsSection::read);
         let parts = shards.iter().flatten().map(|(_, part)| part.clone()).collect();
         // Keys are read before the templates that name them.
-        obf_key::hold_all(&mut reader, &sources.data);
+        let obf_keys = obf_key::hold_all(&mut reader, &sources.data);
         let sequences = SequencePart::all(&mut reader, &stores::unused(parts));
-        let listen = whole(&mut reader, "listen", ListenSection::read);
+        let tls = TlsSection::checked(&mut reader, &sources.data);
+        let listen = ListenSection::checked(&mut reader, &tls);
         let auth = whole(&mut reader, "auth", AuthSection::read);
         let before = reader.faults();
         let principals = PrincipalPart::all(&mut reader);
         if reader.faults() == before {
-            auth.check(&mut reader, &principals);
+            auth.check(&mut reader, &principals, (&listen, &tls));
         }
         let traces = whole(&mut reader, "traces", TracesSection::read);
         for (_, part) in shards.iter_mut().flatten() {
@@ -99,6 +107,7 @@ impl Config {
             let bound = "true is demanded where a shard is reached over a network and the ledger is one machine's alone";
             reader.fault(Fault::new("ledger.single_server", "false", bound));
         }
+        let with_secret = sources.file.clone().filter(|_| reader.has_secret_in_file());
         let (shown, unread) = reader.finish()?;
         Ok(Self {
             cluster: cluster.map_err(|bound| Faults(vec![Fault::new("cluster", top.cluster, bound)]))?,
@@ -112,9 +121,12 @@ impl Config {
             limits,
             sequences,
             listen,
+            tls,
             auth,
             principals,
             traces,
+            obf_keys,
+            with_secret,
             shown,
             unread,
         })
@@ -128,6 +140,21 @@ impl Config {
     /// Variables that begin with `SEQUENT_` and that nothing reads: probably misspelled, or of another version.
     pub fn unread(&self) -> &[Fault] {
         &self.unread
+    }
+
+    /// The files that hold secrets, each with the key that names it.
+    pub(crate) fn secret_files(&self) -> Vec<(&'static str, PathBuf)> {
+        let of_server = |(_, server): (_, &ServerPlace)| {
+            let options = &server.options;
+            [("password_file", options.password_file.clone()), ("tls_key_file", options.tls_key_file.clone())]
+        };
+        let obf_keys = self.obf_keys.iter().map(|path| ("obf_key.file", Some(path.clone())));
+        let all = self.servers().flat_map(of_server).chain(obf_keys);
+        let all = all.chain([("the configuration with a password", self.with_secret.clone())]);
+        let mut files: Vec<_> = all.filter_map(|(key, path)| Some((key, path?))).collect();
+        files.sort();
+        files.dedup();
+        files
     }
 
     /// The layout of a new cluster.

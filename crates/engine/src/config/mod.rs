@@ -16,6 +16,7 @@
 //! on the reference page, which [`reference()`] writes.
 
 mod auth;
+mod caution;
 mod fault;
 mod load;
 mod location;
@@ -28,18 +29,21 @@ mod service_links;
 mod sources;
 
 pub use auth::{AuthMode, AuthSection, PrincipalPart, QuotaLimits, Scopes, TokenHash, Verb};
-pub use fault::{Fault, Faults};
+pub use caution::{Caution, CautionKind, CautionPlace};
+pub use fault::{Fault, Faults, without_password};
 pub use load::Config;
 pub use location::Place;
 pub use origins::{Origin, Shown};
 pub use reference::reference;
 pub use sections::ledger::LedgerSection;
 pub use sections::limits::LimitsSection;
-pub use sections::listen::ListenSection;
+pub(crate) use sections::limits::SharedLimits;
+pub use sections::listen::{ListenSection, Plaintext};
 pub use sections::reservoir::{ReservoirSection, SERVERS_MAX};
 pub use sections::ring::RingSection;
 pub use sections::sequence::SequencePart;
 pub use sections::server::{ServerPlace, Tls};
 pub use sections::shard::ShardPart;
+pub use sections::tls::{AllowedNames, ClientAuth, TlsMode, TlsSection};
 pub use sections::traces::TracesSection;
 pub use sources::Sources;

@@ -7,7 +7,7 @@ use toml::Table;
 
 use super::{
     AuthSection, LedgerSection, LimitsSection, ListenSection, Place, ReservoirSection, RingSection, Sources,
-    TracesSection,
+    TlsSection, TracesSection,
     auth::PrincipalSection,
     reading::{Document, Reader, Section, setting::About},
     sections::{
@@ -37,6 +37,7 @@ pub fn reference() -> String {
     add("`[reservoir]`", ReservoirSection::DOC, &[("", rows(ReservoirSection::read))]);
     add("`[limits]`", LimitsSection::DOC, &[("", rows(LimitsSection::read))]);
     add("`[listen]`", ListenSection::DOC, &[("", rows(ListenSection::read))]);
+    add("`[tls]`", TlsSection::DOC, &[("", rows(TlsSection::read))]);
     add("`[auth]`", AuthSection::DOC, &[("", rows(AuthSection::read))]);
     add("`[[principal]]`", PrincipalSection::DOC, &[("", rows(PrincipalSection::read))]);
     add("`[traces]`", TracesSection::DOC, &[("", rows(TracesSection::read))]);
@@ -52,7 +53,13 @@ type Rows = Vec<(&'static str, About)>;
 fn rows<T>(read: impl FnOnce(&mut Section<'_, '_>) -> T) -> Rows {
     let sources = Sources::embedded("");
     let mut reader = Reader::new(&sources, Document::default());
-    let keys = [("store", "sqlite"), ("tls", "verify"), ("template", "@{seq}")];
+    let keys = [
+        ("store", "sqlite"),
+        ("tls", "verify"),
+        ("template", "@{seq}"),
+        ("mode", "require"),
+        ("client_auth", "required"),
+    ];
     let keys = keys.map(|(key, value)| (key.to_owned(), value.into()));
     read(&mut reader.item("", 0, Table::from_iter(keys)));
     reader.rows

@@ -1,7 +1,9 @@
 //! The content of a data directory before anything in it is changed.
 
 use std::{
-    fs, io,
+    fs::{self, DirBuilder},
+    io,
+    os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
 };
 
@@ -95,10 +97,13 @@ fn of_another_place(config: &Config, ledger: &Path, asking: &Asking) -> String {
 /// Creates the data directory.
 pub async fn prepare(config: &Config) -> Result<(), OpenError> {
     let (data, limit) = (config.data.clone(), config.ring.attempt_timeout);
-    let make = move |asking: &Asking| {
-        fs::create_dir_all(asking.about(&data)).map_err(|error| unusable(&data, &error))
-    };
+    let make = move |asking: &Asking| make(asking.about(&data)).map_err(|error| unusable(&data, &error));
     disk::asked(&config.data, limit, make).await
+}
+
+/// Creates a directory that is its user's alone, whatever the process's umask is.
+pub(super) fn make(directory: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(directory)
 }
 
 fn is_there(ledger: &Path) -> Result<bool, OpenError> {

@@ -1,34 +1,20 @@
 //! Errors for callers: a reason, and a text without internal details.
 
+mod faults;
+mod open_error;
 pub(crate) mod reason;
+#[cfg(test)]
+mod tests;
 
 use std::{borrow::Cow, fmt};
 
-use sequent_core::{Condition, ErrorKind, SequenceName, SlotFailure, SlotIndex, SourceError, Why, line_of};
+use sequent_core::{Condition, ErrorKind, SequenceName, SlotFailure, SourceError, Why, line_of};
 
-use crate::{config::Faults, error::reason::Reason};
+pub(crate) use faults::End;
+pub use faults::{BURN, FieldFault, QuotaFault, SlotCause};
+pub use open_error::OpenError;
 
-/// One field of a request that is out of bounds.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FieldFault {
-    /// The field, as the caller wrote it.
-    pub field: Cow<'static, str>,
-    /// The value found.
-    pub value: String,
-    /// What is allowed.
-    pub bound: String,
-}
-
-/// A slot that could not serve, without details that callers may not know: number and cause, no addresses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SlotCause {
-    /// The slot.
-    pub slot: SlotIndex,
-    /// The class of the cause.
-    pub kind: ErrorKind,
-    /// The cause in words: `connection refused`, `evicted by an operator`; the class if nothing more is known.
-    pub cause: &'static str,
-}
+use crate::error::reason::Reason;
 
 /// A request that failed: the reason, and a text that names no address and no statement.
 ///
@@ -39,12 +25,13 @@ pub struct EngineError {
     text: String,
     fields: Vec<FieldFault>,
     source: Option<SourceError>,
+    quota: Option<Box<QuotaFault>>,
 }
 
 impl EngineError {
     /// A failure for `reason`; `text` is shown to callers (lower case, no full stop, no addresses).
     pub fn new(reason: Reason, text: impl Into<String>) -> Self {
-        Self { reason, text: text.into(), fields: Vec::new(), source: None }
+        Self { reason, text: text.into(), fields: Vec::new(), source: None, quota: None }
     }
 
     /// A request with a field out of bounds.
@@ -60,6 +47,11 @@ impl EngineError {
         let fault = FieldFault { field, value: shown(value.to_string()), bound: bound.into() };
         let text = format!("{} is {}: {}", fault.field, fault.value, fault.bound);
         Self { fields: vec![fault], ..Self::new(Reason::InvalidArgument, text) }
+    }
+
+    /// A request beyond a limit.
+    pub fn over_quota(text: impl Into<String>, quota: QuotaFault) -> Self {
+        Self { quota: Some(Box::new(quota)), ..Self::new(Reason::QuotaExceeded, text) }
     }
 
     /// A request with a text out of bounds, which is shown in quotes.
@@ -86,7 +78,7 @@ impl EngineError {
     pub fn of_source(sequence: &SequenceName, error: SourceError) -> Self {
         let reason = reason_of(error.kind());
         let text = match error.kind() {
-            ErrorKind::Exhausted => format!("{sequence} is at its end"),
+            ErrorKind::Exhausted => at_its_end(sequence),
             ErrorKind::NoWitness => "the ledger is needed, and away".to_owned(),
             ErrorKind::LedgerBehind if error.condition() == Some(Condition::LayoutChanged) => format!(
                 "{}this server counts by the layout before, and must be restarted with the new configuration",
@@ -102,15 +94,20 @@ impl EngineError {
         Self { source: Some(error), ..Self::new(reason, text) }
     }
 
-    /// The same failure of a sequence at its end, with the numbers left, if they are fewer than requested; nothing was
-    /// taken.
+    /// The same failure of a sequence at its end, with the key's last number, and the numbers left if they are fewer than
+    /// the `count` requested; nothing was taken.
     #[must_use]
-    pub(crate) fn with_left(self, (count, left): (u64, u64)) -> Self {
-        if self.reason != Reason::SequenceExhausted || left == 0 || count <= left {
+    pub(crate) fn with_end(self, end: End, count: u64) -> Self {
+        if self.reason != Reason::SequenceExhausted {
             return self;
         }
+        let End { limit, given, left } = end;
+        let text = format!("{}, {limit}: {given} was given, and {left} numbers are left", self.text);
+        if left == 0 || count <= left {
+            return Self { text, ..self };
+        }
         let bound = format!("at most {left} are allowed, since no more are left");
-        let text = format!("{}: count is {count}: {bound}", self.text);
+        let text = format!("{text}: count is {count}: {bound}");
         Self { text, ..self.of_field("count", count, bound) }
     }
 
@@ -151,6 +148,11 @@ impl EngineError {
         &self.fields
     }
 
+    /// The limit that refused the request, for [`Reason::QuotaExceeded`]; `None` for a limit of the whole server.
+    pub fn quota(&self) -> Option<&QuotaFault> {
+        self.quota.as_deref()
+    }
+
     /// Each slot with the class of its cause, for [`Reason::NoShardAvailable`].
     pub fn slots(&self) -> Vec<SlotCause> {
         let failures = self.source.as_ref().map_or(&[][..], SourceError::slots);
@@ -184,6 +186,11 @@ impl std::error::Error for EngineError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.source.as_ref().map(|source| source as &(dyn std::error::Error + 'static))
     }
+}
+
+/// The text for callers of a sequence that is at its end.
+pub(crate) fn at_its_end(sequence: &SequenceName) -> String {
+    format!("{sequence} is at its end")
 }
 
 /// Upper limit in bytes of a caller's own text in an error, since errors are written to logs and sent through every
@@ -227,122 +234,5 @@ pub(crate) fn reason_of(kind: ErrorKind) -> Reason {
         | ErrorKind::Reborn
         | ErrorKind::Jumped
         | ErrorKind::NoShard => Reason::NoShardAvailable,
-    }
-}
-
-/// A cluster that was not opened.
-#[derive(Debug, Clone, thiserror::Error)]
-pub enum OpenError {
-    /// The configuration has faults: all of them, each with place, key, value and bound. Nothing was changed.
-    #[error("{0}")]
-    Config(#[from] Faults),
-    /// The cluster does not fit: the text names what was found and what was expected.
-    #[error("{0}")]
-    Refused(String),
-    /// The ledger went back, or everything changed at once: an operator must declare the loss.
-    #[error("{0}")]
-    Recovery(String),
-    /// There is no cluster, and this command creates none.
-    #[error("{0}")]
-    NoCluster(String),
-    /// A ledger or store that is needed at the start is unavailable.
-    #[error("{0}")]
-    Unavailable(String),
-}
-
-impl OpenError {
-    /// The exit code: 3 if refused, 4 if a retry may help, 1 without a cluster.
-    pub fn exit_code(&self) -> u8 {
-        match self {
-            Self::Config(_) | Self::Refused(_) | Self::Recovery(_) => 3,
-            Self::NoCluster(_) => 1,
-            Self::Unavailable(_) => 4,
-        }
-    }
-
-    /// The error of a start after a failure of a source.
-    pub fn of_source(error: &SourceError) -> Self {
-        match error.kind() {
-            ErrorKind::LedgerBehind => Self::Recovery(error.to_string()),
-            ErrorKind::Refused | ErrorKind::Jumped | ErrorKind::Regressed => Self::Refused(error.to_string()),
-            _ => Self::Unavailable(error.to_string()),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn failure(slot: SlotIndex, kind: ErrorKind, detail: &str) -> SlotFailure {
-        SlotFailure { slot, kind, why: None, detail: detail.to_owned() }
-    }
-
-    #[test]
-    fn a_cause_that_slots_share_is_said_once() {
-        let away = "unavailable: open: the disk is gone";
-        let slots = vec![
-            failure(0, ErrorKind::Unavailable, away),
-            failure(1, ErrorKind::Unavailable, away),
-            failure(2, ErrorKind::Refused, "refused: the store bears stamp slot=3"),
-            failure(3, ErrorKind::Unavailable, away),
-        ];
-        let name = "order".parse().unwrap();
-        let error = EngineError::of_source(&name, SourceError::no_shard(slots));
-        assert_eq!(error.to_string(), "no slot can serve order: slots 0-1, 3 unavailable, slot 2 refused");
-        let detail = "slots 0-1, 3: unavailable: open: the disk is gone; \
-                      slot 2: refused: the store bears stamp slot=3";
-        assert_eq!(error.detail().unwrap(), detail);
-    }
-
-    #[test]
-    fn no_long_text_of_a_caller_comes_back_whole() {
-        let long = "京".repeat(100_000);
-        for error in [
-            EngineError::invalid_text("text", &long, "column 1: text has 300000 bytes"),
-            EngineError::invalid_text(format!("values.{long}"), "1", "no template asks for a value"),
-            EngineError::invalid("number", &long, "numbers begin at 1"),
-            EngineError::new(Reason::SequenceNotFound, "no sequence").of_field("sequence", &long, "a name"),
-        ] {
-            let fault = &error.fields()[0];
-            let longest = error.to_string().len().max(fault.field.len()).max(fault.value.len());
-            assert!(longest < 600, "{longest}: {error}");
-            assert!(
-                fault.field.len().max(fault.value.len()) <= SHOWN_BYTES_MAX,
-                "no api cuts it again: {fault:?}"
-            );
-        }
-        let short = EngineError::invalid_text("text", &"a".repeat(SHOWN_BYTES_MAX), "none").to_string();
-        assert!(!short.contains('…'), "{short}");
-    }
-
-    #[test]
-    fn a_layout_that_changed_is_told_by_what_was_found() {
-        let told = |error: SourceError| EngineError::of_source(&"order".parse().unwrap(), error).to_string();
-        let behind = || SourceError::new(ErrorKind::LedgerBehind, "in other words");
-        assert!(told(behind().with(Condition::LayoutChanged)).starts_with("layout changed: this server"));
-        assert!(told(behind()).starts_with("the ledger went back"));
-    }
-
-    #[test]
-    fn callers_are_told_the_cause_and_operators_what_was_found() {
-        let refused = "unavailable: take: 10.0.0.7:3306: Connection refused (os error 111)";
-        let by_hand = "evict by ann: new disk";
-        let slots = vec![
-            SlotFailure { why: Some(Why::ConnectionRefused), ..failure(0, ErrorKind::Unavailable, refused) },
-            SlotFailure { why: Some(Why::EvictedByHand), ..failure(1, ErrorKind::Unavailable, by_hand) },
-        ];
-        let error = EngineError::of_source(&"order".parse().unwrap(), SourceError::no_shard(slots));
-        assert_eq!(
-            error.to_string(),
-            "no slot can serve order: slot 0 connection refused, slot 1 evicted by an operator"
-        );
-        let causes: Vec<&str> = error.slots().iter().map(|slot| slot.cause).collect();
-        assert_eq!(causes, ["connection refused", "evicted by an operator"]);
-        assert_eq!(
-            error.detail().unwrap(),
-            "slot 0: unavailable: take: 10.0.0.7:3306: Connection refused (os error 111); \
-             slot 1: evicted by an operator: evict by ann: new disk"
-        );
     }
 }

@@ -6,27 +6,28 @@ use std::{
 };
 
 use sequent_buffer::{BitExpansion, RangeMapping, Reservoir};
-use sequent_core::{Key, SequenceName, Source};
+use sequent_core::{Block, Key, SequenceName, Source};
 use sequent_format::Timestamp;
 
 use crate::{
     catalog::Entry,
-    definition::{Body, Placement, capacity},
+    definition::{Body, Placement},
     engine::{IDLE_AFTER, Inner},
-    error::EngineError,
+    error::{End, EngineError, at_its_end, reason::Reason},
     issue::{
         behind_check::Reach,
+        burn::{BurnLimit, limited_source::LimitedSource},
         dense::not_leased,
         minimum::MinimumFilter,
         request::{Period, ResolvedRequest},
     },
-    telemetry::MeteredSource,
 };
 
 /// A key in use, with its counters and its reservoir.
 pub(crate) struct ActiveKey {
     entry: Arc<Entry>,
     spanned: Arc<RangeMapping>,
+    burn: Arc<BurnLimit>,
     reservoir: Reservoir,
     /// The number that the key was advanced to; 0 without an advance.
     floor: u64,
@@ -55,6 +56,15 @@ pub struct Ready {
     /// The number.
     pub number: u64,
     /// The version of the definition that the number was issued under.
+    pub version: u32,
+}
+
+/// Numbers that were ready in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReadyBlock {
+    /// The numbers.
+    pub numbers: Block,
+    /// The version of the definition that they were issued under.
     pub version: u32,
 }
 
@@ -142,9 +152,54 @@ impl ActiveKey {
         Some(Ready { number, version: self.version() })
     }
 
-    /// Upper limit of the numbers in one lease, whatever is configured.
-    pub(crate) fn lease_max(&self) -> u64 {
-        capacity::lease_max_of(self.spanned.left())
+    /// The count of a request that the key has numbers for, and that the burn limit admits.
+    ///
+    /// It is refused before anything is taken: a part of the numbers would be of no use, and lost with this process.
+    pub(crate) fn admitted(&self, name: &SequenceName, count: u64) -> Result<u64, EngineError> {
+        if let Some(end) = self.lacks(count) {
+            return Err(EngineError::new(Reason::SequenceExhausted, at_its_end(name)).with_end(end, count));
+        }
+        self.burn.admit(count, || self.spanned.left()).map(|()| count)
+    }
+
+    /// The key's end, with what is ready and so many numbers more.
+    pub(crate) fn end(&self, more: u64) -> End {
+        let (limit, step) =
+            self.entry.known().map_or((0, 1), |body| (body.span().limit(), body.span().step()));
+        let held = self.reservoir.stats().reserve;
+        // What is held came last.
+        let taken = self.spanned.position().unwrap_or(0).min(limit);
+        let given = taken.saturating_sub(held.saturating_mul(step));
+        End { limit, given, left: held.saturating_add(more) }
+    }
+
+    /// The key's end if it is known to have fewer than `count` numbers.
+    fn lacks(&self, count: u64) -> Option<End> {
+        // At least so many are left. A single number that can't be had is no loss.
+        if count <= self.spanned.left() || count == 1 {
+            return None;
+        }
+        let end = self.end(self.spanned.left_at_most()?);
+        (count > end.left).then_some(end)
+    }
+
+    /// How many numbers a lease has that asks for `count`.
+    pub(crate) fn lease_size(&self, count: u64) -> Result<u64, EngineError> {
+        self.burn.lease(count, self.spanned.left())
+    }
+
+    /// The error for a request of `count` numbers that found the burn limit reached.
+    pub(crate) fn burn_limited(&self, count: u64) -> EngineError {
+        self.burn.error(count, self.spanned.left())
+    }
+
+    /// At most `most` numbers that are ready, of a sequence without texts. Never waits.
+    pub(crate) fn try_take(&self, most: u64) -> Option<ReadyBlock> {
+        if !self.is_plain {
+            return None;
+        }
+        let numbers = self.reservoir.try_take(most)?;
+        Some(ReadyBlock { numbers, version: self.version() })
     }
 
     /// The numbers left of the key's range, and the size of the range.
@@ -229,7 +284,9 @@ impl Inner {
         let spanned = Arc::new(RangeMapping::new(expanded, layout, span));
         let floor = self.minimums.of(key);
         let source = MinimumFilter::of(Arc::clone(&spanned) as _, floor, self.env.events.clone());
-        let source = MeteredSource::of(source, &self.refills);
+        let (rules, env) = (Arc::clone(&self.burn_rules), self.env.clone());
+        let burn = Arc::new(BurnLimit::new(key.clone(), span.capacity(), rules, env));
+        let source = LimitedSource::of(source, &burn, &self.refills);
         let reservoir = Reservoir::with_context(source, Arc::clone(&self.reservoir_context));
         if period.as_ref().is_some_and(|period| period.until.is_some()) {
             self.dated.store(true, Ordering::Relaxed);
@@ -238,6 +295,7 @@ impl Inner {
             is_plain: !has_texts && !entry.is_staged(),
             entry,
             spanned,
+            burn,
             reservoir,
             floor,
             has_texts,

@@ -93,6 +93,8 @@ impl Inner {
         if own >= above {
             return Some(own);
         }
+        // Callers name any key and any number. The ledger's time is for counters first.
+        let _turn = self.behind_turn.lock().await;
         let ledger = highest(self.guard.ceilings(key).await.ok()?);
         if ledger >= above {
             return Some(ledger);

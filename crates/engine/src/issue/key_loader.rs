@@ -44,7 +44,7 @@ impl Engine {
     ) -> Result<Arc<ActiveKey>, EngineError> {
         let mut period = Some(period);
         loop {
-            let mut made = match self.0.keys.claim(key)? {
+            let mut made = match self.0.keys.claim(key, self.0.limits.load().keys_per_sequence_max)? {
                 Claim::ActiveKey(live) => return Ok(live),
                 Claim::Wait(made) => made,
                 Claim::Make(sender) => {
@@ -85,6 +85,7 @@ impl Inner {
         let made = result.as_ref().ok().map(Arc::clone);
         self.keys.made(key, result, waiting);
         let Some(live) = made else { return };
+        self.keys_made.increment(1);
         if self.catalog.find(name).is_none_or(|entry| !entry.has(live.entry())) {
             self.keys.remove(|held| held == key);
         }
@@ -109,7 +110,7 @@ mod tests {
 
     async fn made(engine: &Engine, name: &SequenceName, between: impl AsyncFnOnce()) {
         let key = Key::of(name);
-        let Ok(Claim::Make(sender)) = engine.0.keys.claim(&key) else { panic!("{name} is new") };
+        let Ok(Claim::Make(sender)) = engine.0.keys.claim(&key, 9) else { panic!("{name} is new") };
         let live = Arc::new(engine.0.build(name, &key, (None, None)).await.unwrap());
         between().await;
         engine.0.settle(name, &key, Ok(live), &sender);

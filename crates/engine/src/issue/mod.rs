@@ -3,6 +3,7 @@
 pub(crate) mod active_key;
 mod behind_check;
 pub(crate) mod behind_reports;
+pub(crate) mod burn;
 pub(crate) mod dense;
 mod key_loader;
 pub(crate) mod minimum;
@@ -12,6 +13,7 @@ pub(crate) mod request;
 pub(crate) mod request_clock;
 pub(crate) mod request_types;
 pub(crate) mod retention;
+pub(crate) mod shape;
 
 #[cfg(test)]
 mod tests;
@@ -22,7 +24,7 @@ use std::{
 };
 
 use sequent_buffer::TakeError;
-use sequent_core::{Blocks, Event, Key, SequenceName};
+use sequent_core::{Blocks, Condition, Event, Key, SequenceName};
 
 use crate::{
     catalog::Entry,
@@ -31,7 +33,8 @@ use crate::{
     engine::Engine,
     error::{EngineError, OpenError},
     issue::{
-        active_key::{ActiveKey, Ready},
+        active_key::{ActiveKey, Ready, ReadyBlock},
+        burn::BurnRules,
         request::{ResolvedRequest, refuse_what_is_not_plain},
         request_types::{Issued, NextRequest, Way},
     },
@@ -69,6 +72,11 @@ impl Engine {
     /// If a sequence is in use and nothing is ready, a refill begins: [`take`](Self::take) then waits for it.
     pub fn try_next(&self, name: &str) -> Option<Ready> {
         self.0.keys.get(name)?.try_next()
+    }
+
+    /// At most `most` numbers that are ready, in one block, under the conditions of [`try_next`](Self::try_next).
+    pub fn try_take(&self, name: &str, most: u64) -> Option<ReadyBlock> {
+        self.0.keys.get(name)?.try_take(most)
     }
 
     /// `count` numbers, all or nothing. The caller must have checked `count` against bounds of its own.
@@ -170,8 +178,8 @@ impl Engine {
                 self.check_above(&live, &key, request.above).await?;
             }
             let count = match what_for {
-                Use::Now => request.count,
-                Use::Later => request.count.clamp(1, live.lease_max()),
+                Use::Now => live.admitted(name, request.count)?,
+                Use::Later => live.lease_size(request.count)?,
             };
             let (taken, waited) = self.0.waits.of(live.reservoir().take(count, Some(deadline))).await;
             match taken {
@@ -197,11 +205,11 @@ impl Engine {
                 }
                 // The key has just been retired: the next round uses its successor.
                 Err(TakeError::Closed) if tries < TRIES_MAX => {}
-                Err(error) => {
-                    // Only what is ready here: other servers may have more.
-                    let left = live.reservoir().stats().reserve;
-                    return Err(self.failed(name, error).with_left((count, left)));
+                Err(TakeError::Source(error)) if error.condition() == Some(Condition::BurnLimited) => {
+                    return Err(live.burn_limited(count));
                 }
+                // Only what is ready here: other servers may have more.
+                Err(error) => return Err(self.failed(name, error).with_end(live.end(0), count)),
             }
         }
     }
@@ -282,6 +290,8 @@ impl Engine {
             catalog.count_with(was);
         }
         if brought.is_ok() {
+            self.0.limits.store(Arc::new(config.limits.clone()));
+            self.0.burn_rules.store(Arc::new(BurnRules::of(config)));
             self.0.gauges.relist(config.sequences.iter().map(|part| part.name.clone()));
         }
         self.0.let_go();

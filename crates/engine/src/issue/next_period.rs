@@ -153,7 +153,7 @@ impl Engine {
         };
         let request = NextRequest { with: period.with.clone(), ..NextRequest::of(entry.name().clone()) };
         let aim = ResolvedRequest::dated(&entry, format, &request, until)?;
-        let deadline = self.0.env.clock.now() + self.0.limits.deadline;
+        let deadline = self.0.env.clock.now() + self.0.limits.load().deadline;
         let its_period = || aim.period(&request);
         let next = self.live((&request.name, &aim.key), Some(&aim.entry), its_period, deadline).await?;
         next.reservoir()

@@ -16,6 +16,10 @@ use crate::{
     texts::Texts,
 };
 
+/// How far ahead an instant may be if the definition has no window and its numbers begin anew each period: nobody uses up
+/// the periods of a coming year. A month, since documents are dated to the first of the next one.
+const AHEAD_S_MAX: i64 = 31 * 86_400;
+
 /// The error texts for a value, or an instant, of a sequence without a template.
 const NO_VALUE: &str = "no template asks for a value: leave it out";
 const NO_INSTANT: &str = "no period and no template asks for an instant: leave it out";
@@ -211,6 +215,15 @@ impl Inner {
             .map_err(|bound| EngineError::invalid_text("at", text, bound))?;
         let window_s = texts.window();
         let away_s = at.as_second().abs_diff(now.as_second());
+        let ahead_s = at.as_second().saturating_sub(now.as_second());
+        if window_s.is_none() && ahead_s > AHEAD_S_MAX && format.period_back(at, 0).is_some() {
+            let days = AHEAD_S_MAX / 86_400;
+            let bound = format!(
+                "at most {days} days from now, {}, is allowed where the definition has no window_s",
+                format.shown_instant(now)
+            );
+            return Err(EngineError::invalid_text("at", text, bound));
+        }
         match window_s.filter(|window_s| away_s > *window_s) {
             None => Ok(at),
             Some(window_s) => {

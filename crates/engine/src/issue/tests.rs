@@ -70,7 +70,7 @@ async fn a_lease_is_a_small_part_of_what_is_left() {
     assert_eq!(first, 10);
     engine.take(&name, 9985, soon).await.unwrap();
     let error = engine.take(&name, 6, soon).await.unwrap_err();
-    let said = "short is at its end: count is 6: at most 5 are allowed, since no more are left";
+    let said = "short is at its end, 10000: 9995 was given, and 5 numbers are left: count is 6: at most 5 are allowed, since no more are left";
     assert_eq!((error.reason(), error.to_string().as_str()), (Reason::SequenceExhausted, said));
     assert_eq!((&*error.fields()[0].field, error.fields()[0].value.as_str()), ("count", "6"));
     // Leases shrink to what is left: a lease never fails because it asked for more.
@@ -80,4 +80,35 @@ async fn a_lease_is_a_small_part_of_what_is_left() {
     }
     assert_eq!(left, 5);
     engine.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_batch_that_does_not_fit_uses_up_nothing_also_in_a_process_that_ends() {
+    let data = tempfile::tempdir().unwrap();
+    let file = data.path().join("x.toml");
+    let text = "cluster = \"x\"\n[[sequence]]\nname = \"short\"\nend = 10007\nplacement = \"spread\"\n";
+    std::fs::write(&file, text).unwrap();
+    let name: SequenceName = "short".parse().unwrap();
+    let soon = || SystemClock.now() + Duration::from_secs(20);
+    let open = async || {
+        let config = Config::load(&Sources::embedded(data.path().join("data")).file(file.clone())).unwrap();
+        let options = Options { pace: crate::open::options::Pace::Once, ..Options::default() };
+        Engine::open(config, options).await.unwrap()
+    };
+    let mut given = 0;
+    for count in [9900, 108, 108, 107, 1] {
+        let engine = open().await;
+        match engine.take(&name, count, soon()).await {
+            Ok(issued) => given += issued.numbers.count(),
+            Err(error) => {
+                let left = 10_007 - given;
+                let said =
+                    format!("short is at its end, 10007: {given} was given, and {left} numbers are left");
+                assert_eq!(error.reason(), Reason::SequenceExhausted);
+                assert!(error.to_string().starts_with(&said), "{error}");
+            }
+        }
+        engine.shutdown().await;
+    }
+    assert_eq!(given, 10_007, "nothing was used up by the refusals");
 }

@@ -49,6 +49,8 @@ async fn obey(ring: Arc<Ring>, mut words: watch::Receiver<Vec<SlotCommand>>) {
 /// Reads the definitions again whenever a heartbeat brought another version of them. After a change of the ledger they
 /// are read whatever their version is: the ledger may have gone back, and forward again.
 async fn follow(engine: Weak<Inner>, mut version: watch::Receiver<u64>, mut moved: watch::Receiver<()>) {
+    // The version that was followed last. It is 0 as long as none was.
+    let mut followed = 0;
     loop {
         let anew = tokio::select! {
             changed = version.changed() => changed.map(|()| false),
@@ -56,15 +58,22 @@ async fn follow(engine: Weak<Inner>, mut version: watch::Receiver<u64>, mut move
         };
         let (Ok(anew), Some(engine)) = (anew, engine.upgrade()) else { return };
         let now = *version.borrow_and_update();
+        if !anew && now == followed {
+            engine.catalog.heard(now);
+            continue;
+        }
+        followed = 0;
         if let Err(error) = engine.follow((!anew).then_some(now)).await {
             tracing::warn!(%error, "definitions can't be read again: those known stay in force");
-            // The next heartbeat brings the same version, which is no change: this read must be repeated here.
+            // This read is repeated here: the next heartbeat may be late.
             if anew {
                 moved.mark_changed();
             } else {
                 version.mark_changed();
             }
             tokio::time::sleep(FOLLOW_AGAIN).await;
+        } else {
+            followed = now;
         }
     }
 }

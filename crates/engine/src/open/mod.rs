@@ -5,6 +5,7 @@ pub mod bootstrap;
 mod durability_check;
 pub mod foreign_stores;
 pub(crate) mod ledger_watch;
+mod memory_limit;
 pub(crate) mod options;
 pub(crate) mod tasks;
 mod unopened;
@@ -14,6 +15,7 @@ use std::{
     time::Duration,
 };
 
+use arc_swap::ArcSwap;
 use sequent_buffer::{ReservoirConfig, ReservoirContext};
 use sequent_core::{Env, Event, Events, MarkPlace, Rules, SlotIndex, SourceError, Store};
 use sequent_guard::{Guard, GuardConfig, Opening};
@@ -21,15 +23,16 @@ use sequent_ha::Ring;
 
 use crate::{
     catalog::{self, Catalog},
-    config::{Config, Place},
+    config::{Config, Place, SharedLimits},
     data::{self, Found, Quarantine},
     definition::capacity::AtRisk,
     engine::{Engine, Inner},
     error::OpenError,
     issue::{
         behind_reports::BehindReports,
+        burn::{BurnRules, SharedRules, dense::DenseBurn},
         minimum::Minimums,
-        registry::{LIVE_KEYS_MAX, Registry},
+        registry::Registry,
         request_clock::RequestClock,
     },
     ledger_timeout::within,
@@ -37,11 +40,12 @@ use crate::{
         background::begin,
         bootstrap::{ClusterHandle, FIRST_CALL_FACTOR},
         ledger_watch::Alarm,
+        memory_limit::live_keys_max,
         options::{CreatePolicy, Options, Pace},
         tasks::Tasks,
     },
     stores,
-    telemetry::{Gauges, Memory, MeteredStore, Refills, Throttle, Waits, watched},
+    telemetry::{Gauges, Memory, MeteredStore, Refills, Throttle, Waits, keys_made, watched},
 };
 
 /// Interval of a server's heartbeats: slot commands and definitions of others are known within two seconds.
@@ -124,6 +128,7 @@ async fn assemble(
     let words = words.map_err(|error| OpenError::of_source(&error))?;
     ring.apply_commands(&words);
     memory.quarantined.recall(notes.map_or_else(Vec::new, |notes| notes.read(&words)));
+    let limits: SharedLimits = Arc::new(ArcSwap::from_pointee(config.limits.clone()));
     let catalog = Catalog::open(
         catalog::CatalogContext {
             ledger: Arc::clone(&ground.ledger),
@@ -132,6 +137,7 @@ async fn assemble(
             layout,
             at_risk: AtRisk::of(config),
             auto_create: config.auto_create.clone(),
+            limits: Arc::clone(&limits),
             shards: ground.shards.clone(),
         },
         &config.sequences,
@@ -141,9 +147,10 @@ async fn assemble(
     let minimums = Minimums::read(&*ground.ledger, ground.limit).await;
     let minimums = minimums.map_err(|error| OpenError::of_source(&error))?;
     let tasks = Tasks::new();
+    let burn_rules: SharedRules = Arc::new(ArcSwap::from_pointee(BurnRules::of(config)));
     let (refills, waits) = (Refills::new(&env.clock), Waits::new(&env.clock));
     let inner = Arc::new(Inner {
-        limits: config.limits.clone(),
+        limits: Arc::clone(&limits),
         outage: config.ledger.outage,
         reservoir_context: Arc::new(reservoir_context(config, pace, env.clone(), &tasks)),
         env,
@@ -154,11 +161,15 @@ async fn assemble(
         cluster: Arc::new(ground),
         catalog,
         minimums,
-        keys: Registry::new(LIVE_KEYS_MAX),
+        keys: Registry::new(live_keys_max()),
+        keys_made: keys_made(),
         dense: crate::issue::dense::Known::default(),
+        dense_burn: DenseBurn::new(Arc::clone(&burn_rules)),
+        burn_rules,
         tasks,
         memory,
         behind_reports: BehindReports::default(),
+        behind_turn: tokio::sync::Mutex::default(),
         gauges: Gauges::new(config.sequences.iter().map(|part| part.name.clone())),
         refills,
         waits,

@@ -4,6 +4,7 @@ pub(crate) mod capacity_left;
 mod cluster_state;
 mod idle_counters;
 pub mod key_display;
+mod known;
 mod offline_slots;
 mod probe;
 pub mod report;

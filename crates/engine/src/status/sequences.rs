@@ -7,6 +7,7 @@ use sequent_core::{
 use sequent_format::Timestamp;
 
 use crate::{
+    catalog::forget::FORGOTTEN,
     definition::Body,
     error::EngineError,
     issue::dense::dense_number,
@@ -19,9 +20,11 @@ use crate::{
 };
 
 impl ClusterHandle {
-    /// The sequences, ascending by name.
+    /// The sequences in use, ascending by name.
     pub async fn list(&self) -> Result<Vec<SequenceSummary>, EngineError> {
-        Ok(self.definitions().await?.iter().map(|held| summary(held, self.now())).collect())
+        let definitions = self.definitions().await?;
+        let in_use = definitions.iter().filter(|held| held.body != FORGOTTEN);
+        Ok(in_use.map(|held| read(held, self.now())).collect())
     }
 
     /// One sequence with its counters.
@@ -38,7 +41,7 @@ impl ClusterHandle {
         let mut quarantined = self.quarantined(&words.map_err(|error| of_ledger(&error))?);
         quarantined.retain(|counter| Key::from_stored(&counter.key).sequence() == name.as_str());
         Ok(SequenceReport {
-            summary: summary(&definition, self.now()),
+            summary: read(&definition, self.now()),
             definition: definition.body,
             counters,
             dense: dense.iter().map(|row| report_dense(span, row)).collect(),
@@ -104,26 +107,35 @@ impl ClusterHandle {
     }
 }
 
-/// A definition as a list shows it: the version in effect, and those that wait.
-fn summary(definition: &Definition, now: Timestamp) -> SequenceSummary {
+fn read(definition: &Definition, now: Timestamp) -> SequenceSummary {
     let (top, fault) = match Body::from_text(&definition.body) {
         Ok(top) => (Some(top), None),
         // A definition that can't be verified here, for lack of an obfuscation key, is still shown.
         Err(fault) => (Body::unproven(&definition.body).ok(), Some(fault)),
     };
-    let waiting = top.as_ref().map_or_else(Vec::new, |top| top.waiting(definition.version, now));
+    summary((definition.name.as_str(), definition.version), (top.as_ref(), fault), now)
+}
+
+/// A definition as a list shows it: the version in effect, and those that wait. `named` is its name and its highest
+/// version.
+pub(super) fn summary(
+    named: (&str, u32),
+    (top, fault): (Option<&Body>, Option<String>),
+    now: Timestamp,
+) -> SequenceSummary {
+    let (name, version) = named;
+    let waiting = top.map_or_else(Vec::new, |top| top.waiting(version, now));
     let template = |body: &Body| Some(body.texts()?.template().to_owned());
     let waiting = waiting.into_iter().filter_map(|(version, body)| {
         let effective = body.shown(body.begins()?);
         Some(WaitingReport { version, effective, template: template(body) })
     });
     let waiting = waiting.collect();
-    let in_effect = top.as_ref().map(|top| top.in_effect(definition.version, now));
-    let (version, body) =
-        in_effect.map_or((definition.version, None), |(version, body)| (version, Some(body)));
+    let in_effect = top.map(|top| top.in_effect(version, now));
+    let (version, body) = in_effect.map_or((version, None), |(version, body)| (version, Some(body)));
     let span = body.map(Body::span).unwrap_or_default();
     SequenceSummary {
-        sequence: definition.name.to_string(),
+        sequence: name.to_owned(),
         version,
         placement: body.map_or("unknown", |body| body.placement().as_str()),
         start: span.start(),

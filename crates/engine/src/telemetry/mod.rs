@@ -12,6 +12,13 @@ mod throttle;
 pub(crate) use events::{Memory, ledger_in_trouble, watched};
 pub use events::{RECENT_MAX, Recent, describe_metrics};
 pub(crate) use gauges::Gauges;
-pub(crate) use instrumented::{MeteredLedger, MeteredSource, MeteredStore, Refills, Waits};
+pub(crate) use instrumented::{MeteredLedger, MeteredStore, Refills, Waits};
 pub use names::{METRICS, Metric, MetricKind};
 pub(crate) use throttle::Throttle;
+
+/// The count of the keys that came into use.
+pub(crate) fn keys_made() -> metrics::Counter {
+    let counter = metrics::counter!(names::KEYS_MADE);
+    counter.increment(0);
+    counter
+}

@@ -82,6 +82,7 @@ pub(crate) const LEDGER_AGE: &str = "sequent_ledger_version_age_seconds";
 pub(crate) const LEDGER_CALLS: &str = "sequent_ledger_calls_total";
 pub(crate) const LEDGER_SECONDS: &str = "sequent_ledger_call_duration_seconds";
 pub(crate) const CLUSTER_BEHIND: &str = "sequent_cluster_behind_total";
+pub(crate) const BURN_LIMITED: &str = "sequent_burn_limited_total";
 pub(crate) const NEAR_END: &str = "sequent_near_end_total";
 pub(crate) const UNREPORTED: &str = "sequent_unreported_counters_total";
 pub(crate) const UNMARKED: &str = "sequent_ledger_marks_lost_total";
@@ -102,6 +103,7 @@ pub(crate) const REFILL_SECONDS: &str = "sequent_refill_duration_seconds";
 pub(crate) const WAITS: &str = "sequent_refill_waits_total";
 pub(crate) const WAIT_SECONDS: &str = "sequent_refill_wait_seconds";
 pub(crate) const WAITING: &str = "sequent_refill_waiting_requests";
+pub(crate) const KEYS_MADE: &str = "sequent_keys_made_total";
 pub(crate) const KEYS: &str = "sequent_live_keys";
 pub(crate) const RESERVE: &str = "sequent_reserve_numbers";
 pub(crate) const RESERVE_SECONDS: &str = "sequent_reserve_seconds";
@@ -157,6 +159,11 @@ pub static METRICS: &[Metric] = &[
         "Callers refused since they hold numbers that this cluster can't have given: page somebody",
     ),
     Metric::counter(NEAR_END, &[], "Keys that reached the number from which on their template warns"),
+    Metric::counter(
+        BURN_LIMITED,
+        &[],
+        "Requests refused since a key would be used up too soon (limits.exhaust_least_s): page somebody",
+    ),
     Metric::counter(
         UNREPORTED,
         &[],
@@ -227,6 +234,11 @@ pub static METRICS: &[Metric] = &[
         "The same of a sequence: the least over its keys in demand; only of sequences in use that the configuration names",
     ),
     Metric::gauge(KEYS, &[], "Keys in use"),
+    Metric::counter(
+        KEYS_MADE,
+        &[],
+        "Keys that came into use: partitions, periods and sequences, each time anew after it was idle",
+    ),
     Metric::gauge(RESERVE, &[], "Numbers ready in memory, over all keys"),
     Metric::gauge(
         RESERVE_SECONDS,

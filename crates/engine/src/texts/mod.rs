@@ -9,11 +9,13 @@ use serde::{Deserialize, Serialize};
 use crate::definition::BodyFault;
 
 mod excerpt;
+mod functions;
 pub(crate) mod obf_keys;
 pub(crate) mod preview_parse;
 mod reading;
 mod succession;
 
+pub use functions::register_function;
 pub use reading::ReadFault;
 pub use succession::FORMER_TEMPLATES_MAX;
 
@@ -317,6 +319,7 @@ impl Texts {
                 Some(UniqueWord::Partition) => Unique::Partition,
             },
             keys: (*obf_keys::held()).clone(),
+            registry: functions::registered(),
             ..default
         }
     }

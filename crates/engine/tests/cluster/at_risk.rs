@@ -49,7 +49,7 @@ async fn a_sequence_in_force_stays_spread_however_many_servers_there_are_later()
 
 #[tokio::test]
 async fn servers_hold_no_more_than_the_sum_says() {
-    let config = "[ring]\nmemory_bits = 3\n[reservoir]\nservers = 2\n[[sequence]]\nname = \"order\"\nend = 1500999\n\
+    let config = "[ring]\nmemory_bits = 3\n[reservoir]\nservers = 2\n[limits]\nexhaust_least_s = 0\n[[sequence]]\nname = \"order\"\nend = 1500999\n\
                   placement = \"spread\"\n";
     let place = Place::with(config);
     let servers = [open(&place).await, open(&place).await];

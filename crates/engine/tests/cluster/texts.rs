@@ -99,6 +99,31 @@ async fn what_a_template_does_not_take_consumes_nothing() {
 }
 
 #[tokio::test]
+async fn periods_of_a_coming_time_are_given_a_month_ahead_and_not_for_years() {
+    let daily = "@{date,yyyyMMdd}@{seq,w=5}";
+    let place = Place::with(
+        &[part("day", daily, ""), part("wide", daily, "window_s = 8640000"), part("one", "N@{seq,w=5}", "")]
+            .concat(),
+    );
+    let engine = place.open().await.unwrap();
+    let now = engine.cluster().now().as_second();
+    let after = |days: i64| sequent_engine::Timestamp::from_second(now + days * 86_400).unwrap().to_string();
+    for (name, days) in [("day", 30), ("day", -4000), ("wide", 99), ("one", 4000)] {
+        let issued = engine.next(&ask(name).at(after(days))).await.unwrap();
+        assert_eq!(numbers(&issued), [1], "{name} in {days} days");
+    }
+    for (name, days, bound) in
+        [("day", 32, "at most 31 days from now"), ("wide", 101, "at most window_s, 8640000 s")]
+    {
+        let error = engine.next(&ask(name).at(after(days))).await.unwrap_err();
+        assert_eq!((error.reason(), &*error.fields()[0].field), (Reason::InvalidArgument, "at"), "{error}");
+        assert!(error.to_string().contains(bound), "{error}");
+    }
+    assert_eq!(engine.live_keys(), 4, "what is refused makes no key");
+    engine.shutdown().await;
+}
+
+#[tokio::test]
 async fn no_number_that_is_ready_leaves_without_its_text() {
     let place = Place::with(&part("leave", "QJ@{seq,w=6}", ""));
     let engine = Engine::open(place.config(), Options::default()).await.unwrap();

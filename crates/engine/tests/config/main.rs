@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail as tests do")]
 
+mod cautions;
 mod page;
 mod places;
 mod principals;
@@ -319,6 +320,43 @@ fn listening_places_are_checked_for_the_server() {
     let found = faults("[listen]\ngrpc = \"7420\"\nhttps = \"x\"\n");
     assert_eq!(found.len(), 2, "{found:#?}");
     assert!(found[0].starts_with("listen.grpc is \"7420\": an address and port"), "{}", found[0]);
-    let config = accepted("[listen]\nadmin = \"0.0.0.0:9\"\n");
+    let config = accepted("[listen]\nadmin = \"0.0.0.0:9\"\nplaintext = \"trusted\"\n");
     assert_eq!((config.listen.admin.port(), config.listen.grpc.port()), (9, 7420));
+}
+
+#[test]
+fn a_listener_beyond_loopback_needs_tls_or_a_trusted_network() {
+    let found = faults("[listen]\ngrpc = \"10.0.0.1:7420\"\nhttp = \"[::1]:7421\"\n");
+    assert_eq!(found.len(), 1, "{found:#?}");
+    for word in ["listen.grpc is \"10.0.0.1:7420\"", "tls.mode", "listen.plaintext = \"trusted\""] {
+        assert!(found[0].contains(word), "{word}: {}", found[0]);
+    }
+    let tls = "cert_file = \"a\"\nkey_file = \"/b\"\n";
+    for mode in ["allow", "require"] {
+        let text = format!("[listen]\ngrpc = \"0.0.0.0:7420\"\n[tls]\nmode = \"{mode}\"\n{tls}");
+        let tls = accepted(&text).tls;
+        assert!(
+            tls.cert_file.as_ref().is_some_and(|path| path.ends_with("a") && path != Path::new("a")),
+            "{tls:?}"
+        );
+        assert_eq!(tls.key_file.as_deref(), Some(Path::new("/b")));
+    }
+}
+
+#[test]
+fn names_of_clients_are_matched_by_patterns_that_do_not_stop_at_a_slash() {
+    let config = accepted(
+        "[tls]\nmode = \"require\"\ncert_file = \"a\"\nkey_file = \"b\"\nclient_auth = \"required\"\nclient_ca_file = \"c\"\n\
+         allowed_names = [\"spiffe://prod/ns/shop/*\", \"web.*\"]\n",
+    );
+    let allowed = config.tls.allowed();
+    for (name, is_allowed) in [
+        ("spiffe://prod/ns/shop/sa/web", true),
+        ("web.shop.internal", true),
+        ("spiffe://prod/ns/bank/sa/web", false),
+        ("x-web.shop", false),
+        ("", false),
+    ] {
+        assert_eq!(allowed.has(name), is_allowed, "{name}");
+    }
 }

@@ -38,7 +38,9 @@ fn define(part: &Part, call: &Call, registry: &Registry) -> Result<Function, Fau
             let names: Vec<&str> = registry.names().collect();
             let what = format!("fn {} is not registered: {} are", call.function, names.join(", "));
             let fix = match did_you_mean(&call.function, &names) {
-                hint if hint.is_empty() => "register it when the program is built".to_owned(),
+                hint if hint.is_empty() => {
+                    "a program of your own can register it: sequent_engine::register_function".to_owned()
+                }
                 hint => hint,
             };
             Err(Fault::definition(part.column, what, &fix))

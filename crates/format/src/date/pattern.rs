@@ -56,6 +56,11 @@ impl Pattern {
             let hint = "write one such as yyyyMMdd".into();
             return Err(PatternError { at: 0, what: "pattern shows no date".into(), hint });
         }
+        if let Some(at) = written.find("mm").filter(|_| lacks_the_hour(&tokens)) {
+            let what = "mm is the minute, and no hour is shown".into();
+            let at = written[..at].chars().count();
+            return Err(PatternError { at, what, hint: "write MM for the month".into() });
+        }
         Ok(Self { written: written.to_owned(), tokens, fiscal })
     }
 
@@ -99,6 +104,11 @@ impl Pattern {
         }
         if rest.is_empty() { Ok(()) } else { Err(format!("{rest:?} follows the date")) }
     }
+}
+
+/// Whether a pattern shows minutes without hours. Other systems write the month as `mm`, so a month was meant.
+fn lacks_the_hour(tokens: &[Token]) -> bool {
+    tokens.contains(&Token::Minute) && !tokens.contains(&Token::Hour)
 }
 
 /// Text in single quotes; two quotes stand for one.
@@ -182,6 +192,7 @@ mod tests {
             ("yyyyM", "MM"),
             ("yyyyDD", "dd for the day"),
             ("hh", "HH"),
+            ("yymmdd", "MM for the month"),
             ("yyyy-ww", "GGGG"),
             ("'W", "close"),
             ("-", "yyyyMMdd"),

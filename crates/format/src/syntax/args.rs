@@ -58,6 +58,11 @@ impl Args {
         Some(Placed { column: arg.column, value: arg.value })
     }
 
+    /// Whether there is one argument, and it has this name.
+    pub(super) fn has_only(&self, name: &str) -> bool {
+        self.bare.is_none() && matches!(&self.named[..], [arg] if arg.name.as_deref() == Some(name))
+    }
+
     /// Takes a number within bounds by its name.
     pub(super) fn number(
         &mut self,

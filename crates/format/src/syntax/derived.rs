@@ -3,10 +3,27 @@
 use crate::{
     checksum,
     error::TemplateError,
-    template::{Call, Check, Inputs, Kind},
+    template::{Call, Check, Inputs, Kind, Placed},
 };
 
 use super::{args::Args, parsed_part::ParsedPart, suggest::did_you_mean};
+
+/// A check digit of an older rule engine, over the number alone: `n * 9 % 31 % 10`.
+pub(super) const CHECKSUM_CLASS: &str = "com.jd.coo.sa.sn.expression.CheckSumExpression";
+
+/// The name by which `over=` refers to the number, whatever its label is.
+pub(super) const NUMBER: &str = "seq";
+
+/// `@{com.jd.coo.sa.sn.expression.CheckSumExpression}` is `@{check,plain,over=seq}`.
+pub(super) fn parse_checksum_class(args: &mut Args) -> Result<ParsedPart, TemplateError> {
+    let column = args.column;
+    let plain = checksum::named("plain");
+    let algorithm = plain.ok_or_else(|| TemplateError::new(column, "check has no plain"))?;
+    let inputs = args.take("over").unwrap_or(Placed { column, value: NUMBER.to_owned() });
+    let inputs = (inputs.value != "left").then_some(inputs);
+    let kind = Kind::Check(Check { algorithm, inputs: Inputs::Left });
+    Ok(ParsedPart { inputs, ..ParsedPart::new(column, None, kind) })
+}
 
 pub(super) fn parse_check(args: &mut Args) -> Result<ParsedPart, TemplateError> {
     let word = args.required("algorithm", "@{check,damm}")?;

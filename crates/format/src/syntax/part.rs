@@ -24,13 +24,17 @@ pub(super) fn parse(token: Token) -> Result<ParsedPart, TemplateError> {
         "date" => date::parse(&mut args),
         "check" => derived::parse_check(&mut args),
         "fn" => derived::parse_call(&mut args, None),
+        derived::CHECKSUM_CLASS => derived::parse_checksum_class(&mut args),
         class if is_class(class) => derived::parse_call(&mut args, Some(class)),
+        _ if args.has_only("value") => key(&mut args, &kind),
         other => {
             let what = format!("{other:?} is no kind of part: {} are allowed", KINDS[..6].join(", "));
             return Err(TemplateError::new(column, what).hint(suggest_kind(other)));
         }
     }?;
-    parsed.part.id = id.or(parsed.part.id);
+    // A text that has a name of its own is referred to by it.
+    let own = (!KINDS.contains(&kind.as_str()) && matches!(parsed.part.kind, Kind::Text(_))).then_some(kind);
+    parsed.part.id = id.or(parsed.part.id).or(own);
     args.finish()?;
     Ok(parsed)
 }
@@ -77,7 +81,7 @@ fn is_class(kind: &str) -> bool {
     words && (kind.starts_with(|c: char| c.is_ascii_uppercase()) || kind.contains('.'))
 }
 
-/// `@{key,TEXT}`, `@{ownerKey,value=TEXT}`: literal text, the key of an owner.
+/// `@{key,TEXT}`, `@{ownerKey,value=TEXT}`, `@{NAME,value=TEXT}`: literal text, which `over=` may name.
 fn key(args: &mut Args, kind: &str) -> Result<ParsedPart, TemplateError> {
     let example = if kind == "key" { "@{key,SN}" } else { "@{ownerKey,value=SN}" };
     let text = match args.take("value") {

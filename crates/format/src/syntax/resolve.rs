@@ -6,7 +6,7 @@ use crate::{
     template::{Inputs, Kind, Part, Placed, Template},
 };
 
-use super::{parsed_part::ParsedPart, suggest::did_you_mean};
+use super::{derived::NUMBER, parsed_part::ParsedPart, suggest::did_you_mean};
 
 pub(super) fn template(text: &str, mut parsed: Vec<ParsedPart>) -> Result<Template, TemplateError> {
     let seq = find_seq(&parsed)?;
@@ -149,11 +149,13 @@ fn inputs(over: &Placed<String>, parsed: &[ParsedPart]) -> Result<Inputs, Templa
 
 /// The index of the part that `over=` names.
 fn index_of(over: &Placed<String>, name: &str, parsed: &[ParsedPart]) -> Result<usize, TemplateError> {
-    let at = parsed.iter().position(|item| item.part.id.as_deref() == Some(name));
+    let by_id = parsed.iter().position(|item| item.part.id.as_deref() == Some(name));
+    let number = |item: &ParsedPart| name == NUMBER && matches!(item.part.kind, Kind::Seq(_));
+    let at = by_id.or_else(|| parsed.iter().position(number));
     at.ok_or_else(|| {
         let ids: Vec<&str> = parsed.iter().filter_map(|item| item.part.id.as_deref()).collect();
         let known = if ids.is_empty() { "none has an id".to_owned() } else { ids.join(", ") };
-        over.error("over", format!("no part is called {name:?} (left, or of: {known})"))
+        over.error("over", format!("no part is called {name:?} (left, seq, or of: {known})"))
             .hint(did_you_mean(name, &ids))
     })
 }

@@ -61,7 +61,7 @@ fn a_parse_error_has_a_column_and_a_suggestion() {
         ("@{date,FS,fy=04-01}@{date,FE,fy=07-01}@{seq}", 30, "another part says 04-01"),
         ("@{check,dam}@{seq}", 9, "did you mean damm?"),
         ("@{check,damm,alphabet=ab}@{seq}", 14, "only luhn takes one"),
-        ("@{check,damm,over=x}@{seq,id=y}", 14, "no part is called \"x\" (left, or of: y)"),
+        ("@{check,damm,over=x}@{seq,id=y}", 14, "no part is called \"x\" (left, seq, or of: y)"),
         ("@{seq,id=s}@{check,damm,over=s+s}", 25, "over is s+s: \"s\" is named twice"),
         ("@{ctx,a,len=2}@{seq,id=s}@{fn,mod,by=7,over=s+a+ s}", 40, "name each part once"),
         ("@{ctx,a,len=2}@{date,yyyy,at=a}@{seq}", 15, "\"a\" names a ctx and a date"),

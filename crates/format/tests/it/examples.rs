@@ -204,6 +204,31 @@ fn example_22_widens() {
     assert_eq!(format.decode("LN1000").unwrap().number, 46656);
 }
 
+/// The check digit of an older rule engine is over the number alone, whatever stands before it.
+#[test]
+fn a_template_of_an_older_rule_engine_renders_as_it_did() {
+    let class = "com.jd.coo.sa.sn.expression.CheckSumExpression";
+    for start in ["@{ownerKey, value=SN}-", "@{ownerKey, value=SN}2026-"] {
+        let format = with(&format!("{start}@{{bean, ref=sequence}}-@{{{class}}}"), zone("UTC"));
+        for number in [1_u64, 4, 572, 48231] {
+            let text = context(&format, NOW, "").text(number).unwrap();
+            let literal = start.replace("@{ownerKey, value=SN}", "SN");
+            assert_eq!(text, format!("{literal}{number}-{}", number * 9 % 31 % 10));
+            assert_eq!(format.decode(&text).unwrap().number, number);
+        }
+    }
+}
+
+#[test]
+fn a_value_of_the_template_is_a_text_that_a_check_may_read() {
+    let format = with("@{site, value=31}@{seq,w=3,over=error}@{check,plain,over=site+seq}", zone("UTC"));
+    assert_eq!(context(&format, NOW, "").text(7).unwrap(), "310071");
+    let twice = sequent_format::Template::parse("@{site,value=A}@{site,value=B}@{seq}").unwrap_err();
+    assert!(twice.to_string().contains("\"site\" is given twice"), "{twice}");
+    // Another argument beside the value is no value of the template.
+    assert!(sequent_format::Template::parse("@{site,value=A,len=1}@{seq}").is_err());
+}
+
 #[test]
 fn older_spellings_are_the_same_template() {
     let pairs = [

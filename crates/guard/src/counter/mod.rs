@@ -286,6 +286,10 @@ impl Source for Handle {
     }
 
     fn remaining(&self) -> Option<u64> {
-        Some(self.0.raw_max().saturating_sub(self.0.state().seen))
+        self.remaining_up_to(u64::MAX)
+    }
+
+    fn remaining_up_to(&self, limit: u64) -> Option<u64> {
+        Some(self.0.raw_max().min(limit).saturating_sub(self.0.state().seen))
     }
 }

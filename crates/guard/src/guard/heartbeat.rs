@@ -101,7 +101,7 @@ impl Guard {
         let client = &self.shared.client;
         let hear = |presence: &Presence| {
             publish(&self.words, &presence.words);
-            publish(&self.catalog_version, &presence.catalog_version);
+            self.catalog_version.send_replace(presence.catalog_version);
         };
         let call: Call<Raise, Presence> = |ledger, pass, asks| ledger.heartbeat(pass, asks);
         let shown = client.write_and_tell("heartbeat", under, (&slots, mark), &raises, call, hear);

@@ -86,7 +86,7 @@ impl Guard {
         self.words.subscribe()
     }
 
-    /// The version of the catalog of definitions, as of the latest heartbeat.
+    /// The version of the catalog of definitions, as of the latest heartbeat. Each heartbeat marks it as changed.
     pub fn catalog_version(&self) -> watch::Receiver<u64> {
         self.catalog_version.subscribe()
     }

@@ -47,4 +47,8 @@ impl Source for RingSource {
     fn position(&self) -> Option<u64> {
         self.key.position()
     }
+
+    fn remaining_up_to(&self, limit: u64) -> Option<u64> {
+        self.key.remaining_up_to(limit)
+    }
 }

@@ -492,7 +492,7 @@ pub struct Definition {
     /// Among what texts are unique: global, period or partition; empty: global.
     #[prost(string, tag = "10")]
     pub unique: ::prost::alloc::string::String,
-    /// How far from now, in seconds and either way, a caller's `at` may be; absent: any instant may be named.
+    /// How far from now, in seconds and either way, a caller's `at` may be; absent: 31 days ahead, and any time back.
     #[prost(uint64, optional, tag = "11")]
     pub window_s: ::core::option::Option<u64>,
     /// How many periods before the present one may still be asked for; older ones are over for good, and their counters are
@@ -577,6 +577,9 @@ pub struct ListResponse {
     /// Whether there are more after the last one.
     #[prost(bool, tag = "2")]
     pub more: bool,
+    /// When the ledger held this, RFC 3339: at most two seconds ago, unless the ledger is away.
+    #[prost(string, tag = "3")]
+    pub as_of: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Sequence {
@@ -627,6 +630,9 @@ pub struct ShowResponse {
     /// The content, as the ledger keeps it: JSON.
     #[prost(string, tag = "2")]
     pub definition: ::prost::alloc::string::String,
+    /// When the ledger held this, RFC 3339: at most two seconds ago, unless the ledger is away.
+    #[prost(string, tag = "3")]
+    pub as_of: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct PreviewRequest {
@@ -829,7 +835,7 @@ pub mod definitions_client {
                 .insert(GrpcMethod::new("sequent.v1.Definitions", "Define"));
             self.inner.unary(req, path, codec).await
         }
-        /// The sequences, ascending by name: at most 1000 of them.
+        /// The sequences, ascending by name: at most 1000 of them, as this server knows them.
         pub async fn list(
             &mut self,
             request: impl tonic::IntoRequest<super::ListRequest>,
@@ -851,7 +857,7 @@ pub mod definitions_client {
                 .insert(GrpcMethod::new("sequent.v1.Definitions", "List"));
             self.inner.unary(req, path, codec).await
         }
-        /// One sequence with its definition.
+        /// One sequence with its definition, as this server knows it.
         pub async fn show(
             &mut self,
             request: impl tonic::IntoRequest<super::ShowRequest>,
@@ -942,12 +948,12 @@ pub mod definitions_server {
             &self,
             request: tonic::Request<super::DefineRequest>,
         ) -> std::result::Result<tonic::Response<super::DefineResponse>, tonic::Status>;
-        /// The sequences, ascending by name: at most 1000 of them.
+        /// The sequences, ascending by name: at most 1000 of them, as this server knows them.
         async fn list(
             &self,
             request: tonic::Request<super::ListRequest>,
         ) -> std::result::Result<tonic::Response<super::ListResponse>, tonic::Status>;
-        /// One sequence with its definition.
+        /// One sequence with its definition, as this server knows it.
         async fn show(
             &self,
             request: tonic::Request<super::ShowRequest>,

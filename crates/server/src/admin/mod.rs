@@ -2,44 +2,45 @@
 
 mod connection;
 mod console;
+pub(crate) mod health;
 mod state;
 mod status;
 
 use axum::{
     Router,
-    extract::State,
+    extract::{Request, State},
     http::{HeaderValue, Method, StatusCode, Uri, header},
-    middleware::map_response,
+    middleware::{Next, from_fn_with_state, map_response},
     response::{IntoResponse, Response},
     routing::get,
 };
 
 pub(crate) use crate::admin::{connection::AdminService, state::Admin};
-use crate::{error::ApiError, telemetry::request_metrics};
+use crate::{error::ApiError, http::own_site::OwnSite, telemetry::request_metrics};
 
 /// Content type of the Prometheus text format.
 const METRICS_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// Routes of the admin listener.
-pub(crate) fn router(admin: Admin) -> Router {
-    Router::new()
+pub(crate) fn router(admin: Admin, site: OwnSite) -> Router {
+    let health = health::router(admin.phases.clone());
+    let routes = Router::new()
         .route("/", get(console::page))
         .route("/console", get(console::page))
-        .route("/livez", get(async || "live\n"))
-        .route("/readyz", get(readyz))
         .route("/metrics", get(metrics))
         .route("/v1/status", get(status::show))
-        .method_not_allowed_fallback(read_only)
-        .fallback(get(unknown).fallback(read_only))
-        .layer(map_response(not_stored))
         .with_state(admin)
+        .merge(health)
+        .method_not_allowed_fallback(read_only)
+        .fallback(get(unknown).fallback(read_only));
+    routes.layer(from_fn_with_state(site, own_site)).layer(map_response(not_stored))
 }
 
-async fn readyz(State(admin): State<Admin>) -> (StatusCode, &'static str) {
-    if admin.is_ready() {
-        (StatusCode::OK, "ready\n")
-    } else {
-        (StatusCode::SERVICE_UNAVAILABLE, "draining\n")
+/// Layer: refuses what a page of another site asks.
+async fn own_site(State(site): State<OwnSite>, request: Request, next: Next) -> Response {
+    match site.refusal(&request) {
+        Some(error) => ([(header::CONNECTION, "close")], error).into_response(),
+        None => next.run(request).await,
     }
 }
 

@@ -6,6 +6,7 @@ use sequent_engine::report::Status;
 use tokio::sync::Mutex;
 
 use crate::{
+    admin::health::is_ready,
     auth::Auth,
     limits::STATUS_MAX_AGE,
     service::NumberService,
@@ -14,6 +15,7 @@ use crate::{
         phase::{Phase, PhaseWatch},
     },
     telemetry::recorder::Recorder,
+    tls::ServerTls,
 };
 
 /// Status of slots and keys, and when it was read.
@@ -27,6 +29,7 @@ pub(crate) struct Admin {
     pub(super) phases: PhaseWatch,
     pub(super) drain: DrainState,
     pub(super) auth: Auth,
+    pub(super) tls: ServerTls,
     /// The latest status. Its lock is held while a new one is read, so concurrent requests cause one read.
     snapshot: Arc<Mutex<Option<StatusSnapshot>>>,
 }
@@ -36,13 +39,13 @@ impl Admin {
         service: NumberService,
         recorder: Recorder,
         (phases, drain): (PhaseWatch, DrainState),
-        auth: Auth,
+        (auth, tls): (Auth, ServerTls),
     ) -> Self {
-        Self { service, recorder, phases, drain, auth, snapshot: Arc::default() }
+        Self { service, recorder, phases, drain, auth, tls, snapshot: Arc::default() }
     }
 
     pub(super) fn is_ready(&self) -> bool {
-        self.phases.now() == Phase::Serving
+        is_ready(&self.phases)
     }
 
     /// The latest snapshot, or a new one if that is too old. `None` if the engine is shutting down before the first

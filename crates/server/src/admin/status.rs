@@ -27,6 +27,7 @@ pub(super) async fn show(State(admin): State<Admin>) -> JsonOrText {
     value["behind_more"] = more.into();
     value["events"] = serde_json::to_value(admin.service.engine().told()).unwrap_or_default();
     value["principals"] = admin.auth.report();
+    value["tls"] = admin.tls.status();
     value["phase"] = format!("{:?}", admin.phases.now()).to_lowercase().into();
     Ok(([(header::CONTENT_TYPE, "application/json")], value.to_string()))
 }

@@ -98,6 +98,11 @@ impl Caller {
         self.principal.quotas.lease_max(most)
     }
 
+    /// Whether its requests are counted one by one within a period.
+    pub(crate) fn has_rates(&self) -> bool {
+        self.principal.quotas.has_rates()
+    }
+
     /// Whether principals are demanded, so that a verb was allowed on purpose.
     pub(crate) fn is_principal(&self) -> bool {
         self.connection.auth().is_required()

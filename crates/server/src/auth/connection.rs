@@ -5,13 +5,17 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
 use http::{HeaderMap, HeaderValue, header};
-use sequent_engine::config::Verb;
+use sequent_engine::{ReadyBlock, config::Verb};
 use subtle::ConstantTimeEq;
 
 use crate::{
     auth::{Auth, Caller, NotAuthenticated, Principal, routes::Need},
     error::ApiError,
+    tls::peer::PeerCertificate,
 };
+
+/// The user of whoever names none, in the protocol of Redis.
+const ANY_USER: &str = "default";
 
 /// The scheme in front of a token.
 const SCHEME: &str = "bearer";
@@ -21,8 +25,8 @@ const SCHEME: &str = "bearer";
 pub(crate) struct ConnectionAuth {
     auth: Auth,
     listener: &'static str,
-    /// The names of the client's certificate.
-    certificate: Option<Arc<[String]>>,
+    /// The client's certificate.
+    certificate: Option<Arc<PeerCertificate>>,
     known: ArcSwapOption<Known>,
 }
 
@@ -37,7 +41,7 @@ struct Known {
 }
 
 impl ConnectionAuth {
-    pub(super) fn new(auth: Auth, listener: &'static str, certificate: Option<Arc<[String]>>) -> Self {
+    pub(super) fn new(auth: Auth, listener: &'static str, certificate: Option<Arc<PeerCertificate>>) -> Self {
         Self { auth, listener, certificate, known: ArcSwapOption::empty() }
     }
 
@@ -62,6 +66,42 @@ impl ConnectionAuth {
             return None;
         }
         known.principal.ready(|| self.auth.elapsed(), take)
+    }
+
+    /// The same for as many requests as numbers are taken. With quotas each request is counted by itself, by
+    /// [`ready`](Self::ready).
+    pub(crate) fn ready_block(
+        &self,
+        headers: &HeaderMap,
+        name: &str,
+        take: impl FnOnce() -> Option<ReadyBlock>,
+    ) -> Option<ReadyBlock> {
+        if !self.auth.is_required() {
+            return take();
+        }
+        let known = self.known.load();
+        let known = known.as_deref().filter(|known| known.is_sender(self.auth.generation(), headers))?;
+        if known.principal.quotas.has_rates() || !known.may_take(name) {
+            return None;
+        }
+        take().inspect(|block| known.principal.metrics.ready(block.numbers.count()))
+    }
+
+    /// The header of a caller that signs in once a connection, by a token and, if it says one, its principal's name.
+    pub(crate) fn sign_in(&self, user: Option<&str>, token: &str) -> Result<HeaderValue, ApiError> {
+        let signed_in = self.auth.authenticate(token).and_then(|principal| {
+            let is_named = user.is_none_or(|user| user == ANY_USER || user == principal.name());
+            let header = HeaderValue::try_from(format!("Bearer {token}")).ok().filter(|_| is_named);
+            header.ok_or(NotAuthenticated::Unknown)
+        });
+        let mut header = signed_in.map_err(|why| self.refused(why.as_str(), why.into()))?;
+        header.set_sensitive(true);
+        Ok(header)
+    }
+
+    /// Whether callers must say who they are.
+    pub(crate) fn is_required(&self) -> bool {
+        self.auth.is_required()
     }
 
     /// The caller of a request that needs `need`.
@@ -122,8 +162,8 @@ impl ConnectionAuth {
         if let Some(header) = headers.get(header::AUTHORIZATION) {
             return self.auth.authenticate(token(header).ok_or(NotAuthenticated::Unknown)?);
         }
-        let names = self.certificate.as_deref().ok_or(NotAuthenticated::Missing)?;
-        self.auth.of_certificate(names)
+        let certificate = self.certificate.as_deref().ok_or(NotAuthenticated::Missing)?;
+        self.auth.of_certificate(&certificate.names)
     }
 }
 

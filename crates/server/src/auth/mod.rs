@@ -41,7 +41,10 @@ pub(crate) use principal::Principal;
 pub(crate) use refusal::NotAuthenticated;
 pub use token::Token;
 
-use crate::{auth::principals::Principals, error::ApiError, telemetry::auth_metrics::AuthMetrics};
+use crate::{
+    auth::principals::Principals, error::ApiError, telemetry::auth_metrics::AuthMetrics,
+    tls::peer::PeerCertificate,
+};
 
 /// How often is looked whether a principal has expired. Connections that have used it go on for so long.
 const EXPIRY_EVERY: Duration = Duration::from_secs(1);
@@ -114,11 +117,11 @@ impl Auth {
         Ok(principal)
     }
 
-    /// What a new connection knows: nobody yet. `certificate` has the names of its client certificate.
+    /// What a new connection knows: nobody yet. `certificate` is that of its client.
     pub(crate) fn connection(
         &self,
         listener: &'static str,
-        certificate: Option<Arc<[String]>>,
+        certificate: Option<Arc<PeerCertificate>>,
     ) -> Arc<ConnectionAuth> {
         Arc::new(ConnectionAuth::new(self.clone(), listener, certificate))
     }

@@ -70,7 +70,7 @@ impl Principal {
         take: impl FnOnce() -> Option<T>,
     ) -> Option<T> {
         let found = if self.quotas.has_rates() { self.quotas.take_ready(elapsed(), take) } else { take() };
-        found.inspect(|_| self.metrics.ready())
+        found.inspect(|_| self.metrics.ready(1))
     }
 
     pub(super) fn measure(&self, now: Duration) {

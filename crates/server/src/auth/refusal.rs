@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use sequent_engine::{Reason, config::Verb};
+use sequent_engine::{QuotaFault, Reason, config::Verb};
 
-use crate::{
-    auth::quota::QuotaExceeded,
-    error::{ApiError, PRINCIPAL},
-};
+use crate::{auth::quota::QuotaExceeded, error::ApiError};
+
+/// Detail with the name of a principal.
+const PRINCIPAL: &str = "principal";
 
 /// Why a caller is nobody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +58,9 @@ pub(super) fn denied(principal: &str, verb: Option<Verb>, name: &str) -> ApiErro
 pub(super) fn exceeded(principal: &str, quota: &QuotaExceeded) -> ApiError {
     let QuotaExceeded { quota, limit, wait } = quota;
     let text = format!("{principal} has used up {quota}: at most {limit} are allowed");
-    let error = ApiError::new(Reason::QuotaExceeded, text).with_detail("quota", *quota);
-    let error = error.with_detail("limit", limit.to_string()).with_detail(PRINCIPAL, principal);
-    error.with_retry_after(wait.max(&Duration::from_millis(1)).to_owned())
+    let retry_after = (*wait).max(Duration::from_millis(1));
+    ApiError::over_quota(
+        text,
+        QuotaFault { quota, of: principal.to_owned(), limit: limit.to_string(), retry_after },
+    )
 }

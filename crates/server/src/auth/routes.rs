@@ -38,6 +38,26 @@ const HTTP: &[(Method, &str, Need)] = &[
     (Method::POST, "/v1/parse", Need::Verb(Verb::Parse)),
 ];
 
+/// Commands of Redis. Those that are not in it need a principal, and have no verb.
+const REDIS: &[(&str, Need)] = &[
+    ("incr", Need::Verb(Verb::Next)),
+    ("incrby", Need::Verb(Verb::Next)),
+    ("seq.next", Need::Verb(Verb::Next)),
+    ("seq.lease", Need::Verb(Verb::Lease)),
+    ("seq.define", Need::Verb(Verb::Define)),
+    ("seq.show", Need::Verb(Verb::Show)),
+    ("get", Need::Verb(Verb::Show)),
+    ("mget", Need::Verb(Verb::Show)),
+    ("exists", Need::Verb(Verb::Show)),
+    ("type", Need::Verb(Verb::Show)),
+    ("ttl", Need::Verb(Verb::Show)),
+    ("pttl", Need::Verb(Verb::Show)),
+    ("auth", Need::Nobody),
+    ("hello", Need::Nobody),
+    ("quit", Need::Nobody),
+    ("reset", Need::Nobody),
+];
+
 /// Paths of the admin listener. The console is a page without data: its script asks for the status.
 const ADMIN: &[(&str, Need)] = &[
     ("/", Need::Nobody),
@@ -59,6 +79,11 @@ impl Need {
         let method = if method == Method::HEAD { &Method::GET } else { method };
         let found = HTTP.iter().find(|(known, pattern, _)| known == method && fits(pattern, path));
         found.map_or(Self::Anybody, |(_, _, need)| *need)
+    }
+
+    /// What a command of Redis needs, by its name in lower case.
+    pub(crate) fn of_redis(command: &str) -> Self {
+        of_path(REDIS, command)
     }
 
     /// What a path of the admin listener needs.
@@ -103,6 +128,8 @@ mod tests {
         assert_eq!(Need::of_http(&Method::GET, "/v1/sequences/order/next"), Need::Anybody);
         assert_eq!(Need::of_http(&Method::HEAD, "/v1/sequences/order"), Need::Verb(Verb::Show));
         assert_eq!(Need::of_grpc("/sequent.v1.Sequences/next"), Need::Anybody);
+        assert_eq!(Need::of_redis("ping"), Need::Anybody);
+        assert_eq!(Need::of_redis("incr"), Need::Verb(Verb::Next));
         assert_eq!(Need::of_admin("/livez"), Need::Nobody);
         assert_eq!(Need::of_admin("/v1/status/"), Need::Anybody);
     }

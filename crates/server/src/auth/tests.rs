@@ -1,6 +1,6 @@
 //! Tests of principals without a socket, over a paused clock.
 
-use std::{fmt::Write as _, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use http::{HeaderMap, HeaderValue, header};
 use sequent_core::{Clock, OsEntropy};
@@ -12,7 +12,7 @@ use sequent_testkit::PausedClock;
 use tokio::time::advance;
 
 use super::{Auth, Caller, ConnectionAuth, Token, routes::Need};
-use crate::error::ApiError;
+use crate::{error::ApiError, tls::peer::PeerCertificate};
 
 const NEXT: Need = Need::Verb(Verb::Next);
 const MILLISECOND: Duration = Duration::from_millis(1);
@@ -27,8 +27,7 @@ fn principal(name: &str, keys: &str) -> (Token, String) {
 fn config(principals: &[&str]) -> Config {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("sequent.toml");
-    let mut text = "[auth]\nmode = \"required\"\n".to_owned();
-    principals.iter().for_each(|part| text.write_str(part).unwrap());
+    let text = format!("[auth]\nmode = \"required\"\n{}", principals.concat());
     std::fs::write(&file, text).unwrap();
     Config::load(&Sources::embedded(folder.path()).file(file)).unwrap_or_else(|faults| panic!("{faults}"))
 }
@@ -197,7 +196,8 @@ async fn a_certificate_counts_where_no_token_is_sent() {
     let web =
         "[[principal]]\nname = \"web\"\ncert_names = [\"spiffe://prod/ns/web/*\"]\nallow = [\"next:*\"]\n";
     let (auth, _) = auth(&[&shop, web]);
-    let names = |name: &str| Some(Arc::from([name.to_owned()]));
+    let names =
+        |name: &str| Some(Arc::new(PeerCertificate { names: vec![name.to_owned()], spki_sha256: [0; 32] }));
     let connection = auth.connection("test", names("spiffe://prod/ns/web/a"));
     let whose = |headers: &HeaderMap| connection.caller(NEXT, headers).map(|caller| caller.name().to_owned());
     assert_eq!(whose(&HeaderMap::new()).unwrap(), "web");

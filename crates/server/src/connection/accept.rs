@@ -1,22 +1,27 @@
 //! Listeners and their accept loop.
 
-use std::{convert::Infallible, error::Error, time::Duration};
+use std::{net::IpAddr, sync::Arc, time::Duration};
 
-use http::{Request, Response};
-use http_body::Body;
-use hyper::{body::Incoming, service::Service};
-use tokio::{net::TcpListener, task::JoinSet, time::sleep};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    task::JoinSet,
+    time::{sleep, timeout},
+};
 
 use crate::{
     connection::{
-        Protocol,
+        ConnectionContext,
         accept_backoff::AcceptBackoff,
-        connection_quota::{ConnectionQuota, QuotaFull},
-        serve,
+        connection_quota::{ConnectionPermit, ConnectionQuota, QuotaFull},
+        ended::{EndReason, EndedLog},
     },
-    limits::{ACCEPT_PAUSE, response_budget::ResponseBudget, runtime_limits::RuntimeLimits},
+    limits::{ACCEPT_PAUSE, ROOM_WITHIN, response_budget::ResponseBudget, runtime_limits::RuntimeLimits},
     shutdown::phase::{Phase, PhaseWatch},
     telemetry::request_metrics::ConnectionMetrics,
+    tls::{
+        acceptor::{Accepted, Acceptor, PeerStream},
+        peer::PeerCertificate,
+    },
 };
 
 /// Bound sockets of a server. The caller binds them, so it knows their addresses.
@@ -26,15 +31,17 @@ pub struct Listeners {
     pub grpc: TcpListener,
     /// HTTP/JSON.
     pub http: TcpListener,
+    /// The protocol of Redis.
+    pub redis: TcpListener,
     /// Admin: health, metrics, status. Read-only.
     pub admin: TcpListener,
 }
 
-/// Name, protocol and limits of a listener. In the phase `closes_at` it stops accepting. In `drops_at` its remaining
+/// Name and limits of a listener. In the phase `closes_at` it stops accepting. In `drops_at` its remaining
 /// connections are dropped.
 pub(crate) struct ListenerOptions {
     pub(crate) name: &'static str,
-    pub(crate) protocol: Protocol,
+    pub(crate) acceptor: Acceptor,
     pub(crate) closes_at: Phase,
     pub(crate) drops_at: Phase,
     pub(crate) limits: RuntimeLimits,
@@ -46,21 +53,20 @@ pub(crate) struct ListenerOptions {
 /// Accepts connections until the server closes, then waits for the open ones. In the phase `drops_at` the rest is
 /// dropped. Returns how many were dropped.
 ///
-/// `make_service` makes the service of one connection.
-pub(crate) async fn accept<S, B>(
+/// `serve` serves one connection, whose peer may have presented a certificate. It returns why the connection ended, if
+/// that was on account of its peer.
+pub(crate) async fn accept<F>(
     listener: TcpListener,
-    make_service: impl Fn() -> S,
+    serve: impl Fn(PeerStream, Option<Arc<PeerCertificate>>, ConnectionContext) -> F + Send + Sync + 'static,
     options: ListenerOptions,
 ) -> usize
 where
-    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send + Sync + 'static,
-    S::Future: Send + Unpin + 'static,
-    B: Body + Send + Unpin + 'static,
-    B::Data: Send,
-    B::Error: Into<Box<dyn Error + Send + Sync>>,
+    F: Future<Output = Option<EndReason>> + Send + 'static,
 {
     let metrics = ConnectionMetrics::new(options.name);
+    let begin = Arc::new((options.acceptor, serve));
     let (quota, budget) = (ConnectionQuota::default(), ResponseBudget::default());
+    let ended = Arc::new(EndedLog::new(options.name, metrics.clone()));
     let (mut connections, mut backoff) = (JoinSet::new(), AcceptBackoff::new(options.name));
     let mut closing = std::pin::pin!(options.phases.clone().wait_until(options.closes_at));
     loop {
@@ -80,18 +86,33 @@ where
                 continue;
             }
         };
-        let permit = match quota.acquire(peer.ip(), (options.connections_max)(&options.limits)) {
-            Ok(permit) => permit,
+        let limits = || (options.connections_max)(&options.limits);
+        let (permit, is_crowded) = match enter(&quota, peer.ip(), limits).await {
+            Ok(entered) => entered,
             Err(full) => {
                 metrics.refused(full == QuotaFull::Address);
                 continue;
             }
         };
-        let (service, metrics) = (make_service(), metrics.clone());
-        let watches = ((options.phases.clone(), options.closes_at), budget.connection());
+        let (begin, metrics, ended) = (Arc::clone(&begin), metrics.clone(), Arc::clone(&ended));
+        let context = ConnectionContext {
+            phases: options.phases.clone(),
+            closes_at: options.closes_at,
+            unread: budget.connection(),
+            activity: Arc::clone(permit.activity()),
+            is_crowded,
+        };
         connections.spawn(async move {
             let open_connection = OpenConnection::open(metrics);
-            serve(options.protocol, socket, service, watches).await;
+            let (acceptor, serve) = &*begin;
+            let reason = match handshake(acceptor, socket, &context).await {
+                Ok(Some((stream, peer))) => serve(stream, peer, context).await,
+                Ok(None) => None,
+                Err(reason) => Some(reason),
+            };
+            if let Some(reason) = reason {
+                ended.ended(reason);
+            }
             drop((open_connection, permit));
         });
     }
@@ -105,6 +126,47 @@ where
     let left = connections.len();
     connections.shutdown().await;
     left
+}
+
+/// Begins a connection; `None` if its peer left, or was refused. Fails if it has to end before it has begun.
+async fn handshake(
+    acceptor: &Acceptor,
+    socket: TcpStream,
+    context: &ConnectionContext,
+) -> Result<Option<Accepted>, EndReason> {
+    // Responses are small and complete. Nagle's algorithm would only delay them.
+    if let Err(error) = socket.set_nodelay(true) {
+        tracing::debug!(%error, "connection was gone before it began");
+        return Ok(None);
+    }
+    tokio::select! {
+        biased;
+        accepted = acceptor.accept(socket) => Ok(accepted),
+        () = context.activity.asked_to_end() => Err(EndReason::MadeRoom),
+        () = context.activity.without_request(), if context.is_crowded => Err(EndReason::Slow),
+    }
+}
+
+/// A place for a connection. If there is none, the connections that have been idle longest end first; then the second
+/// value is true. Fails if they don't end in time.
+async fn enter(
+    quota: &ConnectionQuota,
+    peer: IpAddr,
+    limits: impl Fn() -> (u64, u64),
+) -> Result<(ConnectionPermit, bool), QuotaFull> {
+    let mut is_crowded = false;
+    loop {
+        let full = match quota.acquire(peer, limits()) {
+            Ok(permit) => return Ok((permit, is_crowded)),
+            Err(full) => full,
+        };
+        is_crowded = true;
+        let Some(idle) = quota.longest_idle(peer, full) else { return Err(full) };
+        // Its place and its file descriptor are free before the next connection has them.
+        if timeout(ROOM_WITHIN, idle.end()).await.is_err() {
+            return Err(full);
+        }
+    }
 }
 
 /// Guard of an open connection: counts it in the gauge until it is dropped.
@@ -129,6 +191,7 @@ pub(crate) const ADMIN_GRACE: Duration = Duration::from_secs(1);
 #[cfg(test)]
 mod tests {
     use bytes::Bytes;
+    use http::Response;
     use http_body_util::Full;
     use sequent_engine::config::{Config, Sources};
     use tokio::{
@@ -137,10 +200,14 @@ mod tests {
     };
 
     use super::*;
-    use crate::limits::ADMIN_HEAD_TIMEOUT;
+    use crate::{
+        connection::{Protocol, serve},
+        limits::ADMIN_HEAD_TIMEOUT,
+        tls::{ServerTls, TlsFiles, files::Alpn},
+    };
 
     async fn ask(socket: &mut TcpStream) -> String {
-        socket.write_all(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+        socket.write_all(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
         let mut answer = [0; 512];
         let read = socket.read(&mut answer).await.unwrap();
         String::from_utf8_lossy(&answer[..read]).into_owned()
@@ -155,7 +222,7 @@ mod tests {
         let (phase, phases) = PhaseWatch::new();
         let options = ListenerOptions {
             name: "test",
-            protocol: Protocol::Http1(ADMIN_HEAD_TIMEOUT),
+            acceptor: Acceptor::new("test", ServerTls::new(TlsFiles::off()), Alpn::Http1),
             closes_at: Phase::Ended,
             drops_at: Phase::Ended,
             limits,
@@ -163,7 +230,10 @@ mod tests {
             phases,
         };
         let answer = |_| std::future::ready(Ok(Response::new(Full::new(Bytes::from_static(b"here")))));
-        let accepting = tokio::spawn(accept(listener, move || hyper::service::service_fn(answer), options));
+        let http = Protocol::Http1(ADMIN_HEAD_TIMEOUT);
+        let serve =
+            move |stream, _, context| serve(http, stream, hyper::service::service_fn(answer), context);
+        let accepting = tokio::spawn(accept(listener, serve, options));
         let mut kept = TcpStream::connect(address).await.unwrap();
         for now in [Phase::Serving, Phase::Draining, Phase::Closing, Phase::Ending] {
             phase.send_replace(now);

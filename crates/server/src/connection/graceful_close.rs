@@ -1,15 +1,14 @@
 //! Graceful close of a connection: by age, by shutdown, or because its peer leaves responses unread.
 
-use std::{pin::pin, time::Duration};
+use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll, time::Duration};
 
 use hyper_util::server::graceful::GracefulConnection;
 use sequent_core::{Entropy, OsEntropy};
 use tokio::time::Instant;
 
 use crate::{
-    connection::poll_on_wake::PollOnWake,
-    limits::{AGE_GRACE, CONNECTION_AGE, response_budget::unread::ConnectionUnread},
-    shutdown::phase::{Phase, PhaseWatch},
+    connection::{ConnectionContext, ended::EndReason, poll_on_wake::PollOnWake},
+    limits::{AGE_GRACE, CONNECTION_AGE},
 };
 
 /// Why a connection is closed.
@@ -18,46 +17,72 @@ enum CloseReason {
     ServerClosing,
     /// The connection has reached its maximal age.
     MaxAge,
+    /// The peer is idle.
+    Idle,
     /// The peer leaves responses unread.
     ResponsesUnread,
+    /// Another connection needs the place.
+    MakesRoom,
+    /// The listener was full when the connection was accepted, and its first request took too long.
+    NoRequest,
 }
 
-/// Drives a connection until it is closed: by its peer, at `max_age` if there is one, because its peer leaves responses unread,
-/// or in the phase `closes_at` once its requests are answered.
+/// Drives a connection until it is closed: by its peer, because of its peer, for another connection, at `max_age`, or in
+/// the phase in which its listener closes once its requests are answered. Only a connection with a maximal age may be
+/// too long idle; the head of a request limits the others. Returns why, if it ended on account of its peer.
 pub(crate) async fn serve_until_closed<C: GracefulConnection>(
     connection: C,
-    (phases, closes_at): (PhaseWatch, Phase),
-    (max_age, unread): (Option<Duration>, ConnectionUnread),
-) -> Result<(), C::Error> {
+    context: ConnectionContext,
+    max_age: Option<Duration>,
+) -> Result<Option<EndReason>, C::Error> {
     let mut connection = pin!(connection);
-    let watch = unread.clone();
+    let ConnectionContext { phases, closes_at, unread, activity, is_crowded } = context;
+    let (watch, watched) = (unread.clone(), Arc::clone(&activity));
     let mut reason = PollOnWake::new(async move {
         tokio::select! {
             () = phases.wait_until(closes_at) => CloseReason::ServerClosing,
             () = tokio::time::sleep(max_age.unwrap_or_default()), if max_age.is_some() => CloseReason::MaxAge,
-            () = watch.overdue() => CloseReason::ResponsesUnread,
+            () = watched.idle(&watch), if max_age.is_some() => CloseReason::Idle,
+            () = watch.clone().overdue() => CloseReason::ResponsesUnread,
+            () = watched.asked_to_end() => CloseReason::MakesRoom,
+            () = watched.without_request(), if is_crowded => CloseReason::NoRequest,
         }
     });
     let reason = tokio::select! {
         biased;
-        ended = connection.as_mut() => return ended,
+        ended = connection.as_mut() => return ended.map(|()| None),
         reason = &mut reason => reason,
     };
-    let grace = match reason {
-        CloseReason::ResponsesUnread => {
-            tracing::debug!("a peer left its responses unread: disconnected");
-            return Ok(());
+    let (ended, grace) = match reason {
+        CloseReason::ResponsesUnread => return Ok(Some(EndReason::Unread)),
+        CloseReason::NoRequest => return Ok(Some(EndReason::Slow)),
+        CloseReason::MakesRoom => {
+            connection.as_mut().graceful_shutdown();
+            // One poll writes GOAWAY, which tells the peer that nothing was lost.
+            poll_fn(|cx| {
+                drop(connection.as_mut().poll(cx));
+                Poll::Ready(())
+            })
+            .await;
+            return Ok(Some(EndReason::MadeRoom));
         }
+        CloseReason::Idle => (Some(EndReason::Idle), Some(AGE_GRACE)),
+        CloseReason::MaxAge => (None, Some(AGE_GRACE)),
         // There is no time limit here: the accept loop drops this future in its own time.
-        CloseReason::ServerClosing => None,
-        CloseReason::MaxAge => Some(AGE_GRACE),
+        CloseReason::ServerClosing => (None, None),
     };
     connection.as_mut().graceful_shutdown();
-    tokio::select! {
+    let closed = tokio::select! {
         biased;
-        ended = connection => ended,
+        closed = connection => closed,
         () = unread.overdue() => Ok(()),
+        () = activity.asked_to_end() => Ok(()),
         () = tokio::time::sleep(grace.unwrap_or(Duration::MAX)), if grace.is_some() => Ok(()),
+    };
+    match closed {
+        // A peer may hang up on being told.
+        Err(error) if ended.is_none() => Err(error),
+        _ => Ok(ended),
     }
 }
 

@@ -1,25 +1,33 @@
-//! Socket with time limits: the peer must send the HTTP/2 preface in time, and must read what is sent.
+//! Socket with limits: the peer must send the HTTP/2 preface in time, must read what is sent, and may send no more than
+//! its requests account for.
 
 use std::{
     io,
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll},
     time::Duration,
 };
 
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
-    net::TcpStream,
     time::{Sleep, sleep},
 };
 
-use crate::limits::{PREFACE_BYTES, PREFACE_TIMEOUT, WRITE_STALL};
+use crate::{
+    connection::activity::Activity,
+    limits::{
+        BYTES_AT_FIRST, BYTES_PER_REQUEST, BYTES_UNREQUESTED_MAX, PREFACE_BYTES, PREFACE_TIMEOUT, WRITE_STALL,
+    },
+};
 
-/// Socket that fails a call if the peer sends no preface within [`PREFACE_TIMEOUT`], or reads nothing for
-/// [`WRITE_STALL`].
-pub(crate) struct IdleTimeoutIo {
-    socket: TcpStream,
+/// Socket that fails a call if the peer sends no preface within [`PREFACE_TIMEOUT`], reads nothing for
+/// [`WRITE_STALL`], or sends more than its requests account for.
+pub(crate) struct IdleTimeoutIo<S> {
+    socket: S,
     preface: Option<PrefaceDeadline>,
+    /// What an HTTP/2 peer may still send. No library counts the control frames that it sends.
+    allowance: Option<Allowance>,
     stall: Option<Pin<Box<Sleep>>>,
 }
 
@@ -28,12 +36,13 @@ struct PrefaceDeadline {
     until: Pin<Box<Sleep>>,
 }
 
-impl IdleTimeoutIo {
-    /// `expects_preface`: whether the peer must send [`PREFACE_BYTES`] in time.
-    pub(crate) fn new(socket: TcpStream, expects_preface: bool) -> Self {
-        let preface = expects_preface
+impl<S> IdleTimeoutIo<S> {
+    /// An HTTP/2 peer, whose `activity` is given, must send [`PREFACE_BYTES`] in time.
+    pub(crate) fn new(socket: S, activity: Option<Arc<Activity>>) -> Self {
+        let preface = activity
+            .is_some()
             .then(|| PrefaceDeadline { missing: PREFACE_BYTES, until: Box::pin(sleep(PREFACE_TIMEOUT)) });
-        Self { socket, preface, stall: None }
+        Self { socket, preface, allowance: activity.map(Allowance::new), stall: None }
     }
 
     /// Maps the outcome of a write. A write that is pending for [`WRITE_STALL`] fails.
@@ -47,11 +56,45 @@ impl IdleTimeoutIo {
     }
 }
 
+/// Bytes that a peer may still send: some at first, and more with each request.
+struct Allowance {
+    bytes: usize,
+    /// Requests that have brought their bytes.
+    counted: u64,
+    activity: Arc<Activity>,
+}
+
+impl Allowance {
+    fn new(activity: Arc<Activity>) -> Self {
+        Self { bytes: BYTES_AT_FIRST, counted: 0, activity }
+    }
+
+    fn take(&mut self, bytes: usize) -> io::Result<()> {
+        if self.bytes < bytes {
+            let requests = self.activity.requests();
+            let new = usize::try_from(requests - self.counted).unwrap_or(usize::MAX);
+            let more = new.saturating_mul(BYTES_PER_REQUEST);
+            self.bytes = self.bytes.saturating_add(more).min(BYTES_UNREQUESTED_MAX);
+            self.counted = requests;
+        }
+        match self.bytes.checked_sub(bytes) {
+            Some(left) => {
+                self.bytes = left;
+                Ok(())
+            }
+            None => Err(io::Error::new(
+                io::ErrorKind::QuotaExceeded,
+                "the peer sent more bytes than its requests account for",
+            )),
+        }
+    }
+}
+
 fn timed_out(what: &str, limit: Duration) -> io::Error {
     io::Error::new(io::ErrorKind::TimedOut, format!("the peer did not {what} within {limit:?}"))
 }
 
-impl AsyncRead for IdleTimeoutIo {
+impl<S: AsyncRead + Unpin> AsyncRead for IdleTimeoutIo<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -59,6 +102,11 @@ impl AsyncRead for IdleTimeoutIo {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let outcome = Pin::new(&mut self.socket).poll_read(cx, buffer);
+        if let Some(allowance) = &mut self.allowance
+            && let Err(error) = allowance.take(buffer.filled().len() - before)
+        {
+            return Poll::Ready(Err(error));
+        }
         let Some(preface) = &mut self.preface else { return outcome };
         if outcome.is_pending() {
             return preface
@@ -75,7 +123,7 @@ impl AsyncRead for IdleTimeoutIo {
     }
 }
 
-impl AsyncWrite for IdleTimeoutIo {
+impl<S: AsyncWrite + Unpin> AsyncWrite for IdleTimeoutIo<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let outcome = Pin::new(&mut self.socket).poll_write(cx, bytes);
         self.written(cx, outcome)

@@ -2,14 +2,18 @@
 
 pub(crate) mod accept;
 mod accept_backoff;
+pub(crate) mod activity;
 mod connection_quota;
+pub(crate) mod ended;
 mod goaway;
 mod graceful_close;
-mod idle_timeout_io;
+pub(crate) mod idle_timeout_io;
 mod inline_executor;
-mod poll_on_wake;
+pub(crate) mod poll_on_wake;
 
-use std::{convert::Infallible, error::Error, time::Duration};
+pub(crate) use graceful_close::now;
+
+use std::{convert::Infallible, error::Error, sync::Arc, time::Duration};
 
 use http::{Request, Response};
 use http_body::Body;
@@ -19,15 +23,14 @@ use hyper::{
     service::Service,
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::{
-    io::{AsyncRead, AsyncWrite},
-    net::TcpStream,
-};
+use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::{
     connection::{
+        activity::{Activity, CountRequests},
+        ended::EndReason,
         goaway::{ConnectionClose, goaway_phase},
-        graceful_close::{max_age, now, serve_until_closed},
+        graceful_close::{max_age, serve_until_closed},
         idle_timeout_io::IdleTimeoutIo,
         inline_executor::InlineExecutor,
     },
@@ -37,6 +40,7 @@ use crate::{
         response_budget::{tracked_response::TrackUnread, unread::ConnectionUnread},
     },
     shutdown::phase::{Phase, PhaseWatch},
+    tls::acceptor::PeerStream,
 };
 
 /// Protocol of a listener.
@@ -44,39 +48,48 @@ use crate::{
 pub(crate) enum Protocol {
     /// HTTP/1.1 with one request at a time. The duration limits the head of a request and an idle connection.
     Http1(Duration),
-    /// HTTP/2 without TLS, with prior knowledge.
+    /// HTTP/2. Without TLS it is spoken with prior knowledge.
     Http2,
 }
 
-/// Serves one connection until its peer leaves, it reaches its maximal age, or the server closes and its requests are
-/// answered.
+/// What a connection shares with its listener.
+pub(crate) struct ConnectionContext {
+    pub(crate) phases: PhaseWatch,
+    /// The phase in which the listener closes.
+    pub(crate) closes_at: Phase,
+    pub(crate) unread: ConnectionUnread,
+    pub(crate) activity: Arc<Activity>,
+    /// Whether another connection had to make room for this one. Its first request then has little time.
+    pub(crate) is_crowded: bool,
+}
+
+/// Serves one connection until its peer leaves, it reaches its maximal age, another one needs its place, or the server
+/// closes and its requests are answered. Returns why, if it ended on account of its peer.
 pub(crate) async fn serve<S, B>(
     protocol: Protocol,
-    socket: TcpStream,
+    socket: PeerStream,
     service: S,
-    (phases, unread): ((PhaseWatch, Phase), ConnectionUnread),
-) where
+    context: ConnectionContext,
+) -> Option<EndReason>
+where
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send,
     S::Future: Send + Unpin + 'static,
     B: Body + Send + Unpin + 'static,
     B::Data: Send,
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
-    // Responses are small and complete. Nagle's algorithm would only delay them.
-    if let Err(error) = socket.set_nodelay(true) {
-        tracing::debug!(%error, "connection was gone before it began");
-        return;
-    }
-    let socket = IdleTimeoutIo::new(socket, protocol == Protocol::Http2);
-    serve_io(protocol, socket, service, (phases, unread)).await;
+    let activity = (protocol == Protocol::Http2).then(|| Arc::clone(&context.activity));
+    let socket = IdleTimeoutIo::new(socket, activity);
+    serve_io(protocol, socket, service, context).await
 }
 
 async fn serve_io<I, S, B>(
     protocol: Protocol,
     socket: I,
     service: S,
-    ((phases, closes), unread): ((PhaseWatch, Phase), ConnectionUnread),
-) where
+    context: ConnectionContext,
+) -> Option<EndReason>
+where
     I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send,
     S::Future: Send + Unpin + 'static,
@@ -84,27 +97,31 @@ async fn serve_io<I, S, B>(
     B::Data: Send,
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
-    let io = TokioIo::new(socket);
-    let service = TrackUnread::new(service, unread.clone());
+    let (io, activity) = (TokioIo::new(socket), Arc::clone(&context.activity));
+    let service = TrackUnread::new(service, context.unread.clone());
+    let service = CountRequests::new(service, Arc::clone(&activity));
+    let (phases, closes) = (&context.phases, context.closes_at);
     let ended = match protocol {
         Protocol::Http1(head) => {
             let ends = (goaway_phase(closes), now() + max_age());
             let service = ConnectionClose::new(service, phases.clone(), ends);
             let connection = http1_builder(head).serve_connection(io, service);
-            serve_until_closed(connection, (phases, closes), (None, unread)).await
+            serve_until_closed(connection, context, None).await
         }
         Protocol::Http2 => {
             // A connection that is accepted during the drain is served. With an immediate GOAWAY its peer would only
             // reconnect.
             let is_late = phases.has_reached(goaway_phase(closes));
-            let ends = if is_late { closes } else { goaway_phase(closes) };
+            let closes_at = if is_late { closes } else { goaway_phase(closes) };
             let connection = http2_builder().serve_connection(io, service);
-            serve_until_closed(connection, (phases, ends), (Some(max_age()), unread)).await
+            serve_until_closed(connection, ConnectionContext { closes_at, ..context }, Some(max_age())).await
         }
     };
-    if let Err(error) = ended {
-        tracing::debug!(%error, "connection ended");
-    }
+    ended.unwrap_or_else(|error| {
+        let reason = EndReason::of(&error, activity.requests());
+        tracing::debug!(%error, ?reason, "connection ended");
+        reason
+    })
 }
 
 fn http1_builder(head: Duration) -> http1::Builder {
@@ -143,9 +160,11 @@ mod frames;
 mod tests {
     use super::*;
     use crate::limits::{
-        ADMIN_HEAD_TIMEOUT, CONNECTION_AGE, HEAD_TIMEOUT, UNREAD_INTERVAL, UNREAD_INTERVALS,
-        response_budget::ResponseBudget,
+        ADMIN_HEAD_TIMEOUT, CONNECTION_AGE, HEAD_TIMEOUT, IDLE_INTERVAL, IDLE_INTERVALS, UNREAD_INTERVAL,
+        UNREAD_INTERVALS, response_budget::ResponseBudget,
     };
+    use std::pin::Pin;
+
     use bytes::Bytes;
     use http_body_util::Full;
     use tokio::{
@@ -157,6 +176,16 @@ mod tests {
     const INTERVALS: u32 = UNREAD_INTERVALS as u32;
 
     const ANSWER: &[u8] = &[b'7'; 100];
+
+    fn context(phases: PhaseWatch) -> ConnectionContext {
+        ConnectionContext {
+            phases,
+            closes_at: Phase::Closing,
+            unread: ResponseBudget::default().connection(),
+            activity: Arc::default(),
+            is_crowded: false,
+        }
+    }
 
     /// How long a connection lasts whose peer reads everything from its socket, grants each stream `window` bytes,
     /// and sends one request. `None` if it lasts longer than any response may stay unread.
@@ -170,12 +199,7 @@ mod tests {
         let answer = |_| std::future::ready(Ok(Response::new(Full::new(Bytes::from_static(ANSWER)))));
         let (sender, phases) = PhaseWatch::new();
         let began = Instant::now();
-        let served = serve_io(
-            Protocol::Http2,
-            here,
-            hyper::service::service_fn(answer),
-            ((phases, Phase::Closing), ResponseBudget::default().connection()),
-        );
+        let served = serve_io(Protocol::Http2, here, hyper::service::service_fn(answer), context(phases));
         let phase_change = async {
             // By now the request has been read.
             tokio::time::sleep(Duration::from_millis(1)).await;
@@ -184,7 +208,7 @@ mod tests {
         };
         let limit = UNREAD_INTERVAL * (INTERVALS + 1) + UNREAD_INTERVAL / 2;
         let served = async {
-            tokio::select! { () = served => {}, () = phase_change => {} }
+            tokio::select! { _ = served => {}, () = phase_change => {} }
         };
         let ended = timeout(limit, served).await.ok().map(|()| began.elapsed());
         reads.abort();
@@ -209,12 +233,8 @@ mod tests {
         let (mut reader, mut writer) = split(there);
         let answer = |_| std::future::ready(Ok(Response::new(Full::new(Bytes::from_static(ANSWER)))));
         let (_sender, phases) = PhaseWatch::new();
-        let served = serve_io(
-            Protocol::Http1(head),
-            here,
-            hyper::service::service_fn(answer),
-            ((phases, Phase::Closing), ResponseBudget::default().connection()),
-        );
+        let served =
+            serve_io(Protocol::Http1(head), here, hyper::service::service_fn(answer), context(phases));
         let served = tokio::spawn(served);
         writer.write_all(sent.as_bytes()).await.unwrap();
         let began = Instant::now();
@@ -229,7 +249,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn an_idle_connection_ends_soon_and_one_of_the_admin_listener_sooner() {
-        const WHOLE: &str = "GET / HTTP/1.1\r\nhost: x\r\n\r\n";
+        const WHOLE: &str = "GET / HTTP/1.1\r\nhost: localhost\r\n\r\n";
         const A_MOMENT: Duration = Duration::from_millis(100);
         assert!(ADMIN_HEAD_TIMEOUT * 2 < HEAD_TIMEOUT);
         for head in [ADMIN_HEAD_TIMEOUT, HEAD_TIMEOUT] {
@@ -238,6 +258,47 @@ mod tests {
                 assert!(lasted >= head && lasted < head + A_MOMENT, "{sent:?}: {lasted:?}, and not {head:?}");
             }
         }
+    }
+
+    /// How an HTTP/2 connection ends whose peer answers pings, and how long it lasts. `None` if it lasts for ten
+    /// intervals.
+    async fn http2_end(path: Option<&'static str>) -> Option<(Option<EndReason>, Duration)> {
+        let (here, there) = duplex(1 << 16);
+        let (_sender, phases) = PhaseWatch::new();
+        let answer = |request: Request<Incoming>| -> Pin<Box<dyn Future<Output = _> + Send>> {
+            Box::pin(async move {
+                if request.uri().path() == "/never" {
+                    std::future::pending::<()>().await;
+                }
+                Ok(Response::new(Full::new(Bytes::from_static(ANSWER))))
+            })
+        };
+        let served = serve_io(Protocol::Http2, here, hyper::service::service_fn(answer), context(phases));
+        let (served, began) = (tokio::spawn(served), now());
+        let executor = hyper_util::rt::TokioExecutor::new();
+        let client = hyper::client::conn::http2::handshake(executor, TokioIo::new(there)).await;
+        let (mut sender, connection) = client.unwrap();
+        let driven = tokio::spawn(connection);
+        let asked = path.map(|path| {
+            let request = Request::get(format!("http://x{path}")).body(Full::<Bytes>::default()).unwrap();
+            tokio::spawn(sender.send_request(request))
+        });
+        let ended = timeout(IDLE_INTERVAL * 10, served).await.ok();
+        drop((sender, asked));
+        driven.abort();
+        Some((ended?.unwrap(), began.elapsed()))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_http2_connection_without_a_stream_ends_after_minutes() {
+        let intervals = u32::try_from(IDLE_INTERVALS).unwrap();
+        for path in [None, Some("/")] {
+            let (reason, lasted) = http2_end(path).await.expect("it ends");
+            assert_eq!(reason, Some(EndReason::Idle), "{path:?}");
+            let (least, most) = (IDLE_INTERVAL * intervals, IDLE_INTERVAL * (intervals + 2));
+            assert!((least..most).contains(&lasted), "{path:?}: {lasted:?}");
+        }
+        assert_eq!(http2_end(Some("/never")).await, None, "it has a stream");
     }
 
     /// A request may be on its way when a connection reaches its maximal age.
@@ -250,7 +311,7 @@ mod tests {
             Protocol::Http1(HEAD_TIMEOUT),
             there,
             hyper::service::service_fn(answer),
-            ((phases, Phase::Closing), ResponseBudget::default().connection()),
+            context(phases),
         );
         let (served, began) = (tokio::spawn(served), now());
         let mut said = String::new();
@@ -258,7 +319,7 @@ mod tests {
             assert!(began.elapsed() < CONNECTION_AGE * 2, "it goes on for ever");
             #[allow(clippy::disallowed_methods, reason = "paused time, in a test")]
             tokio::time::sleep(HEAD_TIMEOUT / 2).await;
-            here.write_all(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+            here.write_all(b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
             let mut bytes = [0; 1024];
             let count = here.read(&mut bytes).await.unwrap();
             said = String::from_utf8_lossy(&bytes[..count]).into_owned();

@@ -1,6 +1,8 @@
-//! Errors of all APIs: one table of reasons, rendered as a gRPC status or as an HTTP problem document.
+//! Errors of all APIs: one table of reasons, rendered as a gRPC status, as an HTTP problem document or as a line of the
+//! protocol of Redis.
 
 mod problem;
+mod resp;
 mod status;
 #[cfg(test)]
 mod tests;
@@ -9,14 +11,11 @@ use std::{borrow::Cow, time::Duration};
 
 use http::StatusCode;
 use sequent_core::SequenceName;
-use sequent_engine::{EngineError, Reason, SlotCause};
+use sequent_engine::{BURN, EngineError, QuotaFault, Reason, SlotCause};
 use serde::Serialize;
 
-/// How long a client is told to wait before a retry.
+/// How long a client is told to wait before a retry, if nothing better is known.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
-
-/// Detail with the name of a principal.
-pub(crate) const PRINCIPAL: &str = "principal";
 
 /// Limit on the bytes of a caller's value in an error.
 const VALUE_SHOWN_MAX: usize = 128;
@@ -41,12 +40,11 @@ pub(crate) struct ApiError {
     text: String,
     fields: Vec<Field>,
     slots: Vec<SlotCause>,
+    quota: Option<Box<QuotaFault>>,
     /// HTTP status of a transport error, which the table of reasons does not have.
     status: Option<StatusCode>,
-    /// Facts for programs: `why`, `verb`, `sequence`, `principal`, `quota`, `limit`.
+    /// Facts for programs: `why`, `verb`, `sequence`, `principal`.
     details: Vec<(&'static str, String)>,
-    /// When the same request may succeed, if that is known.
-    retry_after: Option<Duration>,
 }
 
 impl ApiError {
@@ -56,9 +54,9 @@ impl ApiError {
             text: text.into(),
             fields: Vec::new(),
             slots: Vec::new(),
+            quota: None,
             status: None,
             details: Vec::new(),
-            retry_after: None,
         }
     }
 
@@ -73,6 +71,11 @@ impl ApiError {
         Self { fields: vec![field], ..Self::new(Reason::InvalidArgument, text) }
     }
 
+    /// A field whose value is not for this caller. No number was consumed.
+    pub(crate) fn denied(field: &'static str, value: &str, bound: &'static str) -> Self {
+        Self { reason: Reason::PermissionDenied, ..Self::field(field, value, bound) }
+    }
+
     /// The same error with an HTTP status of the transport.
     pub(crate) fn with_status(self, status: StatusCode) -> Self {
         Self { status: Some(status), ..self }
@@ -84,19 +87,14 @@ impl ApiError {
         self
     }
 
-    /// The same error with the time after which the same request may succeed.
-    pub(crate) fn with_retry_after(self, wait: Duration) -> Self {
-        Self { retry_after: Some(wait), ..self }
+    /// A quota that is used up.
+    pub(crate) fn over_quota(text: impl Into<String>, quota: QuotaFault) -> Self {
+        Self { quota: Some(Box::new(quota)), ..Self::new(Reason::QuotaExceeded, text) }
     }
 
-    /// Whether a quota of the caller's principal is used up, and no bound of the server is reached.
+    /// Whether a quota of the caller's principal is used up, and no bound of the server or of a key is reached.
     pub(crate) fn is_quota_of_principal(&self) -> bool {
-        self.reason == Reason::QuotaExceeded && self.details.iter().any(|(key, _)| *key == PRINCIPAL)
-    }
-
-    /// How long to wait before a retry; `None` if it would fail again.
-    pub(crate) fn retry_after(&self) -> Option<Duration> {
-        self.reason.retry().is_retryable().then(|| self.retry_after.unwrap_or(RETRY_AFTER))
+        self.quota.as_ref().is_some_and(|quota| quota.quota != BURN)
     }
 
     /// No numbers within the deadline.
@@ -121,6 +119,12 @@ impl ApiError {
         self.reason
     }
 
+    /// How long the client is to wait before it sends the request again; `None` if that would not help.
+    pub(crate) fn retry_after(&self) -> Option<Duration> {
+        let after = self.quota.as_ref().map_or(RETRY_AFTER, |quota| quota.retry_after);
+        self.reason.retry().is_retryable().then_some(after)
+    }
+
     /// The slots to list, and how many more there are.
     fn listed(&self) -> (&[SlotCause], Option<usize>) {
         let (listed, more) = self.slots.split_at(self.slots.len().min(SLOTS_SHOWN_MAX));
@@ -135,8 +139,8 @@ impl From<EngineError> for ApiError {
             value: shown(&error.value),
             bound: Cow::Owned(error.bound.clone()),
         });
-        let fields = fields.collect();
-        Self { fields, slots: error.slots(), ..Self::new(error.reason(), error.to_string()) }
+        let (fields, quota) = (fields.collect(), error.quota().cloned().map(Box::new));
+        Self { fields, quota, slots: error.slots(), ..Self::new(error.reason(), error.to_string()) }
     }
 }
 

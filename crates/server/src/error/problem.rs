@@ -1,12 +1,12 @@
 //! An error as an HTTP response with a problem document (RFC 9457).
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use sequent_engine::{Reason, SlotCause};
+use sequent_engine::{QuotaFault, Reason, SlotCause};
 use serde::Serialize;
 
 use crate::error::{ApiError, Field};
@@ -27,6 +27,24 @@ struct Problem<'a> {
     slots_more: Option<usize>,
     #[serde(flatten)]
     details: BTreeMap<&'static str, &'a str>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    quota: Option<LimitReached<'a>>,
+}
+
+/// The limit that refused the request.
+#[derive(Serialize)]
+struct LimitReached<'a> {
+    quota: &'static str,
+    of: &'a str,
+    limit: &'a str,
+    retry_after_ms: u64,
+}
+
+impl<'a> From<&'a QuotaFault> for LimitReached<'a> {
+    fn from(fault: &'a QuotaFault) -> Self {
+        let QuotaFault { quota, of, limit, retry_after } = fault;
+        Self { quota, of, limit, retry_after_ms: rounded_up(retry_after.as_nanos(), 1_000_000) }
+    }
 }
 
 #[derive(Serialize)]
@@ -58,6 +76,7 @@ impl IntoResponse for ApiError {
             slots: listed.iter().map(slot).collect(),
             slots_more,
             details: self.details.iter().map(|(key, value)| (*key, value.as_str())).collect(),
+            quota: self.quota.as_deref().map(LimitReached::from),
         };
         let body = serde_json::to_vec(&problem).unwrap_or_default();
         let fixed = [(header::CONTENT_TYPE, "application/problem+json"), (header::CACHE_CONTROL, "no-store")];
@@ -67,8 +86,10 @@ impl IntoResponse for ApiError {
         if matches!(status, StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT) {
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
-        if let Some(wait) = self.retry_after() {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from(whole_seconds(wait)));
+        if let Some(after) = self.retry_after() {
+            // The header has whole seconds only.
+            let seconds = rounded_up(after.as_nanos(), 1_000_000_000);
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         if self.reason == Reason::Unauthenticated {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
@@ -77,7 +98,7 @@ impl IntoResponse for ApiError {
     }
 }
 
-/// The header has whole seconds: a caller that waits for so long has waited long enough.
-fn whole_seconds(wait: Duration) -> u64 {
-    wait.as_secs() + u64::from(wait.subsec_nanos() > 0)
+/// A time in a larger unit; at least one of it.
+fn rounded_up(nanos: u128, unit: u128) -> u64 {
+    u64::try_from(nanos.div_ceil(unit)).unwrap_or(u64::MAX).max(1)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use sequent_engine::{Reason, SlotCause};
+use sequent_engine::{QuotaFault, Reason, SlotCause};
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt};
 
@@ -33,19 +33,22 @@ impl ApiError {
             let SlotCause { slot, kind, cause } = slot;
             [(format!("slot.{slot}"), kind.to_string()), (format!("cause.{slot}"), (*cause).to_owned())]
         };
-        let mut slots: HashMap<String, String> = listed.iter().flat_map(of_slot).collect();
-        slots.extend(more.map(|more| ("slots.more".to_owned(), more.to_string())));
-        slots.extend(self.details.iter().map(|(key, value)| ((*key).to_owned(), value.clone())));
-        details.set_error_info(self.reason.as_str(), DOMAIN, slots);
-        let retry_after = self.retry_after();
+        let mut metadata: HashMap<String, String> = listed.iter().flat_map(of_slot).collect();
+        metadata.extend(more.map(|more| ("slots.more".to_owned(), more.to_string())));
+        if let Some(QuotaFault { quota, of, limit, .. }) = self.quota.as_deref() {
+            let pairs = [("quota", *quota), ("of", of), ("limit", limit)];
+            metadata.extend(pairs.map(|(key, value)| (key.to_owned(), value.to_owned())));
+        }
+        metadata.extend(self.details.iter().map(|(key, value)| ((*key).to_owned(), value.clone())));
+        details.set_error_info(self.reason.as_str(), DOMAIN, metadata);
+        if let Some(after) = self.retry_after() {
+            details.set_retry_info(Some(after));
+        }
         // All fields share the limit on the text.
         let each = STATUS_SHOWN_MAX / self.fields.len().clamp(1, STATUS_FIELDS_MAX);
         for field in self.fields.into_iter().take(STATUS_FIELDS_MAX) {
             let description = format!("is {:?}: {}", field.value, field.bound);
             details.add_bad_request_violation(field.field, cut(&description, each));
-        }
-        if retry_after.is_some() {
-            details.set_retry_info(retry_after);
         }
         Status::with_error_details(code, cut(&self.text, STATUS_SHOWN_MAX), details)
     }

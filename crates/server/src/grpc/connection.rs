@@ -7,6 +7,7 @@ use bytes::Bytes;
 use http::{Extensions, Request, Response};
 use hyper::{body::Incoming, service::Service};
 use hyper_util::service::TowerToHyperService;
+use sequent_engine::Reason;
 use tonic::Status;
 
 use crate::{
@@ -53,4 +54,12 @@ impl Connection {
 #[allow(clippy::result_large_err, reason = "the methods of tonic return it")]
 pub(super) fn caller(extensions: &Extensions) -> Result<&Caller, Status> {
     extensions.get().ok_or_else(|| ApiError::from(NotAuthenticated::Missing).into_status())
+}
+
+/// Its connection's part of the pending quota.
+#[allow(clippy::result_large_err, reason = "the methods of tonic return it")]
+pub(super) fn share(extensions: &Extensions) -> Result<&Arc<ConnectionShare>, Status> {
+    // The router adds it to each call. Without one, the call would have no bound.
+    let lost = || ApiError::new(Reason::Draining, "this connection is ending").into_status();
+    extensions.get().ok_or_else(lost)
 }

@@ -2,18 +2,22 @@
 
 use sequent_engine::{
     Capacity, NamedValue,
-    report::{SequenceSummary, WaitingReport},
+    report::{KnownSequences, SequenceSummary, WaitingReport},
 };
 use sequent_proto::v1::{self, parse_request, preview_request};
-use tonic::{Request, Response, Status, metadata::MetadataMap};
+use tonic::{Extensions, Request, Response, Status, metadata::MetadataMap};
 
 use crate::{
     auth::Caller,
     error::ApiError,
-    grpc::{connection::caller, sequences::values, timeout},
+    grpc::{
+        connection::{caller, share},
+        sequences::values,
+        timeout,
+    },
     service::{
         NumberService,
-        definitions::{self, DefinitionInput, NumberInput, PreviewInput, Target},
+        definitions::{self, Call, DefinitionInput, NumberInput, PreviewInput, Target},
     },
     telemetry::request_metrics::RequestMetrics,
 };
@@ -29,6 +33,12 @@ impl Definitions {
         Self { service, metrics }
     }
 
+    /// A call with its caller and its connection.
+    #[allow(clippy::result_large_err, reason = "the methods of tonic return it")]
+    fn call<'a>(&'a self, extensions: &'a Extensions) -> Result<Call<'a>, Status> {
+        Ok(Call { service: &self.service, caller: caller(extensions)?, share: share(extensions)? })
+    }
+
     /// Runs a call within its caller's timeout, and counts its outcome.
     async fn answered<T>(
         &self,
@@ -36,8 +46,7 @@ impl Definitions {
         name: &str,
         work: impl Future<Output = Result<T, ApiError>>,
     ) -> Result<Response<T>, Status> {
-        let began = self.service.now();
-        let outcome = async {
+        let call = async {
             match timeout::from_metadata(metadata)? {
                 None => work.await,
                 Some(within) => {
@@ -46,8 +55,7 @@ impl Definitions {
                 }
             }
         };
-        let outcome = outcome.await;
-        self.metrics.answered(&outcome, self.service.now().saturating_duration_since(began));
+        let outcome = self.service.counted(&self.metrics, call).await;
         caller.count(outcome.as_ref().err().map(ApiError::reason), 0);
         outcome.map(Response::new).map_err(ApiError::into_status)
     }
@@ -60,7 +68,7 @@ impl v1::definitions_server::Definitions for Definitions {
         request: Request<v1::DefineRequest>,
     ) -> Result<Response<v1::DefineResponse>, Status> {
         let (metadata, extensions, message) = request.into_parts();
-        let caller = caller(&extensions)?;
+        let call = self.call(&extensions)?;
         let (name, version) = (message.sequence, message.version);
         let effective = Some(message.effective).filter(|effective| !effective.is_empty());
         let input = || {
@@ -68,7 +76,7 @@ impl v1::definitions_server::Definitions for Definitions {
             Ok(DefinitionInput { version, effective, ..input })
         };
         let work = async {
-            let defined = definitions::define((&self.service, caller), ("sequence", &name), input).await?;
+            let defined = definitions::define(call, ("sequence", &name), input).await?;
             Ok(v1::DefineResponse {
                 capacity: Some(sum(&defined.capacity)),
                 sequence: defined.sequence,
@@ -79,28 +87,29 @@ impl v1::definitions_server::Definitions for Definitions {
                 warnings: defined.warnings,
             })
         };
-        self.answered((&metadata, caller), &name, work).await
+        self.answered((&metadata, call.caller), &name, work).await
     }
 
     async fn list(&self, request: Request<v1::ListRequest>) -> Result<Response<v1::ListResponse>, Status> {
         let (metadata, extensions, message) = request.into_parts();
-        let caller = caller(&extensions)?;
+        let call = self.call(&extensions)?;
         let work = async {
-            let (sequences, more) = definitions::list((&self.service, caller), &message.after).await?;
-            Ok(v1::ListResponse { sequences: sequences.into_iter().map(shown).collect(), more })
+            let KnownSequences { sequences, more, as_of } = definitions::list(call, &message.after)?;
+            Ok(v1::ListResponse { sequences: sequences.into_iter().map(shown).collect(), more, as_of })
         };
-        self.answered((&metadata, caller), "", work).await
+        self.answered((&metadata, call.caller), "", work).await
     }
 
     async fn show(&self, request: Request<v1::ShowRequest>) -> Result<Response<v1::ShowResponse>, Status> {
         let (metadata, extensions, message) = request.into_parts();
-        let caller = caller(&extensions)?;
+        let call = self.call(&extensions)?;
         let name = message.sequence;
         let work = async {
-            let report = definitions::show((&self.service, caller), ("sequence", &name)).await?;
-            Ok(v1::ShowResponse { sequence: Some(shown(report.summary)), definition: report.definition })
+            let known = definitions::show(call, ("sequence", &name)).await?;
+            let sequence = Some(shown(known.summary));
+            Ok(v1::ShowResponse { sequence, definition: known.definition, as_of: known.as_of })
         };
-        self.answered((&metadata, caller), &name, work).await
+        self.answered((&metadata, call.caller), &name, work).await
     }
 
     async fn preview(
@@ -108,7 +117,7 @@ impl v1::definitions_server::Definitions for Definitions {
         request: Request<v1::PreviewRequest>,
     ) -> Result<Response<v1::PreviewResponse>, Status> {
         let (metadata, extensions, mut message) = request.into_parts();
-        let caller = caller(&extensions)?;
+        let call = self.call(&extensions)?;
         let with = values(&mut message.values);
         let work = async {
             let by = match message.by {
@@ -117,14 +126,13 @@ impl v1::definitions_server::Definitions for Definitions {
                 None => Target::from_parts(None, None),
             };
             if message.capacity_only {
-                let (capacity, warnings) =
-                    definitions::capacity((&self.service, caller), by?, message.at).await?;
+                let (capacity, warnings) = definitions::capacity(call, by?, message.at).await?;
                 let capacity = Some(sum(&capacity));
                 return Ok(v1::PreviewResponse { capacity, warnings, ..v1::PreviewResponse::default() });
             }
             let number = number("number", message.number)?;
             let input = PreviewInput { by: by?, number, with, at: message.at };
-            let preview = definitions::preview((&self.service, caller), input).await?;
+            let preview = definitions::preview(call, input).await?;
             Ok(v1::PreviewResponse {
                 text: preview.text,
                 number: narrowed(preview.number),
@@ -138,23 +146,23 @@ impl v1::definitions_server::Definitions for Definitions {
                 capacity: Some(sum(&preview.capacity)),
             })
         };
-        self.answered((&metadata, caller), "", work).await
+        self.answered((&metadata, call.caller), "", work).await
     }
 
     async fn parse(&self, request: Request<v1::ParseRequest>) -> Result<Response<v1::ParseResponse>, Status> {
         let (metadata, extensions, message) = request.into_parts();
-        let caller = caller(&extensions)?;
+        let call = self.call(&extensions)?;
         let work = async {
             let by = match message.by {
                 Some(parse_request::By::Sequence(name)) => Target::from_parts(Some(name), None),
                 Some(parse_request::By::Definition(given)) => Target::from_parts(None, Some(input(given)?)),
                 None => Target::from_parts(None, None),
             };
-            let parsed = definitions::parse((&self.service, caller), by?, &message.text).await?;
+            let parsed = definitions::parse(call, by?, &message.text).await?;
             let (number, values) = (narrowed(parsed.number), named(parsed.values));
             Ok(v1::ParseResponse { number, period: parsed.period, values, text: parsed.text })
         };
-        self.answered((&metadata, caller), "", work).await
+        self.answered((&metadata, call.caller), "", work).await
     }
 }
 

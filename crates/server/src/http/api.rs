@@ -27,9 +27,7 @@ impl Api {
         caller: &Caller,
         call: impl Future<Output = Result<T, ApiError>>,
     ) -> Result<T, ApiError> {
-        let began = self.service.now();
-        let outcome = call.await;
-        self.definitions_metrics.answered(&outcome, self.service.now().saturating_duration_since(began));
+        let outcome = self.service.counted(&self.definitions_metrics, call).await;
         caller.count(outcome.as_ref().err().map(ApiError::reason), 0);
         outcome
     }

@@ -9,8 +9,8 @@ use axum::{
 use bytes::Bytes;
 use http::Response;
 use http_body_util::Full;
-use sequent_engine::{Values, report::SequenceSummary};
-use serde::{Deserialize, Serialize};
+use sequent_engine::Values;
+use serde::Deserialize;
 
 use crate::{
     auth::Caller,
@@ -22,19 +22,15 @@ use crate::{
         next::{instant, values},
         responses::object,
     },
-    service::definitions::{self, DefinitionInput, NumberInput, PreviewInput, Target},
+    limits::pending_quota::ConnectionShare,
+    service::definitions::{self, Call, DefinitionInput, NumberInput, PreviewInput, Target},
 };
+
+/// Share of the connection in what all of them have.
+type Share = Extension<Arc<ConnectionShare>>;
 
 /// Response in JSON, or an error.
 type JsonResult = Result<Response<Full<Bytes>>, ApiError>;
-
-/// A sequence with its definition.
-#[derive(Serialize)]
-struct ShowJson<'a> {
-    #[serde(flatten)]
-    summary: &'a SequenceSummary,
-    definition: &'a str,
-}
 
 /// Body of `POST /v1/preview`.
 #[derive(Default, Deserialize)]
@@ -60,12 +56,12 @@ struct ParseBody {
 pub(super) async fn list(
     State(api): State<Arc<Api>>,
     Extension(caller): Extension<Caller>,
+    Extension(share): Share,
     RawQuery(query): RawQuery,
 ) -> JsonResult {
     let call = async {
         let after = after(&query.unwrap_or_default())?;
-        let (sequences, more) = definitions::list((&api.service, &caller), &after).await?;
-        Ok(object(&serde_json::json!({ "sequences": sequences, "more": more })))
+        Ok(object(&definitions::list(of(&api, &caller, &share), &after)?))
     };
     api.counted(&caller, call).await
 }
@@ -74,12 +70,10 @@ pub(super) async fn list(
 pub(super) async fn show(
     State(api): State<Arc<Api>>,
     Extension(caller): Extension<Caller>,
+    Extension(share): Share,
     Name(name): Name,
 ) -> JsonResult {
-    let call = async {
-        let report = definitions::show((&api.service, &caller), ("name", &name)).await?;
-        Ok(object(&ShowJson { summary: &report.summary, definition: &report.definition }))
-    };
+    let call = async { Ok(object(&definitions::show(of(&api, &caller, &share), ("name", &name)).await?)) };
     api.counted(&caller, call).await
 }
 
@@ -87,13 +81,14 @@ pub(super) async fn show(
 pub(super) async fn define(
     State(api): State<Arc<Api>>,
     Extension(caller): Extension<Caller>,
+    Extension(share): Share,
     Name(name): Name,
     body: RequestBody,
 ) -> JsonResult {
     let call = async {
         let body = body.read().await?;
         let input = || json::read(&body, "a JSON object with a definition is expected");
-        let defined = definitions::define((&api.service, &caller), ("name", &name), input).await?;
+        let defined = definitions::define(of(&api, &caller, &share), ("name", &name), input).await?;
         Ok(object(&defined))
     };
     api.counted(&caller, call).await
@@ -103,6 +98,7 @@ pub(super) async fn define(
 pub(super) async fn preview(
     State(api): State<Arc<Api>>,
     Extension(caller): Extension<Caller>,
+    Extension(share): Share,
     body: RequestBody,
 ) -> JsonResult {
     let call = async {
@@ -112,7 +108,7 @@ pub(super) async fn preview(
         let by = Target::from_parts(asked.sequence, asked.definition)?;
         let at = asked.at.map(|at| instant(&at, &at)).transpose()?.unwrap_or_default();
         let input = PreviewInput { by, number: asked.number, with, at };
-        Ok(object(&definitions::preview((&api.service, &caller), input).await?))
+        Ok(object(&definitions::preview(of(&api, &caller, &share), input).await?))
     };
     api.counted(&caller, call).await
 }
@@ -121,6 +117,7 @@ pub(super) async fn preview(
 pub(super) async fn parse(
     State(api): State<Arc<Api>>,
     Extension(caller): Extension<Caller>,
+    Extension(share): Share,
     body: RequestBody,
 ) -> JsonResult {
     let call = async {
@@ -128,9 +125,14 @@ pub(super) async fn parse(
         let asked: ParseBody = json::read(&body.read().await?, expected)?;
         let by = Target::from_parts(asked.sequence, asked.definition)?;
         let text = asked.text.ok_or_else(|| ApiError::field("text", "missing", "a text is expected"))?;
-        Ok(object(&definitions::parse((&api.service, &caller), by, &text).await?))
+        Ok(object(&definitions::parse(of(&api, &caller, &share), by, &text).await?))
     };
     api.counted(&caller, call).await
+}
+
+/// A call of definitions.
+fn of<'a>(api: &'a Api, caller: &'a Caller, share: &'a Arc<ConnectionShare>) -> Call<'a> {
+    Call { service: &api.service, caller, share }
 }
 
 /// The query parameter `after`: the list continues behind this name.

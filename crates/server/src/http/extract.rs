@@ -9,6 +9,7 @@ use axum::{
     http::request::Parts,
 };
 use bytes::Bytes;
+use http::{HeaderValue, StatusCode, header};
 use percent_encoding::percent_decode_str;
 
 use crate::{
@@ -40,13 +41,30 @@ impl FromRequestParts<Arc<Api>> for Name {
 }
 
 /// Body of a request, not read yet.
-pub(super) struct RequestBody(BodyReader<Body>);
+pub(super) struct RequestBody {
+    body: BodyReader<Body>,
+    kind: Option<HeaderValue>,
+}
 
 impl RequestBody {
     /// Reads the whole body, within the limits on size, time and memory.
     pub(super) async fn read(self) -> Result<Bytes, ApiError> {
-        self.0.read_all(BODY_MAX).await
+        let body = self.body.read_all(BODY_MAX).await?;
+        let kind = self.kind.as_ref().map_or(&b""[..], HeaderValue::as_bytes);
+        // A page of another site may send texts and forms unasked, but no JSON.
+        if body.is_empty() || is_json(kind) {
+            return Ok(body);
+        }
+        let error =
+            ApiError::field("content-type", &String::from_utf8_lossy(kind), "application/json is expected");
+        Err(error.with_status(StatusCode::UNSUPPORTED_MEDIA_TYPE))
     }
+}
+
+/// Whether a content type is JSON, whatever its parameters are.
+fn is_json(kind: &[u8]) -> bool {
+    let essence = kind.split(|byte| *byte == b';').next().unwrap_or_default();
+    essence.trim_ascii().eq_ignore_ascii_case(b"application/json")
 }
 
 impl<S: Send + Sync> FromRequest<S> for RequestBody {
@@ -57,6 +75,7 @@ impl<S: Send + Sync> FromRequest<S> for RequestBody {
         let (mut parts, body) = request.into_parts();
         let Extension(share) =
             Extension::<Arc<ConnectionShare>>::from_request_parts(&mut parts, state).await?;
-        Ok(Self(BodyReader::new("body", (None, body), share)))
+        let kind = parts.headers.remove(header::CONTENT_TYPE);
+        Ok(Self { body: BodyReader::new("body", (None, body), share), kind })
     }
 }

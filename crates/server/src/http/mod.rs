@@ -9,6 +9,7 @@ mod fast_path;
 mod json;
 mod next;
 mod number_json;
+pub(crate) mod own_site;
 mod responses;
 mod router;
 
@@ -20,19 +21,23 @@ use hyper::{body::Incoming, service::Service};
 use hyper_util::service::TowerToHyperService;
 
 use crate::{
+    admin::health,
     auth::{ConnectionAuth, routes::Need},
     http::{
         api::Api,
         fast_path::{ResponseBody, ResponseFuture},
+        own_site::OwnSite,
     },
     limits::pending_quota::ConnectionShare,
     service::{NumberService, request_id},
+    shutdown::phase::PhaseWatch,
 };
 
 /// HTTP server: makes a service per connection.
 pub(crate) struct HttpServer {
     api: Arc<Api>,
     routes: TowerToHyperService<Router>,
+    site: OwnSite,
 }
 
 /// HTTP service of one connection.
@@ -41,12 +46,14 @@ pub(crate) struct HttpService {
     routes: TowerToHyperService<Router>,
     share: Arc<ConnectionShare>,
     auth: Arc<ConnectionAuth>,
+    site: OwnSite,
 }
 
 impl HttpServer {
-    pub(crate) fn new(service: NumberService) -> Self {
+    pub(crate) fn new(service: NumberService, site: OwnSite, phases: PhaseWatch) -> Self {
         let api = Arc::new(Api::new(service));
-        Self { routes: TowerToHyperService::new(router::router(Arc::clone(&api))), api }
+        let routes = router::router(Arc::clone(&api)).merge(health::router(phases));
+        Self { routes: TowerToHyperService::new(routes), api, site }
     }
 
     /// The service of a new connection.
@@ -55,7 +62,13 @@ impl HttpServer {
         share: Arc<ConnectionShare>,
         auth: Arc<ConnectionAuth>,
     ) -> HttpService {
-        HttpService { api: Arc::clone(&self.api), routes: self.routes.clone(), share, auth }
+        HttpService {
+            api: Arc::clone(&self.api),
+            routes: self.routes.clone(),
+            share,
+            auth,
+            site: self.site.clone(),
+        }
     }
 }
 
@@ -65,6 +78,9 @@ impl Service<Request<Incoming>> for HttpService {
     type Future = ResponseFuture;
 
     fn call(&self, mut request: Request<Incoming>) -> ResponseFuture {
+        if let Some(error) = self.site.refusal(&request) {
+            return ResponseFuture::refused(self.api.next_metrics.refused(error));
+        }
         if let Some(response) = fast_path::next(&self.api, &self.auth, &request) {
             return ResponseFuture::Ready(Some(response));
         }
@@ -73,7 +89,7 @@ impl Service<Request<Incoming>> for HttpService {
             Err(error) => {
                 let mut response = self.api.next_metrics.refused(error).into_response();
                 request_id::mark_failed(request.headers(), response.headers_mut());
-                return ResponseFuture::Refused(Some(response));
+                return ResponseFuture::Refused(Some(Box::new(response)));
             }
         }
         request.extensions_mut().insert(Arc::clone(&self.share));

@@ -25,7 +25,7 @@ const OPENAPI: &str = include_str!("openapi.json");
 
 /// Error text for an unknown path.
 const SERVED: &str = "POST /v1/sequences/{name}/next, GET /v1/sequences, GET and PUT /v1/sequences/{name}, POST \
-                      /v1/preview, POST /v1/parse and GET /openapi.json are served";
+                      /v1/preview, POST /v1/parse, GET /livez, GET /readyz and GET /openapi.json are served";
 
 /// Routes of everything but the fast path. A number is only given to a POST: any cache on the way could answer a GET
 /// again, with the same number.

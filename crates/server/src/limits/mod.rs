@@ -7,13 +7,24 @@
 pub(crate) mod body_reader;
 pub(crate) mod fd_budget;
 pub(crate) mod pending_quota;
+pub(crate) mod proof_queue;
 pub(crate) mod response_budget;
 pub(crate) mod runtime_limits;
 
 use std::time::Duration;
 
-/// Limit on requests in flight, over gRPC and HTTP. More are refused with `QUOTA_EXCEEDED`.
+/// Limit on requests for numbers in flight, over all APIs. More are refused with `QUOTA_EXCEEDED`.
 pub(crate) const IN_FLIGHT_MAX: usize = 20_000;
+
+/// Limit on templates that are analyzed at once. Each occupies a thread.
+pub(crate) const PROOFS_MAX: usize = 2;
+
+/// Limit on further ones that wait. More are refused with `QUOTA_EXCEEDED`. With 50 ms each, which is much for a
+/// template, the last one waits for 0.8 s.
+pub(crate) const PROOFS_WAITING_MAX: usize = 32;
+
+/// Limit on those of one connection, in work and waiting.
+pub(crate) const PROOFS_OF_CONNECTION_MAX: usize = 4;
 
 /// Pending requests that each connection may always have: unfinished bodies and long calls.
 pub(crate) const PENDING_FREE: usize = 8;
@@ -56,6 +67,9 @@ pub(crate) const CONNECTION_WINDOW: u32 = 16 * STREAM_WINDOW;
 
 /// Send buffer of one HTTP/2 stream, for a peer that reads slowly.
 pub(crate) const SEND_BUFFER_MAX: usize = 64 * 1024;
+
+/// How long a peer of a listener with TLS has for its first byte and its handshake.
+pub(crate) const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long a peer has for the first [`PREFACE_BYTES`] of an HTTP/2 connection.
 pub(crate) const PREFACE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -103,6 +117,31 @@ pub(crate) const UNREAD_UNIT_BYTES: usize = 4096;
 /// How long the body of a request may take to arrive.
 pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// Bytes that an HTTP/2 peer may send before its first request, and besides its requests: frames that ask for nothing.
+/// It is 60,000 pings.
+pub(crate) const BYTES_AT_FIRST: usize = 1 << 20;
+
+/// The most that it may have saved up. All its streams together may be sending somewhat less: [`STREAMS_MAX`] bodies.
+pub(crate) const BYTES_UNREQUESTED_MAX: usize = 20 << 20;
+
+/// Bytes that each request adds: a head, a body, and their frames.
+pub(crate) const BYTES_PER_REQUEST: usize = 128 * 1024;
+
+/// How many whole intervals an HTTP/2 connection may be without a stream. Then it is closed gracefully.
+pub(crate) const IDLE_INTERVALS: u64 = 5;
+
+/// Length of such an interval. With five of them, a connection may be idle for 5 to 6 minutes.
+pub(crate) const IDLE_INTERVAL: Duration = Duration::from_secs(60);
+
+/// How long a connection has for its first request if it was accepted by a full listener.
+pub(crate) const FIRST_REQUEST_WHEN_FULL: Duration = Duration::from_secs(1);
+
+/// How long a connection has to make room for another one. It only has to be scheduled.
+pub(crate) const ROOM_WITHIN: Duration = Duration::from_secs(1);
+
+/// Least time between two log lines of a listener about connections that it ended.
+pub(crate) const ENDED_LOG_EVERY: Duration = Duration::from_secs(60);
+
 /// Age at which a connection is closed gracefully, so that clients spread over servers again. Up to a tenth more is
 /// added at random.
 pub(crate) const CONNECTION_AGE: Duration = Duration::from_secs(30 * 60);
@@ -117,12 +156,12 @@ pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// ones in.
 pub(crate) const ACCEPT_QUIET: Duration = Duration::from_secs(10);
 
-/// Limit on connections of the admin listener; half of them from one address. It has few clients, and must answer
-/// while the other listeners are overloaded.
+/// Limit on connections of the admin listener; a quarter of them from one address by default. It has few clients, and
+/// must answer while the other listeners are overloaded.
 pub(crate) const ADMIN_CONNECTIONS_MAX: u64 = 32;
 
-/// Listeners that share the remaining file descriptors: gRPC and HTTP.
-pub(crate) const API_LISTENERS: u64 = 2;
+/// Listeners that share the remaining file descriptors: gRPC, HTTP and Redis.
+pub(crate) const API_LISTENERS: u64 = 3;
 
 /// Connections per listener, however few file descriptors there are.
 pub(crate) const LISTENER_CONNECTIONS_MIN: u64 = 8;
@@ -134,6 +173,44 @@ pub(crate) const FDS_OF_PROCESS: u64 = 32;
 /// File descriptors per store. A file needs 3 with its log and twice as many while it is reopened; a connection pool
 /// has 16 by default.
 pub(crate) const FDS_PER_STORE: u64 = 16;
+
+/// Limit on one command over the protocol of Redis, all arguments and their lengths included, in bytes.
+pub(crate) const REDIS_COMMAND_MAX: usize = BODY_MAX;
+
+/// Limit on the arguments of one command, its name included.
+pub(crate) const REDIS_ARGUMENTS_MAX: usize = 1024;
+
+/// Limit on the commands of one transaction, from `MULTI` to `EXEC`. Pipelines of some clients are transactions by
+/// default, so it is a multiple of a usual pipeline.
+pub(crate) const REDIS_QUEUED_MAX: usize = 65_536;
+
+/// Limit on the bytes of these commands.
+pub(crate) const REDIS_QUEUED_BYTES_MAX: usize = 64 * BODY_MAX;
+
+/// Limit on equal commands of a pipeline that are answered by one take.
+pub(crate) const REDIS_RUN_MAX: u64 = 1024;
+
+/// Replies that one connection may leave unread. Beyond it, nothing more of its pipeline is read or run.
+pub(crate) const REDIS_UNREAD_MAX: usize = 1 << 20;
+
+/// Read buffer of a connection at first. It grows to [`BUFFER_MAX`] for a peer that fills it.
+pub(crate) const REDIS_BUFFER_MIN: usize = 4 * 1024;
+
+/// Interval at which a connection is looked at for what its peer has left undone.
+pub(crate) const REDIS_CHECK_EVERY: Duration = Duration::from_secs(5);
+
+/// How many of these intervals the rest of a command may take.
+pub(crate) const REDIS_COMMAND_CHECKS_MAX: u32 = 3;
+
+/// How many of these intervals a connection may be idle: an hour, since pools of clients keep connections.
+pub(crate) const REDIS_IDLE_CHECKS_MAX: u32 = 720;
+
+/// How long a peer has to close its side of a connection that this server has closed. Until then what it sends is
+/// discarded: a reset could cost it replies that it has not read.
+pub(crate) const REDIS_LINGER: Duration = Duration::from_millis(250);
+
+/// Limit on the name that a client gives its connection, in bytes.
+pub(crate) const REDIS_CLIENT_NAME_MAX: usize = 128;
 
 /// Interval at which histograms are drained, scraped or not. Each sample is kept until then.
 pub(crate) const UPKEEP_EVERY: Duration = Duration::from_secs(1);

@@ -28,6 +28,8 @@ struct Totals {
 pub(crate) struct ConnectionShare {
     all: PendingQuota,
     permits: AtomicUsize,
+    /// Its places in the queue of proofs.
+    pub(super) proofs: AtomicUsize,
 }
 
 /// Permit of one pending request, returned when it is dropped.
@@ -43,7 +45,11 @@ pub(crate) struct PendingPermit {
 impl PendingQuota {
     /// The share of a new connection.
     pub(crate) fn connection_share(&self) -> Arc<ConnectionShare> {
-        Arc::new(ConnectionShare { all: self.clone(), permits: AtomicUsize::new(0) })
+        Arc::new(ConnectionShare {
+            all: self.clone(),
+            permits: AtomicUsize::new(0),
+            proofs: AtomicUsize::new(0),
+        })
     }
 }
 

@@ -11,10 +11,10 @@ use sequent_engine::config::{Config, LimitsSection};
 
 use crate::limits::ADMIN_CONNECTIONS_MAX;
 
-/// Keys that a reload changes: `limits.` here, principals in `auth`, the others in the engine. Any other key needs a restart, and the
-/// reload reports that.
-const RELOADED: [&str; 6] =
-    ["limits.", "auth.", "principal[", "sequence[", "auto_create", "reservoir.servers"];
+/// Keys that a reload changes: `limits.` here, principals in `auth`, `tls.` in [`ServerTls`](crate::ServerTls), the others
+/// in the engine. Any other key needs a restart, and the reload reports that.
+const RELOADED: [&str; 7] =
+    ["limits.", "auth.", "principal[", "sequence[", "auto_create", "reservoir.servers", "tls."];
 
 /// Limits in force, read without a lock. Cheap to clone; all clones share them.
 #[derive(Debug, Clone)]
@@ -163,7 +163,7 @@ mod tests {
         let config = Config::load(&Sources::embedded("nowhere")).unwrap();
         let limits = RuntimeLimits::new(&config.limits).within(400);
         limits.reload(&config, &config);
-        assert_eq!(limits.connections_max(), (400, 200), "after a reload too");
-        assert_eq!(limits.admin_connections_max(), (ADMIN_CONNECTIONS_MAX, ADMIN_CONNECTIONS_MAX / 2));
+        assert_eq!(limits.connections_max(), (400, 100), "after a reload too");
+        assert_eq!(limits.admin_connections_max(), (ADMIN_CONNECTIONS_MAX, ADMIN_CONNECTIONS_MAX / 4));
     }
 }

@@ -1,22 +1,21 @@
 //! Definitions of sequences: define, list, show, preview and parse. `limits.define` decides whether callers may
 //! define.
 
+use std::sync::Arc;
+
 use sequent_core::SequenceName;
 use sequent_engine::{
     Body, BodyFault, By, Capacity, DefineReport, Effective, OpenError, ParseReport, PreviewAsk,
     PreviewReport, Reason, Texts, Values,
     config::Verb,
-    report::{SequenceReport, SequenceSummary},
+    report::{KnownSequence, KnownSequences},
 };
 use serde::Deserialize;
 use serde_json::Value;
-use tokio::{runtime::Handle, sync::Semaphore};
+use tokio::{runtime::Handle, time::timeout_at};
 use tracing::Instrument;
 
-use crate::{
-    auth::Caller, error::ApiError, limits::IN_FLIGHT_MAX, service::NumberService,
-    telemetry::request_metrics::InFlightGuard,
-};
+use crate::{auth::Caller, error::ApiError, limits::pending_quota::ConnectionShare, service::NumberService};
 
 /// Metric label of these calls.
 pub(crate) const METHOD: &str = "definitions";
@@ -25,13 +24,16 @@ pub(crate) const METHOD: &str = "definitions";
 const NOT_ALLOWED: &str =
     "definitions are made by `sequent define`, or by this server where limits.define = true";
 
-/// Limit on calls that analyze a template at once. Each occupies a thread; the others wait.
-const PROVING_MAX: usize = 2;
-
-static PROVING: Semaphore = Semaphore::const_new(PROVING_MAX);
-
 /// Limit on sequences of one list. `more` tells whether there are further ones.
 const LISTED_MAX: usize = 1000;
+
+/// A call: the service, its caller, and the caller's connection.
+#[derive(Clone, Copy)]
+pub(crate) struct Call<'a> {
+    pub(crate) service: &'a NumberService,
+    pub(crate) caller: &'a Caller,
+    pub(crate) share: &'a Arc<ConnectionShare>,
+}
 
 /// A definition as a caller writes it. An absent field has its default.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
@@ -78,40 +80,33 @@ pub(crate) struct PreviewInput {
 }
 
 /// Sequences after a name, and whether there are further ones.
-pub(crate) async fn list(
-    (service, caller): (&NumberService, &Caller),
-    after: &str,
-) -> Result<(Vec<SequenceSummary>, bool), ApiError> {
-    let _in_flight = begin_call(service)?;
-    let _admitted = caller.admit("")?;
-    let mut sequences = service.engine().cluster().list().await?;
-    sequences.retain(|held| caller.may(Verb::List, held.sequence.as_str()));
-    let first = sequences.partition_point(|held| !after.is_empty() && held.sequence.as_str() <= after);
-    sequences.drain(..first);
-    let more = sequences.len() > LISTED_MAX;
-    sequences.truncate(LISTED_MAX);
-    Ok((sequences, more))
+pub(crate) fn list(call: Call<'_>, after: &str) -> Result<KnownSequences, ApiError> {
+    let _admitted = call.caller.admit("")?;
+    let may_list = |name: &str| call.caller.may(Verb::List, name);
+    Ok(call.service.engine().known_sequences(after, LISTED_MAX, may_list))
 }
 
 /// One sequence. `field` is the name of the parameter in errors.
 pub(crate) async fn show(
-    (service, caller): (&NumberService, &Caller),
+    Call { service, caller, .. }: Call<'_>,
     (field, name): (&'static str, &str),
-) -> Result<SequenceReport, ApiError> {
-    let _in_flight = begin_call(service)?;
-    let name = named(field, name)?;
+) -> Result<KnownSequence, ApiError> {
+    let (name, deadline) = (named(field, name)?, service.now() + service.0.limits.deadline());
     let _admitted = caller.admit(name.as_str())?;
-    Ok(service.engine().cluster().show(&name).await?)
+    // A sequence that is unknown here is looked for in the ledger, in turn.
+    match timeout_at(deadline.into(), service.engine().known_sequence(&name)).await {
+        Ok(shown) => Ok(shown?),
+        Err(_) => Err(ApiError::late(name.as_str())),
+    }
 }
 
 /// Defines the next version of a sequence, or the version that is given.
 pub(crate) async fn define(
-    (service, caller): (&NumberService, &Caller),
+    call: Call<'_>,
     (field, name): (&'static str, &str),
     input: impl FnOnce() -> Result<DefinitionInput, ApiError>,
 ) -> Result<DefineReport, ApiError> {
-    let name = named(field, name)?;
-    let _in_flight = begin_call(service)?;
+    let (name, Call { service, caller, .. }) = (named(field, name)?, call);
     let _admitted = caller.admit(name.as_str())?;
     // A principal was allowed the verb on purpose.
     if !caller.is_principal() && !service.may_define() {
@@ -124,68 +119,67 @@ pub(crate) async fn define(
     });
     let (version, effective) = (version.transpose()?, input.effective.clone());
     let engine = service.engine().clone();
-    run_blocking(Box::pin(async move {
-        let body = input.body()?;
-        let effective = effective.map(|text| Effective::read(&text, &body)).transpose();
-        let effective = effective.map_err(|error| body_error(&error))?;
-        let defined = engine.define_from(&name, (version, effective), body).await;
-        defined.map_err(|error| open_error(&error))
-    }))
+    run_in_turn(
+        call,
+        Box::pin(async move {
+            let body = input.body()?;
+            let effective = effective.map(|text| Effective::read(&text, &body)).transpose();
+            let effective = effective.map_err(|error| body_error(&error))?;
+            let defined = engine.define_from(&name, (version, effective), body).await;
+            defined.map_err(|error| open_error(&error))
+        }),
+    )
     .await
 }
 
 /// The text that a number would have. No number is issued.
-pub(crate) async fn preview(
-    (service, caller): (&NumberService, &Caller),
-    input: PreviewInput,
-) -> Result<PreviewReport, ApiError> {
-    let _in_flight = begin_call(service)?;
-    let _admitted = caller.admit(input.by.name())?;
-    reveals(service, caller, &input.by).await?;
+pub(crate) async fn preview(call: Call<'_>, input: PreviewInput) -> Result<PreviewReport, ApiError> {
+    let _admitted = call.caller.admit(input.by.name())?;
+    reveals(call, &input.by).await?;
     let number = number("number", input.number)?;
     if let Some(number) = number.filter(|number| !(1..=i64::MAX as u64).contains(number)) {
         return Err(ApiError::field("number", &number.to_string(), format!("1 to {} are allowed", i64::MAX)));
     }
-    let engine = service.engine().clone();
-    run_blocking(Box::pin(async move {
-        let (by, at) = (input.by.resolve()?, Some(input.at).filter(|at| !at.is_empty()));
-        Ok(engine.preview(&PreviewAsk { by, number, at, with: input.with }).await?)
-    }))
+    let engine = call.service.engine().clone();
+    run_in_turn(
+        call,
+        Box::pin(async move {
+            let (by, at) = (input.by.resolve()?, Some(input.at).filter(|at| !at.is_empty()));
+            Ok(engine.preview(&PreviewAsk { by, number, at, with: input.with }).await?)
+        }),
+    )
     .await
 }
 
 /// How many numbers a key has, and warnings.
 pub(crate) async fn capacity(
-    (service, caller): (&NumberService, &Caller),
+    call: Call<'_>,
     by: Target,
     at: String,
 ) -> Result<(Capacity, Vec<String>), ApiError> {
-    let _in_flight = begin_call(service)?;
-    let _admitted = caller.admit(by.name())?;
-    let engine = service.engine().clone();
-    run_blocking(Box::pin(async move {
-        let at = Some(at).filter(|at| !at.is_empty());
-        Ok(engine.capacity_of(&by.resolve()?, at.as_deref()).await?)
-    }))
+    let _admitted = call.caller.admit(by.name())?;
+    let engine = call.service.engine().clone();
+    run_in_turn(
+        call,
+        Box::pin(async move {
+            let at = Some(at).filter(|at| !at.is_empty());
+            Ok(engine.capacity_of(&by.resolve()?, at.as_deref()).await?)
+        }),
+    )
     .await
 }
 
 /// Parses a text into its number and values.
-pub(crate) async fn parse(
-    (service, caller): (&NumberService, &Caller),
-    by: Target,
-    text: &str,
-) -> Result<ParseReport, ApiError> {
-    let _in_flight = begin_call(service)?;
-    let _admitted = caller.admit(by.name())?;
-    reveals(service, caller, &by).await?;
-    let (engine, text) = (service.engine().clone(), text.to_owned());
-    run_blocking(Box::pin(async move { Ok(engine.parse(&by.resolve()?, &text).await?) })).await
+pub(crate) async fn parse(call: Call<'_>, by: Target, text: &str) -> Result<ParseReport, ApiError> {
+    let _admitted = call.caller.admit(by.name())?;
+    reveals(call, &by).await?;
+    let (engine, text) = (call.service.engine().clone(), text.to_owned());
+    run_in_turn(call, Box::pin(async move { Ok(engine.parse(&by.resolve()?, &text).await?) })).await
 }
 
 /// Refuses a text of hidden numbers to a caller that may not reveal them: with it any number could be turned into its
 /// text, and back.
-async fn reveals(service: &NumberService, caller: &Caller, by: &Target) -> Result<(), ApiError> {
+async fn reveals(Call { service, caller, .. }: Call<'_>, by: &Target) -> Result<(), ApiError> {
     // A definition that is not stored hides nothing: the engine refuses one that names a key.
     let Target::Sequence(name) = by else { return Ok(()) };
     if caller.may(Verb::Reveal, name) || !service.engine().hides_numbers(&named("sequence", name)?).await? {
@@ -268,28 +262,21 @@ impl DefinitionInput {
     }
 }
 
-/// Runs work that may take long, above all the analysis of a template, on a blocking thread. Requests for numbers
-/// thus do not wait for it.
-async fn run_blocking<T: Send + 'static>(
+/// Runs work that may take long, above all the analysis of a template, on a blocking thread and in its turn. Requests
+/// for numbers thus do not wait for it.
+async fn run_in_turn<T: Send + 'static>(
+    Call { service, share, .. }: Call<'_>,
     work: impl Future<Output = Result<T, ApiError>> + Send + 'static,
 ) -> Result<T, ApiError> {
     let lost = || ApiError::new(Reason::Draining, "this server is stopping");
-    let permit = PROVING.acquire().await.map_err(|_| lost())?;
+    let deadline = service.now() + service.0.limits.deadline();
+    let permit = service.0.proofs.turn(share, deadline.into()).await?;
     let (work, runtime) = (work.in_current_span(), Handle::current());
     let done = tokio::task::spawn_blocking(move || {
         let _permit = permit;
         runtime.block_on(work)
     });
     done.await.map_err(|_| lost())?
-}
-
-/// Counts a call as in flight, together with those for numbers.
-fn begin_call(service: &NumberService) -> Result<InFlightGuard, ApiError> {
-    service.in_flight().begin().ok_or_else(|| {
-        let text =
-            format!("this server has {IN_FLIGHT_MAX} requests in work: at most {IN_FLIGHT_MAX} are allowed");
-        ApiError::new(Reason::QuotaExceeded, text)
-    })
 }
 
 fn named(field: &'static str, name: &str) -> Result<SequenceName, ApiError> {

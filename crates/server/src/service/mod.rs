@@ -1,7 +1,10 @@
-//! Number service behind gRPC and HTTP: validates a request, takes numbers from the engine, and counts the outcome.
+//! Number service behind all APIs: validates a request, takes numbers from the engine, and counts the outcome.
 
+mod cancel_guard;
 pub(crate) mod definitions;
 pub(crate) mod request_id;
+#[cfg(test)]
+mod tests;
 
 use std::{
     sync::Arc,
@@ -10,14 +13,15 @@ use std::{
 
 use sequent_core::SequenceName;
 use sequent_engine::{
-    Engine, EngineError, Issued, NextRequest, Ready, Reason, Timestamp, Values, Way, config::Verb,
+    Engine, EngineError, Issued, NextRequest, Ready, ReadyBlock, Reason, Timestamp, Values, Way, config::Verb,
 };
 use tokio::time::timeout_at;
 
 use crate::{
     auth::Caller,
     error::ApiError,
-    limits::{IN_FLIGHT_MAX, runtime_limits::RuntimeLimits},
+    limits::{IN_FLIGHT_MAX, proof_queue::ProofQueue, runtime_limits::RuntimeLimits},
+    service::cancel_guard::CancelGuard,
     telemetry::request_metrics::{InFlight, RequestMetrics},
 };
 
@@ -47,7 +51,7 @@ enum Operation {
     Lease,
 }
 
-/// The service behind gRPC and HTTP. Cheap to clone.
+/// The service behind all APIs. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct NumberService(Arc<Inner>);
 
@@ -55,11 +59,17 @@ struct Inner {
     engine: Engine,
     limits: RuntimeLimits,
     in_flight: InFlight,
+    proofs: ProofQueue,
 }
 
 impl NumberService {
     pub(crate) fn new(engine: Engine, limits: RuntimeLimits) -> Self {
-        Self(Arc::new(Inner { engine, limits, in_flight: InFlight::default() }))
+        Self(Arc::new(Inner {
+            engine,
+            limits,
+            in_flight: InFlight::default(),
+            proofs: ProofQueue::default(),
+        }))
     }
 
     pub(crate) fn engine(&self) -> &Engine {
@@ -113,6 +123,29 @@ impl NumberService {
         Some(ready)
     }
 
+    /// Takes at most `most` numbers that are ready, for as many requests, under the same conditions.
+    pub(crate) fn next_ready_block(
+        &self,
+        name: &str,
+        most: u64,
+        metrics: &RequestMetrics,
+    ) -> Option<ReadyBlock> {
+        let began = self.now();
+        let ready = self.0.engine.try_take(name, most)?;
+        metrics.done_singly(ready.numbers.count(), self.now().saturating_duration_since(began));
+        Some(ready)
+    }
+
+    /// When a request that begins now and names no deadline stops waiting.
+    pub(crate) fn deadline(&self) -> Instant {
+        self.now() + self.0.limits.deadline()
+    }
+
+    /// Limit on numbers per request.
+    pub(crate) fn max_count(&self) -> u64 {
+        self.0.limits.max_count()
+    }
+
     /// Takes numbers for immediate use: all of them or none.
     pub(crate) async fn next(
         &self,
@@ -133,6 +166,18 @@ impl NumberService {
         // A count of 0 stays 0, and is refused.
         let request = NumberRequest { count: request.count.min(most), ..request };
         self.issue_metered(request, (most, Operation::Lease), metrics).await
+    }
+
+    /// Runs a call that yields no numbers, and counts its outcome.
+    pub(crate) async fn counted<T>(
+        &self,
+        metrics: &RequestMetrics,
+        call: impl Future<Output = Result<T, ApiError>>,
+    ) -> Result<T, ApiError> {
+        let began = self.now();
+        let outcome = call.await;
+        metrics.answered(&outcome, self.now().saturating_duration_since(began));
+        outcome
     }
 
     async fn issue_metered(
@@ -215,30 +260,6 @@ impl NumberService {
     }
 }
 
-/// Guard of a waiting caller. If the caller disconnects, the request is dropped, and this guard counts it as
-/// cancelled.
-struct CancelGuard<'a> {
-    service: &'a NumberService,
-    metrics: &'a RequestMetrics,
-    began: Instant,
-    is_answered: bool,
-}
-
-impl CancelGuard<'_> {
-    /// The request was answered.
-    fn disarm(mut self) {
-        self.is_answered = true;
-    }
-}
-
-impl Drop for CancelGuard<'_> {
-    fn drop(&mut self) {
-        if !self.is_answered {
-            self.metrics.cancelled(self.service.now().saturating_duration_since(self.began));
-        }
-    }
-}
-
 /// Microseconds for a log line.
 fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
@@ -282,88 +303,4 @@ fn check(request: &NumberRequest<'_>, most: u64, operation: Operation) -> Result
         return Err(ApiError::field("above", &request.above.to_string(), bound));
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::auth::routes::Need;
-    use sequent_engine::{
-        Options,
-        config::{Config, Sources},
-    };
-
-    fn everyone(config: &Config) -> Caller {
-        let auth = crate::auth::Auth::new(config, Arc::new(sequent_core::SystemClock));
-        let need = Need::Verb(Verb::Next);
-        auth.connection("test", None).caller(need, &http::HeaderMap::new()).unwrap()
-    }
-
-    #[tokio::test]
-    async fn the_shorter_of_the_callers_and_the_servers_time_counts() {
-        let folder = tempfile::tempdir().unwrap();
-        let config = Config::load(&Sources::embedded(folder.path())).unwrap();
-        let limits = RuntimeLimits::new(&config.limits);
-        let caller = everyone(&config);
-        let service = NumberService::new(Engine::open(config, Options::default()).await.unwrap(), limits);
-        let metrics = RequestMetrics::new("test", "next");
-        let none = Values::new();
-        let request = |timeout| NumberRequest {
-            name: ("name", "order"),
-            count: 2,
-            timeout,
-            values: &none,
-            at: "",
-            above: 0,
-            caller: &caller,
-        };
-        // The first numbers of a sequence are never ready at once.
-        let error = service.next(request(Some(Duration::ZERO)), &metrics).await.unwrap_err();
-        assert_eq!(error.reason(), Reason::DeadlineExceeded);
-        assert_eq!(service.next(request(Some(Duration::MAX)), &metrics).await.unwrap().numbers.count(), 2);
-        assert_eq!(service.in_flight().count(), 0);
-        service.engine().shutdown().await;
-    }
-
-    #[tokio::test]
-    async fn a_caller_that_hangs_up_is_counted_and_one_that_is_answered_is_not() {
-        let recorder = metrics_exporter_prometheus::PrometheusBuilder::new().build_recorder();
-        let shown = recorder.handle();
-        let metrics = metrics::with_local_recorder(&recorder, || RequestMetrics::new("test", "next"));
-        let folder = tempfile::tempdir().unwrap();
-        let config = Config::load(&Sources::embedded(folder.path())).unwrap();
-        let limits = RuntimeLimits::new(&config.limits);
-        let caller = everyone(&config);
-        let service = NumberService::new(Engine::open(config, Options::default()).await.unwrap(), limits);
-        let none = Values::new();
-        let request = NumberRequest {
-            name: ("name", "order"),
-            count: 2,
-            timeout: None,
-            values: &none,
-            at: "",
-            above: 0,
-            caller: &caller,
-        };
-        let count = |reason: &str| {
-            let series = format!("reason=\"{reason}\"");
-            let text = shown.render();
-            let line = text.lines().find(|line| line.contains(&series)).unwrap();
-            line.rsplit(' ').next().unwrap().to_owned()
-        };
-        // The first numbers of a sequence are never ready at once, so the future is polled once and dropped.
-        let mut first = Box::pin(service.next(request, &metrics));
-        let is_waiting =
-            std::future::poll_fn(|cx| std::task::Poll::Ready(first.as_mut().poll(cx).is_pending()));
-        assert!(is_waiting.await);
-        assert_eq!(count("CANCELLED"), "0");
-        drop(first);
-        assert_eq!(
-            (count("CANCELLED"), count("OK"), service.in_flight().count()),
-            ("1".into(), "0".into(), 0)
-        );
-        service.next(request, &metrics).await.unwrap();
-        assert_eq!((count("CANCELLED"), count("OK")), ("1".to_owned(), "1".to_owned()));
-        service.engine().shutdown().await;
-    }
 }

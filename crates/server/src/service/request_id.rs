@@ -88,6 +88,12 @@ impl RequestId {
     }
 }
 
+/// Span of a request whose protocol carries no id: a generated one.
+pub(crate) fn generated_span() -> Span {
+    let id = generate();
+    tracing::error_span!("request", id = id.to_str().unwrap_or_default())
+}
+
 fn generate() -> HeaderValue {
     let mut text = String::with_capacity(32);
     // Writing to a string can't fail. If it did, the id would be shorter.

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Listeners whose refusals are counted.
-const LISTENERS: [&str; 3] = ["grpc", "http", "admin"];
+const LISTENERS: [&str; 4] = ["grpc", "http", "redis", "admin"];
 
 /// Reason of a principal that may not do something, beside those of callers that are nobody.
 const DENIED: &str = "denied";
@@ -105,10 +105,10 @@ impl PrincipalMetrics {
         Self { name: None, done: Counter::noop(), failed, numbers: Counter::noop() }
     }
 
-    /// Counts a number that was ready.
-    pub(crate) fn ready(&self) {
-        self.done.increment(1);
-        self.numbers.increment(1);
+    /// Counts numbers that were ready, of as many requests.
+    pub(crate) fn ready(&self, numbers: u64) {
+        self.done.increment(numbers);
+        self.numbers.increment(numbers);
     }
 
     /// Counts an answered request.

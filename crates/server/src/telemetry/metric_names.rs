@@ -10,6 +10,7 @@ pub(crate) const SIZES: &str = "sequent_request_numbers";
 pub(crate) const IN_FLIGHT: &str = "sequent_requests_in_flight";
 pub(crate) const CONNECTIONS: &str = "sequent_connections";
 pub(crate) const REFUSED: &str = "sequent_connections_refused_total";
+pub(crate) const ENDED: &str = "sequent_connections_ended_total";
 pub(crate) const SLOT_STATE: &str = "sequent_slot_state";
 pub(crate) const SLOW_EVENTS: &str = "sequent_slot_slow_events_total";
 pub(crate) const READY: &str = "sequent_ready";
@@ -22,6 +23,10 @@ pub(crate) const BUSY: &str = "sequent_runtime_busy_ratio";
 pub(crate) const WORKERS: &str = "sequent_runtime_workers";
 pub(crate) const TASKS: &str = "sequent_runtime_alive_tasks";
 pub(crate) const QUEUE: &str = "sequent_runtime_queue_depth";
+pub(crate) const TLS_HANDSHAKES: &str = "sequent_tls_handshakes_total";
+pub(crate) const TLS_RELOADS: &str = "sequent_tls_reloads_total";
+pub(crate) const TLS_REFUSED: &str = "sequent_tls_reload_refused";
+pub(crate) const TLS_EXPIRY: &str = "sequent_tls_certificate_expiry_timestamp_seconds";
 pub(crate) const PARKS: &str = "sequent_runtime_parks_total";
 
 pub(crate) const AUTH_REFUSED: &str = "sequent_auth_refused_total";
@@ -44,9 +49,14 @@ pub static METRICS: &[Metric] = &[
         "Numbers given, by where they came from: ready in the reservoir, direct from shards, lent, or counted by the ledger",
     ),
     Metric::histogram(SIZES, &["api", "method"], "Numbers a request"),
-    Metric::gauge(IN_FLIGHT, &[], "Requests in work"),
+    Metric::gauge(IN_FLIGHT, &[], "Requests for numbers in work"),
     Metric::gauge(CONNECTIONS, &["listener"], "Open connections"),
     Metric::counter(REFUSED, &["listener", "reason"], "Connections that were not taken"),
+    Metric::counter(
+        ENDED,
+        &["listener", "why"],
+        "Connections that were ended on account of their peer: made_room for another one, or slow, idle, unread, flood, protocol",
+    ),
     Metric::counter(
         AUTH_REFUSED,
         &["listener", "why"],
@@ -79,6 +89,26 @@ pub static METRICS: &[Metric] = &[
         "Times that the configuration was read again, by whether it was taken up",
     ),
     Metric::gauge(RELOADED_AT, &[], "When the configuration in force was read, in seconds since 1970"),
+    Metric::counter(
+        TLS_HANDSHAKES,
+        &["listener", "outcome"],
+        "Connections of a listener with TLS, by how they began; plaintext is served or refused, by tls.mode",
+    ),
+    Metric::counter(
+        TLS_RELOADS,
+        &["outcome"],
+        "Times that certificate, key and authorities were read again, by whether they were taken up",
+    ),
+    Metric::gauge(
+        TLS_REFUSED,
+        &[],
+        "1 while changed files of TLS are refused, and the old ones are in force",
+    ),
+    Metric::gauge(
+        TLS_EXPIRY,
+        &["file"],
+        "When the first certificate of a file in force expires, in seconds since 1970",
+    ),
     Metric::gauge(
         BUSY,
         &[],

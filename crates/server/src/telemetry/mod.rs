@@ -5,6 +5,7 @@ pub(crate) mod metric_names;
 pub(crate) mod recorder;
 pub(crate) mod request_metrics;
 mod runtime_metrics;
+pub(crate) mod tls_metrics;
 #[cfg(feature = "otel")]
 pub(crate) mod traces;
 #[cfg(not(feature = "otel"))]

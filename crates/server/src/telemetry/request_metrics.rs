@@ -12,11 +12,15 @@ use metrics::{Counter, Histogram};
 use sequent_engine::{Engine, Reason, Way};
 
 use crate::{
+    connection::ended::EndReason,
     error::ApiError,
     limits::IN_FLIGHT_MAX,
-    telemetry::metric_names::{
-        BUILD, CONNECTIONS, DRAIN_LIMIT, DRAINING, IN_FLIGHT, ISSUED, METRICS, READY, REFUSED, RELOADED_AT,
-        RELOADS, REQUESTS, SECONDS, SIZES, SLOT_STATE, SLOW_EVENTS,
+    telemetry::{
+        metric_names::{
+            BUILD, CONNECTIONS, DRAIN_LIMIT, DRAINING, ENDED, IN_FLIGHT, ISSUED, METRICS, READY, REFUSED,
+            RELOADED_AT, RELOADS, REQUESTS, SECONDS, SIZES, SLOT_STATE, SLOW_EVENTS,
+        },
+        tls_metrics,
     },
 };
 
@@ -98,6 +102,15 @@ impl RequestMetrics {
         self.sizes.record(count as f64);
     }
 
+    /// Counts `count` requests that got a ready number each, after `took` for all of them.
+    pub(crate) fn done_singly(&self, count: u64, took: Duration) {
+        self.done.increment(count);
+        self.issued[Way::Reservoir as usize].increment(count);
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        self.seconds.record_many(took.as_secs_f64(), count);
+        self.sizes.record_many(1.0, count);
+    }
+
     /// Counts a request whose caller disconnected after `took`.
     pub(crate) fn cancelled(&self, took: Duration) {
         self.cancelled.increment(1);
@@ -162,11 +175,12 @@ impl Drop for InFlightGuard {
 }
 
 /// Metrics of the connections of one listener.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct ConnectionMetrics {
     open: metrics::Gauge,
     refused: [Counter; 2],
     failed: Counter,
+    ended: [Counter; EndReason::ALL.len()],
 }
 
 impl ConnectionMetrics {
@@ -179,7 +193,12 @@ impl ConnectionMetrics {
         let open = metrics::gauge!(CONNECTIONS, "listener" => listener);
         open.set(0.0);
         let full = [refused("too_many"), refused("too_many_of_one_address")];
-        Self { open, refused: full, failed: refused("accept_failed") }
+        let ended = EndReason::ALL.map(|reason| {
+            let counter = metrics::counter!(ENDED, "listener" => listener, "why" => reason.as_str());
+            counter.increment(0);
+            counter
+        });
+        Self { open, refused: full, failed: refused("accept_failed"), ended }
     }
 
     pub(crate) fn opened(&self) {
@@ -197,6 +216,11 @@ impl ConnectionMetrics {
 
     pub(crate) fn failed(&self) {
         self.failed.increment(1);
+    }
+
+    /// Counts a connection that was ended on account of its peer.
+    pub(crate) fn ended(&self, reason: EndReason) {
+        self.ended[reason as usize].increment(1);
     }
 }
 
@@ -219,6 +243,7 @@ pub(crate) async fn begin(engine: &Engine) {
     for outcome in ["ok", "refused"] {
         metrics::counter!(RELOADS, "outcome" => outcome).increment(0);
     }
+    tls_metrics::begin();
     engine.begin_metrics().await;
     set_slots(engine);
 }

@@ -46,8 +46,12 @@ async fn admin_is_read_only_and_alone_on_its_listener() {
     assert_eq!(raw_http::post(server.admin, "/readyz", "").await.status, 405);
     assert_eq!(raw_http::post(server.admin, "/v1/sequences/order/next", "").await.status, 405);
     assert_eq!(raw_http::get(server.admin, "/v1/sequences/order/next").await.status, 404);
-    for path in ["/metrics", "/v1/status", "/readyz"] {
+    for path in ["/metrics", "/v1/status", "/console"] {
         assert_eq!(raw_http::get(server.http, path).await.status, 404, "{path}");
+    }
+    for path in ["/livez", "/readyz"] {
+        let said = raw_http::get(server.http, path).await;
+        assert_eq!((said.status, said.header("cache-control")), (200, Some("no-store")), "{path}");
     }
 }
 
@@ -56,7 +60,7 @@ async fn admin_is_read_only_and_alone_on_its_listener() {
 async fn an_idle_connection_of_the_admin_listener_ends_before_one_of_a_door() {
     let server = Server::start().await;
     let ask = async |line: &mut TcpStream, path: &str| {
-        let head = format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n");
+        let head = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n");
         line.write_all(head.as_bytes()).await.unwrap();
         let mut answer = [0; 12];
         line.read_exact(&mut answer).await.unwrap();
@@ -73,7 +77,7 @@ async fn an_idle_connection_of_the_admin_listener_ends_before_one_of_a_door() {
     admin.read_to_end(&mut rest).await.unwrap();
     assert!(rest.ends_with(b"live\n"), "and nothing more");
     // Bytes that were not read before belong to the previous response.
-    api.write_all(b"GET /none HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await.unwrap();
+    api.write_all(b"GET /none HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").await.unwrap();
     let mut rest = Vec::new();
     api.read_to_end(&mut rest).await.unwrap();
     let rest = String::from_utf8_lossy(&rest);

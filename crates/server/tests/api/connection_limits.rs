@@ -1,4 +1,4 @@
-//! Connection limits: the newest connection above the limit is refused, and the others are served.
+//! Connection limits: a connection above the limit is served, and the one that has been idle longest ends.
 
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -7,37 +7,57 @@ use tokio::{
 
 use crate::{Server, raw_http};
 
-/// How often a connection is retried after another one was closed.
-const TRIES_MAX: usize = 500;
-
 /// A connection that was served and stays open.
 async fn stay(server: &Server) -> TcpStream {
     let mut socket = TcpStream::connect(server.http).await.unwrap();
-    socket.write_all(b"POST /v1/sequences/order/next HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
-    let mut answer = [0; 12];
-    socket.read_exact(&mut answer).await.unwrap();
-    assert_eq!(&answer, b"HTTP/1.1 200");
+    ask(&mut socket).await;
     socket
 }
 
+async fn ask(socket: &mut TcpStream) {
+    socket.write_all(b"POST /v1/sequences/order/next HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
+    let mut answer = [0; 4096];
+    let length = socket.read(&mut answer).await.unwrap();
+    assert!(answer[..length].starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&answer[..length]));
+}
+
 #[tokio::test]
-async fn an_address_has_its_share_of_a_door_and_gets_a_place_back() {
+async fn the_longest_idle_connection_of_a_full_listener_makes_room() {
     for limit in ["limits.connections_per_address_max", "limits.connections_max"] {
         let server = Server::with(&[(limit, "3")]).await;
         let mut held = [stay(&server).await, stay(&server).await, stay(&server).await];
-        let refused = raw_http::post(server.http, "/v1/sequences/order/next", "").await;
-        assert_eq!((refused.status, refused.head.as_str()), (0, ""), "{limit}: hung up on, unread");
+        let answer = raw_http::post(server.http, "/v1/sequences/order/next", "").await;
+        assert_eq!(answer.status, 200, "{limit}: {answer:?}");
         // The other listeners have limits of their own.
         assert_eq!(raw_http::get(server.admin, "/livez").await.status, 200);
-        held[0].shutdown().await.unwrap();
-        let mut status = 0;
-        for _ in 0..TRIES_MAX {
-            status = raw_http::post(server.http, "/v1/sequences/order/next", "").await.status;
-            if status == 200 {
-                break;
-            }
-            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        // The first one was looked at first, and had asked for nothing since.
+        let mut rest = Vec::new();
+        held[0].read_to_end(&mut rest).await.unwrap();
+        for kept in &mut held[1..] {
+            ask(kept).await;
         }
-        assert_eq!(status, 200, "{limit}");
+    }
+}
+
+/// A connection of Redis's protocol that takes one number.
+async fn increment(socket: &mut TcpStream) {
+    socket.write_all(b"INCR order\r\n").await.unwrap();
+    let mut reply = [0; 64];
+    let length = socket.read(&mut reply).await.unwrap();
+    assert!(reply[..length].starts_with(b":"), "{}", String::from_utf8_lossy(&reply[..length]));
+}
+
+#[tokio::test]
+async fn the_longest_idle_redis_connection_makes_room() {
+    let server = Server::with(&[("limits.connections_max", "2")]).await;
+    let mut held = Vec::new();
+    for _ in 0..3 {
+        let mut socket = TcpStream::connect(server.redis).await.unwrap();
+        increment(&mut socket).await;
+        held.push(socket);
+    }
+    assert_eq!(held[0].read(&mut [0; 8]).await.unwrap(), 0, "the first one had been idle longest");
+    for kept in &mut held[1..] {
+        increment(kept).await;
     }
 }

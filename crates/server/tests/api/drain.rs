@@ -37,7 +37,7 @@ async fn unready_at_once_still_serving_then_gone() {
 async fn a_request_in_work_is_waited_for_but_not_for_ever() {
     let mut server = Server::with(&[("limits.drain_timeout_s", "1")]).await;
     let mut slow = TcpStream::connect(server.http).await.unwrap();
-    let head = b"POST /v1/sequences/order/next HTTP/1.1\r\nhost: x\r\ncontent-length: 11\r\n\r\n{\"count\"";
+    let head = b"POST /v1/sequences/order/next HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 11\r\n\r\n{\"count\"";
     slow.write_all(head).await.unwrap();
     // A later request was answered, so the first one is in flight.
     server.number().await;
@@ -68,7 +68,7 @@ async fn one_answer(socket: &mut TcpStream) -> String {
 async fn a_draining_server_asks_kept_connections_to_leave_and_closes_none_under_a_request() {
     // Longer than any test.
     let mut server = Server::with(&[("limits.drain_delay_s", "300")]).await;
-    let ask_once = b"POST /v1/sequences/order/next HTTP/1.1\r\nhost: x\r\n\r\n";
+    let ask_once = b"POST /v1/sequences/order/next HTTP/1.1\r\nhost: localhost\r\n\r\n";
     let mut kept = TcpStream::connect(server.http).await.unwrap();
     for _ in 0..2 {
         kept.write_all(ask_once).await.unwrap();

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail as tests do")]
 
 mod admin;
+mod attacks;
 mod bad_grpc;
 mod bad_http;
 mod connection_limits;
@@ -12,6 +13,7 @@ mod drain;
 mod http2_frames;
 mod numbers;
 mod raw_http;
+mod redis;
 mod request_ids;
 mod self_description;
 #[allow(dead_code, reason = "shared with the test of metrics")]

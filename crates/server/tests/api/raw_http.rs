@@ -42,8 +42,9 @@ pub(crate) async fn get(to: SocketAddr, path: &str) -> Said {
 }
 
 pub(crate) async fn send(to: SocketAddr, method: &str, path: &str, body: &[u8]) -> Said {
+    let kind = if body.is_empty() { "" } else { "content-type: application/json\r\n" };
     let head = format!(
-        "{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
+        "{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{kind}content-length: {}\r\n\r\n",
         body.len()
     );
     raw(to, &[head.as_bytes(), body].concat()).await

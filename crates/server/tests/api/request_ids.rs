@@ -8,7 +8,8 @@ use crate::{Server, ask, raw_http};
 const NAME: &str = "x-request-id";
 
 async fn asked(server: &Server, path: &str, id: &str) -> raw_http::Said {
-    let head = format!("POST {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{NAME}: {id}\r\n\r\n");
+    let head =
+        format!("POST {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{NAME}: {id}\r\n\r\n");
     raw_http::raw(server.http, head.as_bytes()).await
 }
 

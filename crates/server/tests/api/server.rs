@@ -8,7 +8,9 @@ use sequent_engine::{
     config::{Config, Sources},
 };
 use sequent_proto::v1::sequences_client::SequencesClient;
-use sequent_server::{Auth, Drained, Listeners, Recorder, RuntimeLimits, ServerOptions, run};
+use sequent_server::{
+    Auth, Drained, Listeners, Recorder, RuntimeLimits, ServerOptions, ServerTls, TlsFiles, run,
+};
 use tempfile::TempDir;
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 use tonic::transport::{Channel, Endpoint};
@@ -32,6 +34,7 @@ limits = { drain_delay_s = 0, drain_timeout_s = 5 }
 pub(crate) struct Server {
     pub(crate) grpc: SocketAddr,
     pub(crate) http: SocketAddr,
+    pub(crate) redis: SocketAddr,
     pub(crate) admin: SocketAddr,
     pub(crate) engine: Engine,
     stop: Option<oneshot::Sender<()>>,
@@ -66,20 +69,31 @@ impl Server {
         }
         let config = Config::load(&sources).unwrap_or_else(|faults| panic!("{faults}"));
         let (recorder, limits) = (Recorder::install(), RuntimeLimits::new(&config.limits));
+        let listen = config.listen.clone();
+        let tls = ServerTls::new(TlsFiles::read(&config.tls).unwrap());
         let engine = Engine::open(config.clone(), options).await.unwrap();
         let bind = || async { TcpListener::bind("127.0.0.1:0").await.unwrap() };
-        let listeners = Listeners { grpc: bind().await, http: bind().await, admin: bind().await };
+        let listeners =
+            Listeners { grpc: bind().await, http: bind().await, redis: bind().await, admin: bind().await };
         let of = |listener: &TcpListener| listener.local_addr().unwrap();
         let (grpc, http, admin) = (of(&listeners.grpc), of(&listeners.http), of(&listeners.admin));
+        let redis = of(&listeners.redis);
         let (stop, stopped) = oneshot::channel();
         let auth = Auth::new(&config, Arc::clone(engine.clock()));
-        let serving =
-            ServerOptions { engine: engine.clone(), limits, auth: auth.clone(), recorder, identity: None };
+        let serving = ServerOptions {
+            engine: engine.clone(),
+            limits,
+            auth: auth.clone(),
+            recorder,
+            identity: None,
+            listen,
+            tls,
+        };
         let ended = tokio::spawn(async move {
             let shutdown = async { stopped.await.unwrap() };
             run(listeners, serving, shutdown).await.unwrap()
         });
-        Self { grpc, http, admin, engine, stop: Some(stop), ended, folder }
+        Self { grpc, http, redis, admin, engine, stop: Some(stop), ended, folder }
     }
 
     /// Reloads the configuration without a part of the file, as SIGHUP does.

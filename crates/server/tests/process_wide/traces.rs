@@ -53,7 +53,7 @@ async fn a_request_is_a_span_with_its_id_in_its_callers_trace() {
     let mut server = Server::start().await;
     let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
     let request = format!(
-        "POST /v1/sequences/order/next HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 0\r\n\
+        "POST /v1/sequences/order/next HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: 0\r\n\
          x-request-id: checkout-77\r\ntraceparent: 00-{trace}-00f067aa0ba902b7-01\r\n\r\n"
     );
     let said = raw_http::raw(server.http, request.as_bytes()).await;

@@ -92,11 +92,12 @@ impl Day {
         let asked: Vec<_> = asked.chain(mine).collect();
         for (what, body) in &asked {
             let bytes = body.len();
-            let head =
-                format!("POST /v1/sequences/{what} HTTP/1.1\r\nhost: x\r\ncontent-length: {bytes}\r\n\r\n");
+            let head = format!(
+                "POST /v1/sequences/{what} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {bytes}\r\n\r\n"
+            );
             write!(asks, "{head}{body}").unwrap();
         }
-        asks.push_str("GET /v1/sequences/order HTTP/1.1\r\nhost: x\r\n\r\n");
+        asks.push_str("GET /v1/sequences/order HTTP/1.1\r\nhost: localhost\r\n\r\n");
         answered(&self.server, &asks, asked.len() + 1).await;
         for (sequence, count) in [("order", 1), ("order", 0), ("short", 20), ("nowhere", 1)] {
             let request =

@@ -1,7 +1,7 @@
 //! Ledger calls on definitions, notes, commands, and deleted periods.
 
 use sequent_core::{
-    BoxFuture, Key, SlotIndex, SourceError,
+    BoxFuture, Key, SequenceName, SlotIndex, SourceError,
     ledger::{
         Catalog, Counter, Defined, Definition, Fence, LedgerNote, NoteSubject, Retention, SlotCommand,
         SlotCommands,
@@ -23,6 +23,16 @@ impl<E: LedgerEngine> Catalog for CoreLedger<E> {
             let selection = Selection { all_definitions: true, ..Selection::default() };
             let records = self.engine.view("read definitions from", &selection).await?;
             Ok((records.catalog, records.definitions))
+        })
+    }
+
+    fn definition<'a>(
+        &'a self,
+        name: &'a SequenceName,
+    ) -> BoxFuture<'a, Result<Option<Definition>, SourceError>> {
+        Box::pin(async move {
+            let selection = Selection { definition: Some(name), ..Selection::default() };
+            Ok(self.engine.view("read a definition from", &selection).await?.definition)
         })
     }
 

@@ -12,7 +12,7 @@ pub use token_hash::TokenHash;
 pub use verb::Verb;
 
 use super::{
-    Fault,
+    Fault, ListenSection, Plaintext, TlsMode, TlsSection,
     reading::{Reader, section, setting::choice},
 };
 
@@ -38,9 +38,24 @@ section! {
     }
 }
 
+/// What mends a listener beyond loopback whose callers have no names.
+const BEYOND_LOOPBACK: &str = "on loopback alone everybody may do everything: \"required\" is expected, with a \
+                               [[principal]] for each caller (`sequent token new`); or, if the network is trusted, \
+                               listen.plaintext = \"trusted\"";
+
 impl AuthSection {
-    /// Refuses a mode in which nobody could do anything.
-    pub(crate) fn check(&self, reader: &mut Reader<'_>, principals: &[PrincipalPart]) {
+    /// Refuses a mode in which nobody could do anything, and one in which everybody could who reaches a listener beyond
+    /// loopback. Without TLS such a listener is refused by itself.
+    pub(crate) fn check(
+        &self,
+        reader: &mut Reader<'_>,
+        principals: &[PrincipalPart],
+        (listen, tls): (&ListenSection, &TlsSection),
+    ) {
+        let is_open = tls.mode != TlsMode::Off && listen.plaintext == Plaintext::Loopback;
+        if self.mode == AuthMode::Off && is_open && !listen.beyond_loopback().is_empty() {
+            reader.fault(Fault::new("auth.mode", "\"off\"", BEYOND_LOOPBACK));
+        }
         if self.mode == AuthMode::Required && principals.is_empty() {
             let bound =
                 "a [[principal]] is expected: without one nobody could do anything (`sequent token new`)";

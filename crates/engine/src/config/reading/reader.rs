@@ -27,6 +27,8 @@ pub(crate) struct Reader<'s> {
     /// Each with its byte in the file, by which they are sorted.
     faults: Vec<(usize, Fault)>,
     shown: Vec<Shown>,
+    /// Whether the file itself holds a secret.
+    secret_in_file: bool,
     /// The comments and settings in the order of reading, for the reference page.
     pub(crate) rows: Vec<(&'static str, About)>,
 }
@@ -43,6 +45,7 @@ impl<'s> Reader<'s> {
             overridden: BTreeMap::new(),
             faults: Vec::new(),
             shown: Vec::new(),
+            secret_in_file: false,
             rows: Vec::new(),
         }
     }
@@ -122,6 +125,16 @@ impl<'s> Reader<'s> {
     /// Records a value in force.
     pub(super) fn show(&mut self, shown: Shown) {
         self.shown.push(shown);
+    }
+
+    /// Records that the file itself holds a secret.
+    pub(super) fn secret_in_file(&mut self) {
+        self.secret_in_file = true;
+    }
+
+    /// Whether the file itself holds a secret.
+    pub(crate) fn has_secret_in_file(&self) -> bool {
+        self.secret_in_file
     }
 
     /// Shows another default for a key that is not set.

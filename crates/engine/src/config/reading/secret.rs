@@ -24,6 +24,11 @@ pub(super) fn masked(url: &str) -> String {
     shown().unwrap_or_else(|| HIDDEN.to_owned())
 }
 
+/// Whether a URL holds a password. One without a login holds none, although it is printed hidden.
+pub(super) fn hides(url: &str) -> bool {
+    url.contains('@') && masked(url).contains(HIDDEN)
+}
+
 /// Whether the text is one `${NAME}` and nothing else.
 fn is_variable(text: &str) -> bool {
     let name = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
@@ -47,6 +52,16 @@ mod tests {
         ] {
             assert_eq!(masked(text), expected);
         }
+    }
+
+    #[test]
+    fn a_url_without_a_password_holds_no_secret() {
+        for text in
+            ["memcached://127.0.0.1:11211", "redis://h:6379/0", "mysql://u@h/d", "mysql://u:${PW}@h/d"]
+        {
+            assert!(!hides(text), "{text}");
+        }
+        assert!(hides("mysql://u:geheim@h/d") && hides("memcached://u:geheim@h:1"));
     }
 
     #[test]

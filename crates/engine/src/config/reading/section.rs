@@ -1,15 +1,18 @@
 //! One table of the configuration, setting by setting.
 
-use std::fmt::Display;
+use std::{collections::BTreeMap, fmt::Display};
 
 use toml::{Table, Value};
 
 use super::{
     reader::Reader,
-    secret::masked,
+    secret::{hides, masked},
     setting::{About, Setting},
 };
-use crate::config::{Fault, Origin, Shown, fault::unknown};
+use crate::config::{
+    Fault, Origin, Shown,
+    fault::{unknown, without_password},
+};
 
 /// A table whose settings are read one by one.
 pub(crate) struct Section<'r, 's> {
@@ -19,6 +22,8 @@ pub(crate) struct Section<'r, 's> {
     /// Whether flags and environment may set its keys.
     is_single: bool,
     known: Vec<&'static str>,
+    /// The values that name a variable, as written.
+    with_variable: BTreeMap<&'static str, String>,
 }
 
 /// Declares a section as a struct. `read` reads each field, in order, and `DOC` is the comment of the section.
@@ -59,7 +64,7 @@ pub(crate) use section;
 
 impl<'r, 's> Section<'r, 's> {
     pub(super) fn new(reader: &'r mut Reader<'s>, path: String, table: Table, is_single: bool) -> Self {
-        Self { reader, path, table, is_single, known: Vec::new() }
+        Self { reader, path, table, is_single, known: Vec::new(), with_variable: BTreeMap::new() }
     }
 
     /// The path of a key in this table.
@@ -72,9 +77,10 @@ impl<'r, 's> Section<'r, 's> {
         self.reader.faults()
     }
 
-    /// Records a fault of a key.
+    /// Records a fault of a key. A value with a variable is shown as written, since the variable may hold a secret.
     pub(crate) fn fault(&mut self, key: &str, value: impl Display, bound: impl Into<String>) {
         let path = self.path(key);
+        let value = self.with_variable.get(key).map_or_else(|| value.to_string(), Clone::clone);
         self.reader.fault(Fault::new(path, value, bound));
     }
 
@@ -99,7 +105,13 @@ impl<'r, 's> Section<'r, 's> {
             return default;
         };
         let printed = printed(&value, about.is_secret);
+        if about.is_secret && origin == Origin::File && value.as_str().is_some_and(hides) {
+            self.reader.secret_in_file();
+        }
         self.reader.show(Shown { key: path.clone(), value: printed.clone(), origin });
+        if value.as_str().is_some_and(|text| text.contains("${")) {
+            self.with_variable.insert(about.key, printed.clone());
+        }
         let expanded = match value {
             Value::String(text) => self.reader.expand(&path, &text, &printed).map(Value::String),
             other => Some(other),
@@ -144,9 +156,10 @@ impl<'r, 's> Section<'r, 's> {
 fn printed(value: &Value, is_secret: bool) -> String {
     match value {
         Value::String(text) if is_secret => format!("{:?}", masked(text)),
-        Value::String(text) => format!("{text:?}"),
+        // A URL may be written where none is expected, too.
+        Value::String(text) => without_password(format!("{text:?}")),
         Value::Array(items) if is_secret => format!("[{}]", vec!["\"***\""; items.len()].join(", ")),
         other if is_secret => format!("of type {}", other.type_str()),
-        other => other.to_string(),
+        other => without_password(other.to_string()),
     }
 }

@@ -12,4 +12,5 @@ pub(crate) mod ring;
 pub(crate) mod sequence;
 pub(crate) mod server;
 pub(crate) mod shard;
+pub(crate) mod tls;
 pub(crate) mod traces;

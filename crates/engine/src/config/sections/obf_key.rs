@@ -40,20 +40,26 @@ section! {
     }
 }
 
-/// Reads every key, and keeps it for the process. Faults contain the path of a file, and nothing of its content.
-pub(crate) fn hold_all(reader: &mut Reader<'_>, data: &Path) {
+/// Reads every key, and keeps it for the process. Returns the files. Faults contain the path of a file, and nothing
+/// of its content.
+pub(crate) fn hold_all(reader: &mut Reader<'_>, data: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
     let tables = reader.list("obf_key").unwrap_or_default();
     if tables.len() > KEYS_MAX {
-        return reader.fault(Fault::new("obf_key", tables.len(), format!("at most {KEYS_MAX} are allowed")));
+        reader.fault(Fault::new("obf_key", tables.len(), format!("at most {KEYS_MAX} are allowed")));
+        return files;
     }
     for (at, table) in tables.into_iter().enumerate() {
         let mut section = reader.item("obf_key", at, table);
         let ObfKeySection { name, file } = ObfKeySection::read(&mut section);
         if let Some(file) = file {
-            hold(&mut section, name.as_deref(), (file.as_str(), &data.join(&file)));
+            let path = data.join(&file);
+            hold(&mut section, name.as_deref(), (file.as_str(), &path));
+            files.push(path);
         }
         section.finish();
     }
+    files
 }
 
 fn hold(section: &mut Section<'_, '_>, name: Option<&str>, (file, path): (&str, &PathBuf)) {

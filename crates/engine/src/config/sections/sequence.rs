@@ -34,7 +34,7 @@ section! {
             .allowed("1 to 128 of `A-Z a-z 0-9 _ . : -`")
             .required(),
 
-        /// A higher version replaces a lower one; the same version never changes.
+        /// A higher version replaces a lower one; the same version never changes. At most 1000 above the version in force.
         version: u32 = whole("version", 1..=u32::MAX).or(1),
 
         /// [Placement](../concepts/placement.md). By default `dense` if a key has fewer than 1,000,000 numbers, else
@@ -71,7 +71,8 @@ section! {
         /// Among which texts of this sequence a text is unique: by default `global`.
         unique: Option<String> = text("unique").allowed("`global`, `period`, `partition`").optional().only_if(template.is_some(), NO_TEMPLATE),
 
-        /// How far from now a caller's `at` may be; by default any instant.
+        /// How far from now a caller's `at` may be; by default 31 days ahead where numbers begin anew each period, and any
+        /// time back.
         window_s: Option<u64> = whole("window_s", 0..=WINDOW_S_MAX).optional().only_if(template.is_some(), NO_TEMPLATE),
 
         /// How many [old periods](../concepts/periods.md#old-periods) may be asked for, from 1; by default all. The

@@ -16,6 +16,7 @@ use sequent_core::{BoxFuture, Entropy, Era, ErrorKind, Mark, MarkPlace, SourceEr
 
 use tokio::sync::Semaphore;
 
+use super::directory::make;
 use file::{Held, Identity};
 
 /// The file's name in the data directory.
@@ -87,7 +88,7 @@ impl VersionFile {
     }
 
     fn try_directory(&self) -> io::Result<()> {
-        fs::create_dir_all(&self.data)?;
+        make(&self.data)?;
         OpenOptions::new().create(true).append(true).open(self.data.join(LOCK_FILE))?;
         // A name of its own: another process may be writing the next version file.
         let proof = self.data.join(format!("{PROOF_PREFIX}{:016x}", self.entropy.bits()));

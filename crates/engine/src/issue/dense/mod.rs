@@ -17,7 +17,7 @@ use crate::{
     catalog::Entry,
     definition::Placement,
     engine::Engine,
-    error::{EngineError, reason::Reason, reason_of},
+    error::{End, EngineError, reason::Reason, reason_of},
     issue::{
         request::ResolvedRequest,
         request_types::{Issued, NextRequest, Way},
@@ -84,6 +84,7 @@ impl Engine {
         let (name, key, count) = (&request.name, &aim.key, request.count);
         let span = aim.entry.body()?.span();
         let above = dense_ordinal(span, request.above);
+        self.0.dense_burn.admit(&self.0.env, key, (count, span.capacity()))?;
         let ask = DenseAsk { key: key.clone(), count, limit: span.capacity(), above };
         let asked = async {
             match self.0.guard.count(ask.clone()).await {
@@ -104,15 +105,17 @@ impl Engine {
             Ok(DenseTaken::Spent { at }) => (0, at),
             _ => (0, 0),
         };
+        let left = (at > 0).then(|| span.capacity().saturating_sub(at));
+        self.0.dense_burn.note(key, (count, given), left);
         if at > 0 {
             let answer = Answer { given, at, capacity: span.capacity(), until: aim.period_end() };
             self.0.dense.note(name, key, answer, self.0.env.clock.now());
         }
         match taken {
-            Ok(DenseTaken::Last(last)) => numbers(span, last, count).ok_or_else(|| at_its_end(name, last)),
-            Ok(DenseTaken::Spent { at }) => {
-                Err(at_its_end(name, at).with_left((count, span.capacity().saturating_sub(at))))
+            Ok(DenseTaken::Last(last)) => {
+                numbers(span, last, count).ok_or_else(|| at_its_end(name, (span, last), count))
             }
+            Ok(DenseTaken::Spent { at }) => Err(at_its_end(name, (span, at), count)),
             Ok(DenseTaken::Over) => Err(EngineError::of_source(name, over(key))),
             Ok(DenseTaken::Locked) => Err(held(name)),
             Ok(DenseTaken::Behind { at }) => Err(self.accuse(key, request.above, dense_number(span, at))),
@@ -147,9 +150,11 @@ fn held(name: &SequenceName) -> EngineError {
     EngineError::new(Reason::LedgerUnavailable, text)
 }
 
-fn at_its_end(name: &SequenceName, at: u64) -> EngineError {
+fn at_its_end(name: &SequenceName, (span, at): (Span, u64), count: u64) -> EngineError {
     let context = format!("the dense counter has given {at}");
-    EngineError::of_source(name, SourceError::new(ErrorKind::Exhausted, context))
+    let end =
+        End { limit: span.limit(), given: dense_number(span, at), left: span.capacity().saturating_sub(at) };
+    EngineError::of_source(name, SourceError::new(ErrorKind::Exhausted, context)).with_end(end, count)
 }
 
 /// The last `count` of the first `last` numbers of a span.

@@ -6,7 +6,7 @@ use std::{
     collections::HashMap,
     hash::{BuildHasher, Hash, Hasher, RandomState},
     sync::{
-        Arc, PoisonError, RwLock,
+        Arc, Mutex, PoisonError, RwLock,
         atomic::{AtomicUsize, Ordering},
     },
 };
@@ -14,16 +14,16 @@ use std::{
 use sequent_core::Key;
 use tokio::sync::watch;
 
-use crate::error::{EngineError, reason::Reason};
+use crate::{
+    engine::SWEEP_EVERY,
+    error::{EngineError, QuotaFault, reason::Reason},
+};
 
 #[cfg(test)]
 mod tests;
 
 /// Number of parts with a lock each, so that the load of one key delays few others.
 const PARTS: usize = 64;
-
-/// Upper limit of the keys in one process.
-pub(crate) const LIVE_KEYS_MAX: usize = 1 << 20;
 
 /// The result of a load. All that wait get the same key, or the same error.
 type Made<T> = Option<Result<Arc<T>, EngineError>>;
@@ -55,6 +55,8 @@ pub(crate) struct Registry<T> {
     hasher: RandomState,
     count: AtomicUsize,
     most: usize,
+    /// How many keys each sequence has.
+    of_sequences: Mutex<HashMap<Box<str>, usize>>,
 }
 
 /// What a caller must do about a key that was not found active.
@@ -70,7 +72,13 @@ pub(crate) enum Claim<T> {
 impl<T> Registry<T> {
     pub(crate) fn new(most: usize) -> Self {
         let parts = (0..PARTS).map(|_| RwLock::new(HashMap::new())).collect();
-        Self { parts, hasher: RandomState::new(), count: AtomicUsize::new(0), most }
+        Self {
+            parts,
+            hasher: RandomState::new(),
+            count: AtomicUsize::new(0),
+            most,
+            of_sequences: Mutex::default(),
+        }
     }
 
     /// An active key, by its text. This is the hot path.
@@ -82,8 +90,9 @@ impl<T> Registry<T> {
         }
     }
 
-    /// Claims the load of a key: exactly one of the callers that find it missing loads it.
-    pub(crate) fn claim(&self, key: &Key) -> Result<Claim<T>, EngineError> {
+    /// Claims the load of a key: exactly one of the callers that find it missing loads it. The key's sequence has at most
+    /// `most` keys.
+    pub(crate) fn claim(&self, key: &Key, most: u64) -> Result<Claim<T>, EngineError> {
         let mut part = self.part(key.as_str()).write().unwrap_or_else(PoisonError::into_inner);
         match part.get(key.as_str()) {
             Some(Entry::ActiveKey(live)) => return Ok(Claim::ActiveKey(Arc::clone(live))),
@@ -93,10 +102,13 @@ impl<T> Registry<T> {
             }
             Some(Entry::Making(_)) => {}
             None if self.count.load(Ordering::Relaxed) >= self.most => {
-                let text = format!("this server holds {} keys: at most {} are allowed", self.most, self.most);
+                let text = format!(
+                    "this server has {} keys in use: its memory is enough for no more (8 KB each, half of it)",
+                    self.most
+                );
                 return Err(EngineError::new(Reason::QuotaExceeded, text));
             }
-            None => drop(self.count.fetch_add(1, Ordering::Relaxed)),
+            None => self.count_in(key, most)?,
         }
         let (sender, receiver) = watch::channel(None);
         part.insert(ByText(key.clone()), Entry::Making(receiver));
@@ -133,7 +145,7 @@ impl<T> Registry<T> {
                 part.shrink_to_fit();
             }
         }
-        self.count.fetch_sub(gone.len(), Ordering::Relaxed);
+        self.count_out(gone.iter().map(|(key, _)| &key.0));
         live_of(gone)
     }
 
@@ -153,12 +165,11 @@ impl<T> Registry<T> {
         let mut gone = Vec::new();
         for part in &self.parts {
             let mut part = part.write().unwrap_or_else(PoisonError::into_inner);
-            let before = gone.len();
             gone.extend(
                 part.extract_if(|key, entry| matches!(entry, Entry::ActiveKey(_)) && matching(&key.0)),
             );
-            self.count.fetch_sub(gone.len() - before, Ordering::Relaxed);
         }
+        self.count_out(gone.iter().map(|(key, _)| &key.0));
         live_of(gone)
     }
 
@@ -225,7 +236,31 @@ impl<T> Registry<T> {
 
     fn forget(&self, part: &mut HashMap<ByText, Entry<T>>, key: &Key) {
         if part.remove(key.as_str()).is_some() {
+            self.count_out(std::iter::once(key));
+        }
+    }
+
+    /// Counts one more key, unless its sequence has too many.
+    fn count_in(&self, key: &Key, most: u64) -> Result<(), EngineError> {
+        let mut of_sequences = self.of_sequences.lock().unwrap_or_else(PoisonError::into_inner);
+        let name = key.sequence();
+        let held = of_sequences.get(name).copied().unwrap_or(0);
+        if held as u64 >= most {
+            return Err(too_many(name, most));
+        }
+        of_sequences.insert(name.into(), held + 1);
+        self.count.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn count_out<'a>(&self, keys: impl Iterator<Item = &'a Key>) {
+        let mut of_sequences = self.of_sequences.lock().unwrap_or_else(PoisonError::into_inner);
+        for key in keys {
             self.count.fetch_sub(1, Ordering::Relaxed);
+            match of_sequences.get_mut(key.sequence()) {
+                Some(held) if *held > 1 => *held -= 1,
+                _ => drop(of_sequences.remove(key.sequence())),
+            }
         }
     }
 
@@ -233,6 +268,16 @@ impl<T> Registry<T> {
     fn part(&self, key: &str) -> &RwLock<HashMap<ByText, Entry<T>>> {
         &self.parts[self.hasher.hash_one(key) as usize % PARTS]
     }
+}
+
+/// The refusal of a sequence's further key. Idle keys are looked for at that interval.
+fn too_many(sequence: &str, most: u64) -> EngineError {
+    let limit = format!("at most {most} keys in use");
+    let text = format!(
+        "{sequence} has {most} keys in use on this server: {limit} are allowed (limits.keys_per_sequence_max)"
+    );
+    let fault = QuotaFault { quota: "keys", of: sequence.to_owned(), limit, retry_after: SWEEP_EVERY };
+    EngineError::over_quota(text, fault)
 }
 
 fn live_of<T>(gone: Vec<(ByText, Entry<T>)>) -> Vec<Arc<T>> {

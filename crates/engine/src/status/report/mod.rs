@@ -7,7 +7,8 @@ mod status;
 use serde::Serializer;
 
 pub use sequence::{
-    COUNTERS_SHOWN_MAX, CounterReport, DenseReport, SequenceReport, SequenceSummary, WaitingReport,
+    COUNTERS_SHOWN_MAX, CounterReport, DenseReport, KnownSequence, KnownSequences, SequenceReport,
+    SequenceSummary, WaitingReport,
 };
 pub use shard::{
     Cause, Found, QuarantineReport, RESTING_SHOWN_MAX, RestReport, ShardReport, SlotCommandReport,

@@ -45,6 +45,29 @@ pub struct WaitingReport {
     pub template: Option<String>,
 }
 
+/// Sequences as a server knows them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct KnownSequences {
+    /// The sequences, ascending by name.
+    pub sequences: Vec<SequenceSummary>,
+    /// Whether there are more after the last one.
+    pub more: bool,
+    /// When the ledger held this, RFC 3339. What was defined later elsewhere may be missing.
+    pub as_of: String,
+}
+
+/// A sequence as a server knows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct KnownSequence {
+    /// The definition in force.
+    #[serde(flatten)]
+    pub summary: SequenceSummary,
+    /// The definition as the ledger keeps it.
+    pub definition: String,
+    /// When the ledger held this, RFC 3339. What was defined later elsewhere may be missing.
+    pub as_of: String,
+}
+
 /// A sequence with its counters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SequenceReport {

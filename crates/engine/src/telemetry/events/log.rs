@@ -26,6 +26,7 @@ macro_rules! line {
             permitted = $told.number_of("permitted"),
             number = $told.number_of("number"),
             last = $told.number_of("last"),
+            left = $told.number_of("left"),
             version = $told.number_of("version"),
             was = $told.text_of("was").map(display),
             is = $told.text_of("is").map(display),

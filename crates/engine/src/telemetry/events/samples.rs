@@ -59,7 +59,7 @@ fn of_kinds(slot: SlotIndex) -> Vec<Event> {
 }
 
 /// Events of counters and keys.
-fn of_counters(slot: SlotIndex) -> [Event; 9] {
+fn of_counters(slot: SlotIndex) -> [Event; 10] {
     let key = || Key::from_stored("order");
     [
         Event::EpochOpened { slot, key: key(), epoch: Epoch::from_stored(1), base: 200, skipped: 100 },
@@ -75,5 +75,6 @@ fn of_counters(slot: SlotIndex) -> [Event; 9] {
         Event::DenseBehind { key: key(), given: 120, found: 100 },
         Event::ClusterBehind { key: key(), above: 120, permitted: 100 },
         Event::NearEnd { key: key(), number: 900, last: 1000 },
+        Event::BurnLimited { key: key(), left: 7200, limit: "at most 2.00 numbers a second".to_owned() },
     ]
 }

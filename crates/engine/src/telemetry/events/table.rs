@@ -11,9 +11,9 @@ use crate::{
     telemetry::{
         discard_reason,
         names::{
-            CLUSTER_BEHIND, DROPPED, EPOCHS, EVICTIONS, FAILED, FORGOTTEN, LEDGER_AWAY, LEDGER_UP, NEAR_END,
-            OK, PROBES, PROBES_FAILED, QUARANTINES, REBORN, REGRESSIONS, RESCUES, RETIRED, SKIPPED,
-            STAMPED_AGAIN, UNMARKED, UNREPORTED, VIOLATIONS, WORD,
+            BURN_LIMITED, CLUSTER_BEHIND, DROPPED, EPOCHS, EVICTIONS, FAILED, FORGOTTEN, LEDGER_AWAY,
+            LEDGER_UP, NEAR_END, OK, PROBES, PROBES_FAILED, QUARANTINES, REBORN, REGRESSIONS, RESCUES,
+            RETIRED, SKIPPED, STAMPED_AGAIN, UNMARKED, UNREPORTED, VIOLATIONS, WORD,
         },
     },
 };
@@ -294,6 +294,14 @@ fn of_numbers(event: &Event) -> Option<Telling> {
                 VIOLATIONS,
                 &[("kind", "dense_back")],
             )
+        }
+        Event::BurnLimited { key, left, limit } => {
+            let text = format!(
+                "burn limit reached: {} gives {limit}, and requests beyond that are refused; {left} numbers are left of it",
+                shown(key)
+            );
+            let told = Telling::error("burn_limited", text).key(key).number("left", *left);
+            told.adds(1, BURN_LIMITED, &[]).in_status(InStatus::Collapsed).throttled()
         }
         Event::ClusterBehind { key, above, permitted } => cluster_behind(key, *above, *permitted),
         Event::NearEnd { key, number, last } => {

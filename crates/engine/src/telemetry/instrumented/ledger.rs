@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sequent_core::{
-    BoxFuture, Clock, ExamineLedger, InstanceId, Key, SlotIndex, SourceError,
+    BoxFuture, Clock, ExamineLedger, InstanceId, Key, SequenceName, SlotIndex, SourceError,
     ledger::{
         Answer, Catalog, Counter, Defined, Definition, Dense, DenseAsk, DenseRow, DenseTaken, Fence,
         Heartbeat, Identity, Known, LayoutBook, LayoutPage, LayoutRecord, Ledger, LedgerInspection,
@@ -148,6 +148,10 @@ impl LayoutBook for Metered {
 impl Catalog for Metered {
     fn definitions(&self) -> Told<'_, (u64, Vec<Definition>)> {
         Box::pin(self.other.of(self.ledger.definitions()))
+    }
+
+    fn definition<'a>(&'a self, name: &'a SequenceName) -> Told<'a, Option<Definition>> {
+        Box::pin(self.other.of(self.ledger.definition(name)))
     }
 
     fn define<'a>(&'a self, definition: &'a Definition, judged: Option<u32>) -> Told<'a, Defined> {

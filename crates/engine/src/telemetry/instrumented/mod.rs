@@ -7,7 +7,7 @@ mod tally;
 mod waits;
 
 pub(crate) use ledger::Metered as MeteredLedger;
-pub(crate) use refills::{MeteredSource, Refills};
+pub(crate) use refills::Refills;
 pub(crate) use store::Metered as MeteredStore;
 use tally::Tally;
 pub(crate) use waits::Waits;

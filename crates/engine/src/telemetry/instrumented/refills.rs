@@ -1,9 +1,9 @@
-//! The source under a reservoir, whose takes are refills.
+//! Metrics of refills: the takes of the source under a reservoir.
 
 use std::sync::Arc;
 
 use metrics::{Counter, Histogram};
-use sequent_core::{Blocks, BoxFuture, Clock, Source, SourceError};
+use sequent_core::{Blocks, Clock, SourceError};
 
 use crate::telemetry::names::{FAILED, OK, REFILL_SECONDS, REFILLS};
 
@@ -29,48 +29,21 @@ impl Refills {
             clock: Arc::clone(clock),
         })
     }
-}
 
-/// A source whose takes are counted as refills.
-pub(crate) struct MeteredSource {
-    source: Arc<dyn Source>,
-    refills: Arc<Refills>,
-}
-
-impl MeteredSource {
-    pub(crate) fn of(source: Arc<dyn Source>, refills: &Arc<Refills>) -> Arc<dyn Source> {
-        Arc::new(Self { source, refills: Arc::clone(refills) })
-    }
-}
-
-#[deny(clippy::missing_trait_methods)]
-impl Source for MeteredSource {
-    fn take(&self, want: u64) -> BoxFuture<'_, Result<Blocks, SourceError>> {
-        Box::pin(async move {
-            let refills = &*self.refills;
-            let begun = refills.clock.now();
-            let outcome = self.source.take(want).await;
-            match &outcome {
-                Ok(_) => {
-                    refills.given.increment(1);
-                    let took = refills.clock.now().saturating_duration_since(begun);
-                    refills.seconds.record(took.as_secs_f64());
-                }
-                Err(_) => refills.failed.increment(1),
+    /// Counts a refill by its outcome.
+    pub(crate) async fn counted(
+        &self,
+        take: impl Future<Output = Result<Blocks, SourceError>>,
+    ) -> Result<Blocks, SourceError> {
+        let begun = self.clock.now();
+        let outcome = take.await;
+        match &outcome {
+            Ok(_) => {
+                self.given.increment(1);
+                self.seconds.record(self.clock.now().saturating_duration_since(begun).as_secs_f64());
             }
-            outcome
-        })
-    }
-
-    fn lift(&self, floor: u64) -> BoxFuture<'_, Result<(), SourceError>> {
-        self.source.lift(floor)
-    }
-
-    fn position(&self) -> Option<u64> {
-        self.source.position()
-    }
-
-    fn remaining(&self) -> Option<u64> {
-        self.source.remaining()
+            Err(_) => self.failed.increment(1),
+        }
+        outcome
     }
 }

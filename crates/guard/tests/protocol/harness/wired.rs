@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use sequent_backend::memory::{MemoryLedger, MemoryStore};
 use sequent_core::{
-    Block, BoxFuture, Cell, Epoch, Inspection, InstanceId, Key, SlotIndex, SourceError, Stamp, Store,
+    Block, BoxFuture, Cell, Epoch, Inspection, InstanceId, Key, SequenceName, SlotIndex, SourceError, Stamp,
+    Store,
     ledger::{
         Answer, Catalog, Counter, Defined, Definition, Dense, DenseAsk, DenseRow, DenseTaken, Fence,
         Heartbeat, Identity, Known, LayoutBook, LayoutPage, LayoutRecord, LedgerInspection, LedgerNote, Loss,
@@ -154,6 +155,10 @@ impl LayoutBook for Wired<MemoryLedger> {
 impl Catalog for Wired<MemoryLedger> {
     fn definitions(&self) -> Answered<'_, (u64, Vec<Definition>)> {
         Box::pin(self.wire.carry("definitions", self.inner.definitions()))
+    }
+
+    fn definition<'a>(&'a self, name: &'a SequenceName) -> Answered<'a, Option<Definition>> {
+        Box::pin(self.wire.carry("definition", self.inner.definition(name)))
     }
 
     fn define<'a>(&'a self, definition: &'a Definition, judged: Option<u32>) -> Answered<'a, Defined> {

@@ -70,6 +70,11 @@ impl LateBlocks {
         removed
     }
 
+    /// How many ids there are.
+    pub(super) fn count(&self) -> u64 {
+        if self.is_empty() { 0 } else { lock(&self.blocks).iter().map(|block| block.raw.count()).sum() }
+    }
+
     fn update_flag(&self, blocks: &[SlotBlock]) {
         self.has_any.store(!blocks.is_empty(), Ordering::Release);
     }

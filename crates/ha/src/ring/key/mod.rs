@@ -78,6 +78,19 @@ impl KeyCounters {
         self.live().into_iter().filter_map(known).max()
     }
 
+    /// How many encoded ids up to `limit` are left at most, over all slots: one that is out may come back.
+    pub(super) fn remaining_up_to(&self, limit: u64) -> Option<u64> {
+        let (bits, last) = (self.layout().shard_bits(), u64::from(self.layout().slots()) - 1);
+        let (raw, last_slot) = (limit >> bits, limit & last);
+        let of_slot = |(slot, counter): (SlotIndex, &Option<SlotCounter>)| match counter {
+            Some(counter) if u64::from(slot) <= last_slot => counter.source().remaining_up_to(raw),
+            Some(counter) => counter.source().remaining_up_to(raw.saturating_sub(1)),
+            None => Some(0),
+        };
+        let slots = (0..).zip(&self.counters).map(of_slot).try_fold(0_u64, |sum, left| Some(sum + left?))?;
+        Some(slots.saturating_add(self.late_blocks.count()))
+    }
+
     /// The highest position of the live slots. A quarantined counter, which may have jumped, is not followed.
     pub(super) fn front(&self, snapshot: &Snapshot) -> u64 {
         self.positions(snapshot).into_iter().max().unwrap_or(0)

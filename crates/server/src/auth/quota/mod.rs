@@ -136,7 +136,9 @@ impl Quotas {
 
     /// Gives back numbers that were taken and not given.
     pub(super) fn give_back_numbers(&self, taken: u64, unused: u64) {
-        NUMBERS.into_iter().for_each(|at| self.give_back(at, (taken, unused)));
+        for at in NUMBERS {
+            self.give_back(at, (taken, unused));
+        }
     }
 
     /// Takes a request and a number for `ready`. If it has none, nothing is used.

@@ -10,9 +10,9 @@ use std::{
     task::{Context, Poll},
 };
 
-use axum::{Router, body::Body};
+use axum::{Router, body::Body, response::IntoResponse};
 use bytes::Bytes;
-use http::{Method, Request, Response};
+use http::{HeaderValue, Method, Request, Response, header};
 use http_body_util::{Either, Full};
 use hyper::body::Incoming;
 use hyper_util::service::TowerToHyperServiceFuture;
@@ -20,6 +20,7 @@ use sequent_engine::Ready;
 
 use crate::{
     auth::ConnectionAuth,
+    error::ApiError,
     http::{
         api::Api,
         number_json::{ENVELOPE_BYTES, push_head, push_number, push_tail},
@@ -31,10 +32,10 @@ use crate::{
 /// Body of a response that is ready, or of one from the router. Only the second is boxed.
 pub(crate) type ResponseBody = Either<Full<Bytes>, Body>;
 
-/// A response that is ready, the refusal of a caller, or the future of the router. Only the last is boxed.
+/// A response that is ready, or the future of the router. Only the first is not boxed.
 pub(crate) enum ResponseFuture {
     Ready(Option<Response<Full<Bytes>>>),
-    Refused(Option<Response<Body>>),
+    Refused(Option<Box<Response<Body>>>),
     Routed(Pin<Box<TowerToHyperServiceFuture<Router, Request<Incoming>>>>),
 }
 
@@ -51,6 +52,15 @@ impl Future for ResponseFuture {
             }
             Self::Routed(answer) => answer.as_mut().poll(cx).map_ok(|it| it.map(Either::Right)),
         }
+    }
+}
+
+impl ResponseFuture {
+    /// The response to a request that is refused unread. The connection closes: a body may follow.
+    pub(super) fn refused(error: ApiError) -> Self {
+        let mut response = error.into_response();
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+        Self::Refused(Some(Box::new(response)))
     }
 }
 

@@ -24,6 +24,10 @@ use crate::limits::{
 #[derive(Debug, Clone)]
 pub(crate) struct ConnectionUnread(Arc<ConnectionState>);
 
+/// Shares of a connection itself: its service's, that of the watch over its end, the watch's own over what is unread, and
+/// that of the future that drives it.
+const CONNECTION_SHARES: usize = 4;
+
 #[derive(Debug)]
 struct ConnectionState {
     counters: Arc<UnreadCounters>,
@@ -62,6 +66,12 @@ impl ConnectionUnread {
             }
             counters.interval.store((interval + 1) % COUNTERS, Ordering::Relaxed);
         }
+    }
+
+    /// Whether a response is in work or not taken yet. Each has a share of this state, beside the
+    /// [`CONNECTION_SHARES`] of the connection itself.
+    pub(crate) fn has_responses(&self) -> bool {
+        Arc::strong_count(&self.0) > CONNECTION_SHARES
     }
 
     /// Counts a chunk of a response until it is dropped.

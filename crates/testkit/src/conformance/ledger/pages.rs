@@ -59,6 +59,8 @@ pub async fn definitions_go_forward(fixture: &dyn LedgerFixture) -> Checked {
         (start + 1, vec![second.clone()]),
         "only what was created counts"
     );
+    assert_eq!(ledger.definition(&second.name).await?, Some(second.clone()));
+    assert_eq!(ledger.definition(&"Order".parse()?).await?, None, "names differ by case");
     let ninth = of("order", 9, "c")?;
     for judged in [None, Some(1), Some(9)] {
         let moved = Defined::Moved { held: Some(second.clone()) };
@@ -70,6 +72,7 @@ pub async fn definitions_go_forward(fixture: &dyn LedgerFixture) -> Checked {
     }
     assert_eq!(ledger.definitions().await?.0, start + 1, "nothing was written");
     assert_eq!(ledger.define(&ninth, Some(2)).await?, Defined::Created);
+    assert_eq!(ledger.definition(&ninth.name).await?, Some(ninth.clone()), "the highest version");
     let upper = of("Order", 1, "d")?;
     assert_eq!(ledger.define(&upper, Some(1)).await?, Defined::Moved { held: None });
     assert_eq!(ledger.define(&upper, None).await?, Defined::Created, "names differ by case");

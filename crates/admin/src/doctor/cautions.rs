@@ -1,0 +1,33 @@
+//! What the configuration and the modes of files allow: the engine's cautions as findings.
+
+use sequent_engine::{
+    config::{Caution, CautionKind, CautionPlace, Config},
+    data,
+};
+
+use super::{
+    findings::Kind,
+    report::{Finding, Site},
+};
+
+/// The findings.
+pub(super) async fn findings(config: &Config) -> Vec<Finding> {
+    let (secrets, data) = (data::exposed_secrets(config).await, data::exposed_data(config).await);
+    config.cautions().into_iter().chain(secrets).chain(data).map(finding).collect()
+}
+
+fn finding(Caution { kind, place, found }: Caution) -> Finding {
+    let kind = match kind {
+        CautionKind::SecretReadable => Kind::SecretReadable,
+        CautionKind::DataReadable => Kind::DataReadable,
+        CautionKind::Plaintext => Kind::Plaintext,
+        CautionKind::AutoCreateOpen => Kind::AutoCreateOpen,
+        CautionKind::OneHost => Kind::OneHost,
+    };
+    let site = match place {
+        CautionPlace::Ledger => Site::Ledger,
+        CautionPlace::Slot(slot) => Site::Slot(slot),
+        CautionPlace::Cluster => Site::Ring,
+    };
+    Finding::new(kind, site, found)
+}

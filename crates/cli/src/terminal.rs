@@ -1,0 +1,39 @@
+//! Texts of others on a terminal: control characters would command it, and marks of direction would show something
+//! else than there is.
+
+use std::borrow::Cow;
+
+/// Whether a character shows nothing itself and changes what is shown around it.
+pub(crate) fn is_hidden(c: char) -> bool {
+    let is_direction =
+        matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    c.is_control() || is_direction
+}
+
+/// A text for a terminal. Hidden characters are written as JSON writes them (`\u001b`), except ends of lines and tabs.
+pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
+    let is_escaped = |c: char| is_hidden(c) && !matches!(c, '\n' | '\t');
+    if !text.contains(is_escaped) {
+        return Cow::Borrowed(text);
+    }
+    // Each of them has at most four digits.
+    let shown = |c: char| if is_escaped(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() };
+    Cow::Owned(text.chars().map(shown).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hidden_characters_are_shown_by_their_numbers() {
+        for (text, shown) in [
+            ("\u{1b}]0;owned\u{7}\u{1b}[2J", "\\u001b]0;owned\\u0007\\u001b[2J"),
+            ("\u{9b}2J \r", "\\u009b2J \\u000d"),
+            ("abc\u{202e}fed\u{2066}", "abc\\u202efed\\u2066"),
+            ("two\nlines\t京 é 🙂", "two\nlines\t京 é 🙂"),
+        ] {
+            assert_eq!(escaped(text), shown);
+        }
+    }
+}

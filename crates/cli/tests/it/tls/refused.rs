@@ -1,0 +1,87 @@
+//! Configurations that a server refuses to start with, and peers that it does not wait for.
+
+use std::{
+    io::{BufRead, BufReader, Read},
+    net::TcpStream,
+    time::Duration,
+};
+
+use super::{
+    certificates::{Authority, HOST, YEAR, flags},
+    clients::mutual,
+};
+use crate::{place::Place, running::Running};
+
+#[test]
+fn a_listener_beyond_loopback_needs_tls_or_a_word() {
+    let place = Place::new();
+    let beyond = ["serve", "--json", "--set", "listen.http=0.0.0.0:0", "--set", "listen.admin=[::]:0"];
+    let more = ["--set", "listen.grpc=127.0.0.1:0"];
+    let words = ["listen.http is", "listen.admin is", "tls.cert_file", "listen.plaintext = \\\"trusted\\\""];
+    let ran = place.run(&[&beyond[..], &more].concat()).refused(3, &words);
+    assert!(!ran.err.contains("listen.grpc is"), "{ran:?}");
+    assert!(place.content(".").is_empty(), "nothing was made");
+    let trusted = ["--set", "listen.plaintext=trusted"];
+    let mut server = Running::start(&place, &[&beyond[..], &more, &trusted].concat());
+    let mut lines = BufReader::new(server.child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let mut told = |address: &str| lines.find(|line| line.contains("trusted") && line.contains(address));
+    assert!(told("0.0.0.0:0").is_some() && told("[::]:0").is_some());
+    // `::1` and the mapped form are loopback.
+    for loopback in ["[::1]:0", "[::ffff:127.0.0.1]:0", "127.9.9.9:0"] {
+        place.text(&["config", "check", "--set", &format!("listen.http={loopback}")]);
+    }
+}
+
+#[test]
+fn files_that_do_not_fit_are_refused_with_their_keys() {
+    let (place, authority) = (Place::new(), Authority::new("shop"));
+    place.write("clients.crt", &authority.pem());
+    authority.writes(&place, "tls", &HOST, YEAR);
+    let settings = flags(&place, "require", "required");
+    let check = |command: &[&str]| {
+        let args: Vec<&str> = command.iter().copied().chain(settings.iter().map(String::as_str)).collect();
+        place.run(&args)
+    };
+    assert_eq!(check(&["config", "check"]).code, Some(0));
+    let (_, other) = authority.signs(&HOST, YEAR);
+    let key = std::fs::read_to_string(place.path("tls.key")).unwrap();
+    place.write("tls.key", &other);
+    for command in [&["config", "check"][..], &["serve"]] {
+        check(command).refused(3, &["tls.cert_file is", "as a pair"]);
+    }
+    place.write("tls.key", &key);
+    place.write("clients.crt", "nothing");
+    std::fs::remove_file(place.path("tls.crt")).unwrap();
+    let ran = check(&["config", "check"])
+        .refused(3, &["tls.client_ca_file is", "no certificate", "tls.cert_file is"]);
+    assert!(ran.err.contains("2 faults"), "{ran:?}");
+}
+
+#[test]
+fn keys_without_use_and_missing_ones_are_named() {
+    let place = Place::new();
+    let check = |text: &str| {
+        place.write("x.toml", &format!("cluster = \"x\"\n[tls]\n{text}"));
+        place.run(&["config", "check", "x.toml"])
+    };
+    check("cert_file = \"a\"\n")
+        .refused(3, &["x.toml:3:1: tls.cert_file is there", "\"allow\" or \"require\""]);
+    check("mode = \"require\"\n").refused(3, &["tls.cert_file is missing", "tls.key_file is missing"]);
+    let pair = "mode = \"require\"\ncert_file = \"a\"\nkey_file = \"b\"\n";
+    check(&format!("{pair}allowed_names = [\"a\"]\n")).refused(3, &["tls.allowed_names is there"]);
+    let clients = format!("{pair}client_auth = \"optional\"\n");
+    check(&clients).refused(3, &["tls.client_ca_file is missing", "tls.allowed_names is []", "no client"]);
+    check(&format!("{clients}client_ca_file = \"c\"\nallowed_names = [\"[\"]\n"))
+        .refused(3, &["tls.allowed_names is"]);
+}
+
+#[test]
+fn a_peer_that_says_nothing_is_not_waited_for() {
+    let (_place, server) = mutual();
+    for address in [&server.grpc, &server.http, &server.admin] {
+        let mut socket = TcpStream::connect(address).unwrap();
+        // Far longer than the server waits: only a hang fails.
+        socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        assert_eq!(socket.read(&mut [0; 16]).unwrap(), 0, "{address}");
+    }
+}

@@ -1,0 +1,147 @@
+//! What a configuration allows and an operator should know: `config check`, a server's start and `doctor` name it.
+
+use std::{collections::BTreeMap, fmt, net::IpAddr};
+
+use sequent_core::SlotIndex;
+
+use super::{Config, Place, ServerPlace, Tls};
+
+/// What a caution is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CautionKind {
+    /// Other users of the machine can read a file with a secret.
+    SecretReadable,
+    /// Other users of the machine can read or change the data.
+    DataReadable,
+    /// Connections to another host are not encrypted.
+    Plaintext,
+    /// Callers of other hosts can define any name.
+    AutoCreateOpen,
+    /// Slots, or a slot and the ledger, are on one host.
+    OneHost,
+}
+
+impl CautionKind {
+    /// The name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::SecretReadable => "secret_readable",
+            Self::DataReadable => "data_readable",
+            Self::Plaintext => "plaintext",
+            Self::AutoCreateOpen => "auto_create_open",
+            Self::OneHost => "one_host",
+        }
+    }
+}
+
+/// The place that a caution is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CautionPlace {
+    /// The ledger.
+    Ledger,
+    /// The store of a slot.
+    Slot(SlotIndex),
+    /// The cluster, or its machine.
+    Cluster,
+}
+
+impl fmt::Display for CautionPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ledger => f.write_str("the ledger"),
+            Self::Slot(slot) => write!(f, "slot {slot}"),
+            Self::Cluster => f.write_str("the cluster"),
+        }
+    }
+}
+
+/// Something that is allowed and that an operator should know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caution {
+    /// What it is about.
+    pub kind: CautionKind,
+    /// The place.
+    pub place: CautionPlace,
+    /// What was found.
+    pub found: String,
+}
+
+impl Caution {
+    pub(crate) fn new(kind: CautionKind, place: CautionPlace, found: impl Into<String>) -> Self {
+        Self { kind, place, found: found.into() }
+    }
+}
+
+impl fmt::Display for Caution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.kind.as_str(), self.found)
+    }
+}
+
+impl Config {
+    /// What the settings allow, by place. Touches nothing.
+    pub fn cautions(&self) -> Vec<Caution> {
+        let mut cautions: Vec<Caution> =
+            self.servers().filter_map(|(place, server)| plaintext(place, server)).collect();
+        cautions.extend(self.auto_create_open());
+        cautions.extend(self.shared_hosts());
+        cautions.sort_by_key(|caution| (caution.place, caution.kind));
+        cautions
+    }
+
+    /// The ledger and the stores that are on servers.
+    pub(crate) fn servers(&self) -> impl Iterator<Item = (CautionPlace, &ServerPlace)> {
+        let ledger = std::iter::once((CautionPlace::Ledger, &self.ledger.place));
+        let shards = self.shards.iter().flatten();
+        let shards = shards.map(|part| (CautionPlace::Slot(part.slot), &part.place));
+        ledger.chain(shards).filter_map(|(at, place)| match place {
+            Place::Server(server) => Some((at, &**server)),
+            Place::Sqlite(_) | Place::Memory => None,
+        })
+    }
+
+    /// Names of any form may be defined by callers of other hosts.
+    fn auto_create_open(&self) -> Option<Caution> {
+        let listen = [("grpc", self.listen.grpc), ("http", self.listen.http)];
+        let beyond = listen.iter().find(|(_, address)| !address.ip().is_loopback());
+        // No name has this letter: what fits it fits any name.
+        let (name, address) = beyond.filter(|_| self.auto_create.is_match("~"))?;
+        let found = format!("auto_create fits every name, and listen.{name} is {address}");
+        Some(Caution::new(CautionKind::AutoCreateOpen, CautionPlace::Cluster, found))
+    }
+
+    /// Hosts that would take several places with them. Loopback is left out: behind its ports may be proxies to
+    /// other hosts.
+    fn shared_hosts(&self) -> Vec<Caution> {
+        let mut hosts: BTreeMap<&str, Vec<CautionPlace>> = BTreeMap::new();
+        for (place, server) in self.servers() {
+            let names = server.options.url.hosts().iter().map(|host| host.name.as_str());
+            for name in names.filter(|name| is_beyond(name)) {
+                hosts.entry(name).or_default().push(place);
+            }
+        }
+        let shared = hosts.into_iter().filter(|(_, places)| places.len() > 1);
+        shared
+            .map(|(host, places)| {
+                let places: Vec<String> = places.iter().map(ToString::to_string).collect();
+                let found = format!("{} are on host {host}", places.join(", "));
+                Caution::new(CautionKind::OneHost, CautionPlace::Cluster, found)
+            })
+            .collect()
+    }
+}
+
+fn plaintext(place: CautionPlace, server: &ServerPlace) -> Option<Caution> {
+    let url = &server.options.url;
+    let host = url.hosts().iter().find(|host| is_beyond(&host.name));
+    let host = host.filter(|_| server.options.tls == Tls::Off)?;
+    let secret = if url.user().is_some() { "the password and " } else { "" };
+    let found = format!("{secret}every number cross the network to {} in clear", host.name);
+    Some(Caution::new(CautionKind::Plaintext, place, found))
+}
+
+/// Whether a host may be another machine: no loopback name or address, and no directory of a Unix socket.
+fn is_beyond(host: &str) -> bool {
+    let is_loopback = host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback());
+    !is_loopback && host != "localhost" && !host.starts_with('/')
+}

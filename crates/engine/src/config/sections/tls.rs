@@ -1,0 +1,136 @@
+//! `[tls]`: encryption of the listeners, and which clients are accepted by certificate.
+
+use std::path::{Path, PathBuf};
+
+use globset::{Glob, GlobSet, GlobSetBuilder};
+
+use crate::config::reading::{
+    Reader, Section, section,
+    setting::{Setting, choice, text, texts},
+};
+
+/// What listeners speak.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TlsMode {
+    /// Plaintext alone.
+    Off,
+    /// TLS and plaintext on the same port, told apart by the first byte.
+    Allow,
+    /// TLS alone.
+    Require,
+}
+
+/// Whether clients present a certificate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClientAuth {
+    /// None is asked for.
+    Off,
+    /// A client may present one, which is then verified.
+    Optional,
+    /// No client is served without one.
+    Required,
+}
+
+section! {
+    /// [TLS](../operating/tls.md) of all listeners. A running server applies changes, and changes of the files:
+    /// [reload](../operating/install.md#reload). Paths are relative to the data directory.
+    pub struct TlsSection(section) {
+        /// What listeners speak: plaintext, TLS, or (`allow`) both on one port, while clients are moved to TLS.
+        mode: TlsMode = choice("mode", &[("off", TlsMode::Off), ("allow", TlsMode::Allow), ("require", TlsMode::Require)]),
+
+        /// The server's certificate and its intermediates, as PEM.
+        cert_file: Option<PathBuf> = file("cert_file", mode),
+
+        /// The key of the certificate, as PEM.
+        key_file: Option<PathBuf> = file("key_file", mode),
+
+        /// Whether clients present a certificate.
+        client_auth: ClientAuth = choice("client_auth", &[
+            ("off", ClientAuth::Off), ("optional", ClientAuth::Optional), ("required", ClientAuth::Required),
+        ]).only_if(mode != TlsMode::Off, WITHOUT_TLS),
+
+        /// The authorities that sign clients' certificates, as PEM.
+        client_ca_file: Option<PathBuf> = text("client_ca_file").then(|path| Ok(path.into())).optional()
+            .only_if(client_auth != ClientAuth::Off, WITHOUT_CLIENTS),
+
+        /// Patterns of the names in clients' certificates (URI and DNS names, `spiffe://prod/ns/shop/*`), one of
+        /// which must match. `*` stands for any characters.
+        allowed_names: Vec<String> = texts("allowed_names").allowed("patterns").or(Vec::new())
+            .only_if(client_auth != ClientAuth::Off, WITHOUT_CLIENTS),
+    }
+}
+
+/// Why a key has no use without TLS.
+const WITHOUT_TLS: &str = "tls.mode = \"off\" has no use for it: \"allow\" or \"require\" is needed";
+
+/// Why a key has no use if clients present no certificate.
+const WITHOUT_CLIENTS: &str =
+    "tls.client_auth = \"off\" has no use for it: \"optional\" or \"required\" is needed";
+
+fn file(key: &'static str, mode: TlsMode) -> Setting<Option<PathBuf>> {
+    text(key).then(|path| Ok(path.into())).optional().only_if(mode != TlsMode::Off, WITHOUT_TLS)
+}
+
+impl TlsSection {
+    pub(crate) fn checked(reader: &mut Reader<'_>, data: &Path) -> Self {
+        let mut section = reader.section("tls");
+        let before = section.faults();
+        let mut tls = Self::read(&mut section);
+        // A key with a fault is there: it must not be reported as missing too.
+        if section.faults() == before {
+            tls.check(&mut section);
+        }
+        section.finish();
+        let files = [&mut tls.cert_file, &mut tls.key_file, &mut tls.client_ca_file];
+        files.into_iter().flatten().for_each(|path| *path = data.join(&*path));
+        tls
+    }
+
+    /// Demands the keys that others need.
+    fn check(&self, section: &mut Section<'_, '_>) {
+        let (encrypts, verifies) = (self.mode != TlsMode::Off, self.client_auth != ClientAuth::Off);
+        let needed = [
+            ("cert_file", encrypts && self.cert_file.is_none(), "tls.mode needs the server's certificate"),
+            ("key_file", encrypts && self.key_file.is_none(), "tls.mode needs the key of the certificate"),
+            (
+                "client_ca_file",
+                verifies && self.client_ca_file.is_none(),
+                "tls.client_auth needs the authorities",
+            ),
+        ];
+        for (key, _, bound) in needed.into_iter().filter(|(_, is_missing, _)| *is_missing) {
+            section.fault(key, "missing", bound);
+        }
+        if verifies && self.allowed_names.is_empty() {
+            let bound =
+                "no client would be accepted: patterns are expected, as [\"spiffe://prod/ns/shop/*\"]";
+            section.fault("allowed_names", "[]", bound);
+        }
+        for pattern in &self.allowed_names {
+            if let Err(error) = Glob::new(pattern) {
+                section.fault("allowed_names", format!("{pattern:?}"), error.kind().to_string());
+            }
+        }
+    }
+
+    /// The patterns of `allowed_names`.
+    pub fn allowed(&self) -> AllowedNames {
+        let mut globs = GlobSetBuilder::new();
+        for glob in self.allowed_names.iter().filter_map(|pattern| Glob::new(pattern).ok()) {
+            globs.add(glob);
+        }
+        // Without patterns no name is allowed.
+        AllowedNames(globs.build().unwrap_or_else(|_| GlobSet::empty()))
+    }
+}
+
+/// The names of clients' certificates that are accepted.
+#[derive(Debug, Clone)]
+pub struct AllowedNames(GlobSet);
+
+impl AllowedNames {
+    /// Whether a pattern matches the name.
+    pub fn has(&self, name: &str) -> bool {
+        self.0.is_match(name)
+    }
+}

@@ -1,0 +1,56 @@
+//! What is allowed and named: connections without TLS, places on one host, any name from anywhere.
+
+use sequent_engine::config::{Config, Sources};
+
+use crate::accepted;
+
+/// The cautions of a ring of two shards and a ledger: hosts, and further keys of all three.
+fn of(hosts: [&str; 3], keys: &str) -> Vec<String> {
+    let [ledger, first, second] = hosts.map(|host| format!("mysql://u:geheim@{host}"));
+    let text = format!(
+        "[ledger]\nstore = \"mysql\"\nurl = \"{ledger}/l\"\n{keys}\n\
+         [ring]\nshard_bits = 1\n\
+         [[shard]]\nslot = 0\nstore = \"mysql-row\"\nurl = \"{first}/a\"\n{keys}\n\
+         [[shard]]\nslot = 1\nstore = \"mysql-row\"\nurl = \"{second}/b\"\n{keys}\n"
+    );
+    accepted(&text).cautions().iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn connections_in_clear_to_other_hosts_are_named() {
+    let found = of(["10.0.0.1", "127.0.0.1:1", "localhost:2"], "");
+    assert_eq!(found, ["plaintext: the password and every number cross the network to 10.0.0.1 in clear"]);
+    assert_eq!(of(["10.0.0.1", "db1", "db2"], "").len(), 3);
+    assert_eq!(of(["10.0.0.1", "db1", "db2"], "tls = \"verify\""), [""; 0]);
+    assert_eq!(of(["[::1]", "127.0.0.1:1", "%2Frun%2Fmysql"], ""), [""; 0]);
+}
+
+#[test]
+fn places_on_one_host_are_named_but_on_loopback() {
+    let tls = "tls = \"verify\"";
+    assert_eq!(of(["db0", "db1:1", "db1:2"], tls), ["one_host: slot 0, slot 1 are on host db1"]);
+    assert_eq!(of(["db1", "db1", "db2"], tls), ["one_host: the ledger, slot 0 are on host db1"]);
+    assert_eq!(of(["127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"], ""), [""; 0]);
+}
+
+#[test]
+fn passwords_of_urls_and_values_of_variables_are_shown_nowhere() {
+    let mut sources = Sources::embedded("d").flag("traces.endpoint", "http://u:geheim@c:4318/v1/traces");
+    let shown = Config::load(&sources).unwrap();
+    let shown = shown.shown().iter().find(|shown| shown.key == "traces.endpoint").unwrap().to_string();
+    assert_eq!(shown, "traces.endpoint = \"http://u:***@c:4318/v1/traces\"  # flag");
+    sources.environment.insert("SECRET".to_owned(), "ge heim".to_owned());
+    let faults = Config::load(&sources.flag("cluster", "${SECRET}")).unwrap_err().to_string();
+    assert!(faults.contains("cluster is \"${SECRET}\"") && !faults.contains("ge heim"), "{faults}");
+}
+
+#[test]
+fn any_name_from_anywhere_is_named() {
+    let of = |patterns: &str, listen: &str| {
+        let sources = Sources::embedded("d").flag("auto_create", patterns).flag("listen.http", listen);
+        let sources = sources.flag("listen.plaintext", "trusted");
+        Config::load(&sources).unwrap().cautions().len()
+    };
+    assert_eq!((of("*", "0.0.0.0:7421"), of("a,?*", "10.0.0.1:7421")), (1, 1));
+    assert_eq!((of("*", "127.0.0.1:7421"), of("order*", "0.0.0.0:7421")), (0, 0));
+}

@@ -1,0 +1,100 @@
+//! What a connection has done so far: written by itself, read when its listener is full and when it may be idle.
+
+use std::{
+    convert::Infallible,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use http::{Request, Response};
+use hyper::{body::Incoming, service::Service};
+use tokio::{sync::Notify, time::sleep};
+
+use crate::limits::{
+    FIRST_REQUEST_WHEN_FULL, IDLE_INTERVAL, IDLE_INTERVALS, response_budget::unread::ConnectionUnread,
+};
+
+/// Activity of one connection.
+#[derive(Debug, Default)]
+pub(crate) struct Activity {
+    /// Requests that have begun: their heads were complete.
+    requests: AtomicU64,
+    leave: Notify,
+    gone: Notify,
+}
+
+impl Activity {
+    /// Counts a request. Those of a connection begin one after the other, so this needs no locked instruction.
+    pub(crate) fn begin(&self) {
+        self.requests.store(self.requests() + 1, Ordering::Relaxed);
+    }
+
+    /// Requests that have begun.
+    pub(crate) fn requests(&self) -> u64 {
+        self.requests.load(Ordering::Relaxed)
+    }
+
+    /// Asks the connection to end, and waits until its place is free.
+    pub(crate) async fn end(&self) {
+        self.leave.notify_one();
+        self.gone.notified().await;
+    }
+
+    /// Ends when the connection was asked to end.
+    pub(crate) async fn asked_to_end(&self) {
+        self.leave.notified().await;
+    }
+
+    /// The place is free.
+    pub(super) fn is_gone(&self) {
+        self.gone.notify_one();
+    }
+
+    /// Ends if there was no request within [`FIRST_REQUEST_WHEN_FULL`].
+    pub(crate) async fn without_request(&self) {
+        sleep(FIRST_REQUEST_WHEN_FULL).await;
+        if self.requests() > 0 {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    /// Ends when the connection had neither a new request nor an unfinished response for [`IDLE_INTERVALS`] whole
+    /// intervals.
+    pub(crate) async fn idle(&self, unread: &ConnectionUnread) {
+        let (mut seen, mut intervals) = (self.requests(), 0);
+        while intervals < IDLE_INTERVALS {
+            sleep(IDLE_INTERVAL).await;
+            let requests = self.requests();
+            intervals = if requests == seen && !unread.has_responses() { intervals + 1 } else { 0 };
+            seen = requests;
+        }
+    }
+}
+
+/// Service that counts the requests of its connection.
+pub(crate) struct CountRequests<S> {
+    service: S,
+    activity: Arc<Activity>,
+}
+
+impl<S> CountRequests<S> {
+    pub(crate) fn new(service: S, activity: Arc<Activity>) -> Self {
+        Self { service, activity }
+    }
+}
+
+impl<S, B> Service<Request<Incoming>> for CountRequests<S>
+where
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
+{
+    type Response = Response<B>;
+    type Error = Infallible;
+    type Future = S::Future;
+
+    fn call(&self, request: Request<Incoming>) -> S::Future {
+        self.activity.begin();
+        self.service.call(request)
+    }
+}

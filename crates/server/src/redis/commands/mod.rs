@@ -1,0 +1,120 @@
+//! The commands: a table of them, and one file for each group.
+
+mod client;
+mod connection;
+pub(crate) mod numbers;
+mod options;
+mod reads;
+mod refused;
+mod sequences;
+mod server;
+mod table;
+mod transactions;
+
+use std::{fmt::Write, ops::ControlFlow, sync::Arc};
+
+use bytes::BytesMut;
+
+pub(crate) use table::{Command, Verb, find};
+
+use crate::{
+    error::ApiError,
+    redis::{context::Context, reply::Reply, request::Arguments, session::Session},
+    service::definitions::Call,
+};
+
+/// The most bytes of arguments in the error for an unknown command.
+const ARGUMENTS_SHOWN_MAX: usize = 128;
+
+/// Runs a command, whose arguments were counted. A break ends the connection.
+pub(crate) async fn run(
+    context: &Context,
+    session: &mut Session,
+    (command, arguments): (&'static Command, Arguments<'_>),
+    output: &mut BytesMut,
+) -> ControlFlow<()> {
+    let mut reply = Reply::new(output, session.protocol);
+    let caller = match session.caller(command.name) {
+        Ok(caller) => caller,
+        Err(error) => {
+            reply.fail(&error);
+            return ControlFlow::Continue(());
+        }
+    };
+    let share = Arc::clone(&session.share);
+    let call = Call { service: &context.service, caller: &caller, share: &share };
+    // Those that wait are boxed: the future of a connection stays small.
+    match command.verb {
+        Verb::IncrBy => Box::pin(numbers::incr_by((context, &caller), arguments, &mut reply)).await,
+        Verb::Get => Box::pin(reads::get((context, &caller), arguments, &mut reply)).await,
+        Verb::MGet => Box::pin(reads::mget((context, &caller), arguments, &mut reply)).await,
+        Verb::Exists => reads::exists((context, &caller), arguments, &mut reply),
+        Verb::Type => reads::kind((context, &caller), arguments, &mut reply),
+        Verb::Ttl => reads::ttl((context, &caller), arguments, &mut reply),
+        Verb::Zero => reply.integer(0),
+        Verb::SeqNext => Box::pin(sequences::next((context, &caller), arguments, &mut reply)).await,
+        Verb::SeqLease => Box::pin(sequences::lease((context, &caller), arguments, &mut reply)).await,
+        Verb::SeqDefine => Box::pin(sequences::define((context, call), arguments, &mut reply)).await,
+        Verb::SeqShow => Box::pin(sequences::show((context, call), arguments, &mut reply)).await,
+        Verb::Ping => connection::ping(arguments, &mut reply),
+        Verb::Echo => reply.bulk(arguments.get(1).unwrap_or_default()),
+        Verb::Select => connection::select(arguments, &mut reply),
+        Verb::Auth => connection::auth(session, arguments, output),
+        Verb::Hello => connection::hello(session, arguments, output),
+        Verb::Reset => {
+            session.reset();
+            Reply::new(output, session.protocol).simple("RESET");
+        }
+        Verb::Quit => {
+            reply.ok();
+            return ControlFlow::Break(());
+        }
+        Verb::Client => client::client(session, arguments, &mut reply),
+        Verb::Info => server::info(context, arguments, &mut reply),
+        Verb::Config => server::config(arguments, &mut reply),
+        Verb::Command => server::command(arguments, &mut reply),
+        Verb::Time => server::time(context, &mut reply),
+        Verb::Cluster => reply.error("ERR This instance has cluster support disabled"),
+        Verb::Unwatch => reply.ok(),
+        Verb::Multi => transactions::multi(session, &mut reply),
+        Verb::Exec => reply.error("ERR EXEC without MULTI"),
+        Verb::Discard => transactions::discard(session, &mut reply),
+        Verb::Refused(why) => reply.error(&refused::text(command.name, why)),
+        // Taken care of before; a name alone does nothing.
+        Verb::Incr | Verb::OtherProtocol => {}
+    }
+    ControlFlow::Continue(())
+}
+
+/// The error for an unknown command: Redis's own sentence, which clients look for.
+pub(crate) fn unknown(arguments: Arguments<'_>) -> String {
+    let shown = |bytes: &[u8]| {
+        let cut = &bytes[..bytes.len().min(ARGUMENTS_SHOWN_MAX)];
+        String::from_utf8_lossy(cut).into_owned()
+    };
+    let mut text = format!(
+        "ERR unknown command '{}', with args beginning with: ",
+        shown(arguments.get(0).unwrap_or_default())
+    );
+    let begin = text.len();
+    for argument in arguments.from(1) {
+        if text.len() - begin >= ARGUMENTS_SHOWN_MAX {
+            break;
+        }
+        // Writing to a string can't fail.
+        let _ = write!(text, "'{}' ", shown(argument));
+    }
+    text
+}
+
+/// The error for an unknown subcommand: Redis's own sentence.
+fn unknown_subcommand(command: &str, subcommand: &[u8]) -> String {
+    let shown = String::from_utf8_lossy(&subcommand[..subcommand.len().min(ARGUMENTS_SHOWN_MAX)]);
+    format!("ERR unknown subcommand '{shown}'. Try {command} HELP.")
+}
+
+/// An argument as text.
+fn text<'a>(field: &'static str, argument: &'a [u8]) -> Result<&'a str, ApiError> {
+    std::str::from_utf8(argument)
+        .map_err(|_| ApiError::field(field, &String::from_utf8_lossy(argument), "UTF-8 is expected"))
+}

@@ -1,0 +1,154 @@
+//! Runs commands: those of a pipeline, and those of a transaction.
+
+use std::{io, ops::ControlFlow, sync::Arc};
+
+use bytes::{Buf, BytesMut};
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use crate::{
+    limits::REDIS_RUN_MAX,
+    redis::{
+        commands::{self, Command, Verb, numbers},
+        context::Context,
+        reply::{Protocol, Reply},
+        request::{Arguments, RequestParser},
+        session::Session,
+        wire::Wire,
+    },
+};
+
+/// Writes an error before the connection is closed.
+pub(crate) fn refuse(output: &mut BytesMut, text: &str) {
+    Reply::new(output, Protocol::Resp2).error(text);
+}
+
+/// Runs the commands of one connection.
+pub(crate) struct Executor {
+    pub(crate) session: Session,
+    pub(crate) context: Arc<Context>,
+}
+
+impl Executor {
+    /// Whether a command runs the queued ones.
+    pub(crate) fn is_exec(&self, arguments: Arguments<'_>) -> bool {
+        let is_named = arguments.get(0).is_some_and(|name| name.eq_ignore_ascii_case(b"exec"));
+        is_named && arguments.len() == 1 && self.session.transaction.is_some()
+    }
+
+    /// Runs the first command of `input`, which is `length` bytes long, and those equal to it that follow if one take
+    /// can answer them. Returns how many it has run.
+    pub(crate) async fn run(
+        &mut self,
+        arguments: Arguments<'_>,
+        input: &[u8],
+        length: usize,
+        output: &mut BytesMut,
+    ) -> (ControlFlow<()>, usize) {
+        let Some(name) = arguments.get(0) else { return (ControlFlow::Continue(()), 1) };
+        if self.session.transaction.is_none()
+            && let Some(sequence) = numbers::single(arguments)
+        {
+            let count = copies(input, length).min(self.context.service.max_count()).max(1);
+            let mut reply = Reply::new(output, self.session.protocol);
+            numbers::next((&self.context, &self.session), sequence, count, &mut reply).await;
+            return (ControlFlow::Continue(()), usize::try_from(count).unwrap_or(1));
+        }
+        let flow = match commands::find(name) {
+            Some(command) if command.verb == Verb::OtherProtocol => {
+                // A browser was made to send this. An answer would help whoever made it do so.
+                tracing::warn!("a request of HTTP on the listener of Redis: disconnected");
+                return (ControlFlow::Break(()), 1);
+            }
+            Some(command) => self.run_command(command, arguments, output).await,
+            None => {
+                self.refuse_command(&commands::unknown(arguments), output);
+                ControlFlow::Continue(())
+            }
+        };
+        (flow, 1)
+    }
+
+    async fn run_command(
+        &mut self,
+        command: &'static Command,
+        arguments: Arguments<'_>,
+        output: &mut BytesMut,
+    ) -> ControlFlow<()> {
+        if let Err(text) = command.check(arguments) {
+            self.refuse_command(&text, output);
+            return ControlFlow::Continue(());
+        }
+        if let Some(transaction) = self.session.transaction.as_mut().filter(|_| command.is_queued()) {
+            match transaction.push(arguments) {
+                Ok(()) => Reply::new(output, self.session.protocol).simple("QUEUED"),
+                Err(error) => self.refuse_command(&error.resp(), output),
+            }
+            return ControlFlow::Continue(());
+        }
+        commands::run(&self.context, &mut self.session, (command, arguments), output).await
+    }
+
+    /// The reply of a command that does not run. A transaction with such a command is not executed.
+    fn refuse_command(&mut self, text: &str, output: &mut BytesMut) {
+        if let Some(transaction) = &mut self.session.transaction {
+            transaction.is_refused = true;
+        }
+        Reply::new(output, self.session.protocol).error(text);
+    }
+
+    /// Runs the queued commands in order. Replies are written as they come, within the bound on unread ones.
+    pub(crate) async fn execute_queue<I>(&mut self, wire: &mut Wire<I>) -> io::Result<ControlFlow<()>>
+    where
+        I: AsyncRead + AsyncWrite + Unpin,
+    {
+        let Some(mut transaction) = self.session.transaction.take() else {
+            return Ok(ControlFlow::Continue(()));
+        };
+        if transaction.is_refused {
+            let text = "EXECABORT Transaction discarded because of previous errors.";
+            Reply::new(&mut wire.output, self.session.protocol).error(text);
+            return Ok(ControlFlow::Continue(()));
+        }
+        Reply::new(&mut wire.output, self.session.protocol).array(transaction.count);
+        let (mut parser, input) = (RequestParser::default(), &mut transaction.commands);
+        while let Ok(Some(length)) = parser.parse(input) {
+            let arguments = parser.arguments(input);
+            let (flow, count) = self.run(arguments, &input[..], length, &mut wire.output).await;
+            input.advance(length * count);
+            if flow.is_break() {
+                return Ok(flow);
+            }
+            if wire.is_full() {
+                wire.flush().await?;
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+/// How many requests equal to the first, `length` bytes long, `input` begins with. An inline request was changed when it
+/// was parsed, so it is not compared.
+fn copies(input: &[u8], length: usize) -> u64 {
+    let (first, rest) = input.split_at(length);
+    if first.first() != Some(&b'*') {
+        return 1;
+    }
+    let equal = rest.chunks_exact(length).take_while(|next| *next == first).zip(1..REDIS_RUN_MAX).count();
+    u64::try_from(equal).map_or(1, |equal| equal + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_equal_requests_are_answered_together() {
+        let one = b"*2\r\n$4\r\nINCR\r\n$1\r\na\r\n".as_slice();
+        let other = b"*2\r\n$4\r\nINCR\r\n$1\r\nb\r\n".as_slice();
+        assert_eq!(copies(one, one.len()), 1);
+        assert_eq!(copies(&[one, one, one, other, one].concat(), one.len()), 3);
+        assert_eq!(copies(&[one, one, &one[..9]].concat(), one.len()), 2);
+        assert_eq!(copies(&one.repeat(5000), one.len()), REDIS_RUN_MAX);
+        assert_eq!(copies(b"INCR a\nINCR a\n", 7), 1);
+    }
+}

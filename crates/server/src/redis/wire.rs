@@ -1,0 +1,157 @@
+//! Bytes of a connection: what was read and not parsed, and replies that were not written.
+//!
+//! Replies are written straight from the buffer that they are made in. Only if the peer does not take them are they set
+//! aside, where they count as unread like the responses of the other APIs.
+
+use std::{
+    io,
+    pin::{Pin, pin},
+    task::{Context, Poll, ready},
+};
+
+use bytes::{Buf, Bytes, BytesMut};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+
+use crate::limits::{
+    BUFFER_MAX, REDIS_BUFFER_MIN, REDIS_UNREAD_MAX,
+    response_budget::unread::{ConnectionUnread, TrackedChunk},
+};
+
+/// What a wait for the peer ended with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// Bytes were read.
+    Read,
+    /// Replies were written that nothing was read or run for.
+    Written,
+    /// The peer sends nothing more.
+    End,
+}
+
+/// Both directions of a connection.
+pub(crate) struct Wire<I> {
+    io: I,
+    pub(crate) input: BytesMut,
+    pub(crate) output: BytesMut,
+    /// Replies that the socket did not take at once.
+    held: Option<TrackedChunk<Bytes>>,
+    unread: ConnectionUnread,
+    is_flushed: bool,
+    /// How much is read at once: more for a peer that fills it.
+    read_size: usize,
+}
+
+impl<I: AsyncRead + AsyncWrite + Unpin> Wire<I> {
+    pub(crate) fn new(io: I, unread: ConnectionUnread) -> Self {
+        let (input, output) = (BytesMut::new(), BytesMut::new());
+        Self { io, input, output, held: None, unread, is_flushed: true, read_size: REDIS_BUFFER_MIN }
+    }
+
+    /// Whether the peer has left so much unread that nothing more is read or run for it.
+    pub(crate) fn is_full(&self) -> bool {
+        self.unwritten() >= REDIS_UNREAD_MAX
+    }
+
+    /// Writes the replies, and waits until something more was read.
+    pub(crate) async fn progress(&mut self) -> io::Result<Progress> {
+        std::future::poll_fn(|cx| self.poll_progress(cx)).await
+    }
+
+    /// Writes all replies.
+    pub(crate) async fn flush(&mut self) -> io::Result<()> {
+        std::future::poll_fn(|cx| self.poll_write_all(cx)).await
+    }
+
+    /// Ends the output: the peer reads the replies, and then the end.
+    pub(crate) async fn shutdown(&mut self) -> io::Result<()> {
+        self.io.shutdown().await
+    }
+
+    /// Discards what the peer still sends, until it ends.
+    pub(crate) async fn discard(&mut self) {
+        loop {
+            self.input.clear();
+            self.input.reserve(REDIS_BUFFER_MIN);
+            if !matches!(self.io.read_buf(&mut self.input).await, Ok(1..)) {
+                return;
+            }
+        }
+    }
+
+    fn unwritten(&self) -> usize {
+        self.output.len() + self.held.as_ref().map_or(0, Buf::remaining)
+    }
+
+    fn poll_progress(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Progress>> {
+        let was_full = self.is_full();
+        if let Poll::Ready(Err(error)) = self.poll_write_all(cx) {
+            return Poll::Ready(Err(error));
+        }
+        if was_full {
+            return if self.is_full() { Poll::Pending } else { Poll::Ready(Ok(Progress::Written)) };
+        }
+        let read = ready!(self.poll_read(cx))?;
+        Poll::Ready(Ok(if read == 0 { Progress::End } else { Progress::Read }))
+    }
+
+    fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let room = self.input.capacity() - self.input.len();
+        if room < self.read_size {
+            self.input.reserve(self.read_size);
+        }
+        let room = self.input.capacity() - self.input.len();
+        let read = ready!(pin!(self.io.read_buf(&mut self.input)).poll(cx))?;
+        if read >= room {
+            self.read_size = (2 * self.read_size).min(BUFFER_MAX);
+        } else if read < self.read_size / 4 {
+            self.read_size = (self.read_size / 2).max(REDIS_BUFFER_MIN);
+        }
+        Poll::Ready(Ok(read))
+    }
+
+    fn poll_write_all(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        loop {
+            if let Some(held) = &mut self.held {
+                let written = ready!(Pin::new(&mut self.io).poll_write(cx, held.chunk()))?;
+                held.advance(written);
+                if written == 0 {
+                    return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+                }
+                if !held.has_remaining() {
+                    self.held = None;
+                }
+            } else if self.output.is_empty() {
+                return self.poll_flush(cx);
+            } else {
+                self.is_flushed = false;
+                match Pin::new(&mut self.io).poll_write(cx, &self.output)? {
+                    Poll::Ready(0) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                    Poll::Ready(written) => self.output.advance(written),
+                    Poll::Pending => {
+                        self.held = Some(self.unread.track(self.output.split().freeze()));
+                        return Poll::Pending;
+                    }
+                }
+            }
+        }
+    }
+
+    /// A stream with a buffer of its own, such as one of TLS, may still hold what was written.
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if !self.is_flushed {
+            ready!(Pin::new(&mut self.io).poll_flush(cx))?;
+            self.is_flushed = true;
+            // An idle connection keeps no large buffers.
+            if self.output.capacity() > BUFFER_MAX {
+                self.output = BytesMut::new();
+            }
+            if self.input.is_empty()
+                && self.read_size == REDIS_BUFFER_MIN
+                && self.input.capacity() > BUFFER_MAX
+            {
+                self.input = BytesMut::new();
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+}

@@ -1,0 +1,156 @@
+//! Random conversations: whatever is sent, replies are frames of the protocol, each number is given once and only to a
+//! command that asked for it, and others are served.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use redis_protocol::resp2::{decode::decode, types::OwnedFrame};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    time::timeout,
+};
+
+use super::{Client, PATIENCE};
+use crate::Server;
+
+/// How long it runs unless `SEQUENT_FUZZ_SECONDS` says otherwise.
+const SECONDS: u64 = 4;
+
+/// Pieces of conversations. None but `INCR` has an integer in its reply.
+const PIECES: [&[u8]; 26] = [
+    b"*2\r\n$4\r\nINCR\r\n$5\r\norder\r\n",
+    b"*2\r\n$4\r\nINCR\r\n$5\r\norder\r\n*2\r\n$4\r\nINCR\r\n$5\r\norder\r\n*2\r\n$4\r\nINCR\r\n$5\r\norder\r\n",
+    b"*3\r\n$6\r\nINCRBY\r\n$5\r\norder\r\n$1\r\n1\r\n",
+    b"*3\r\n$6\r\nINCRBY\r\n$5\r\norder\r\n$1\r\n7\r\n",
+    b"INCR order\r\n",
+    b"incr \"or\\x64er\"\n",
+    b"INCR oder\r\n",
+    b"PING\r\n",
+    b"*2\r\n$4\r\nECHO\r\n$4\r\n\r\n+\x00\r\n",
+    b"HELLO 2\r\n",
+    b"*1\r\n$5\r\nMULTI\r\n",
+    b"*1\r\n$4\r\nEXEC\r\n",
+    b"DISCARD\r\n",
+    b"RESET\r\n",
+    b"GET order\r\n",
+    b"SET order 7\r\n",
+    b"NONSENSE a b\r\n",
+    b"SELECT 1\r\n",
+    b"\r\n",
+    b"*0\r\n",
+    b"*-1\r\n",
+    b"*2\r\n$4\r\nINCR\r\n",
+    b"$5\r\norder\r\n",
+    b"*1\r\n$70000\r\n",
+    b"INCR 'order\r\n",
+    b"POST / HTTP/1.1\r\n",
+];
+
+/// Random numbers from a seed (`SplitMix64`).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        usize::try_from(self.next() % u64::try_from(bound.max(1)).unwrap()).unwrap()
+    }
+
+    /// What a peer sends: mostly requests, some of which are damaged.
+    fn conversation(&mut self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for _ in 0..=self.below(40) {
+            // The first pieces are whole requests.
+            let known = if self.below(8) == 0 { PIECES.len() } else { 21 };
+            bytes.extend_from_slice(PIECES[self.below(known)]);
+        }
+        for _ in 0..self.below(4).saturating_sub(2) {
+            let at = self.below(bytes.len());
+            match self.below(3) {
+                0 => bytes[at] = self.next().to_le_bytes()[0],
+                1 => drop(bytes.remove(at)),
+                _ => bytes.insert(at, b"*$\r\n-09\0"[self.below(8)]),
+            }
+        }
+        bytes
+    }
+}
+
+fn integers(frame: &OwnedFrame, found: &mut Vec<i64>) {
+    match frame {
+        OwnedFrame::Integer(number) => found.push(*number),
+        // The answer to HELLO has two integers.
+        OwnedFrame::Array(frames) if matches!(&frames[..], [OwnedFrame::BulkString(first), ..] if first == b"server") =>
+            {}
+        OwnedFrame::Array(frames) => frames.iter().for_each(|frame| integers(frame, found)),
+        _ => {}
+    }
+}
+
+/// The numbers in replies, each of which must be a frame.
+fn numbers(said: &[u8], sent: &[u8]) -> Vec<i64> {
+    let (mut rest, mut found) = (said, Vec::new());
+    while !rest.is_empty() {
+        let frame = decode(rest)
+            .unwrap_or_else(|error| panic!("{error}: {} to {}", rest.escape_ascii(), sent.escape_ascii()));
+        let Some((frame, length)) = frame else {
+            panic!("half a frame: {} to {}", rest.escape_ascii(), sent.escape_ascii())
+        };
+        rest = &rest[length..];
+        integers(&frame, &mut found);
+    }
+    found
+}
+
+/// How many numbers of all sequences were given.
+async fn issued(server: &Server) -> u64 {
+    server.engine.status().await.keys.iter().map(|key| key.given).sum()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[allow(clippy::disallowed_methods, reason = "how long to go on")]
+async fn whatever_is_sent_replies_are_frames_and_numbers_are_given_once() {
+    let number =
+        |name: &str, other: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(other);
+    let (seconds, seed) = (number("SEQUENT_FUZZ_SECONDS", SECONDS), number("SEQUENT_FIRST_SEED", 20_261_126));
+    println!("seed {seed} (SEQUENT_FIRST_SEED), {seconds} s (SEQUENT_FUZZ_SECONDS)");
+    let server = Server::start().await;
+    let (begin, before) = (std::time::Instant::now(), issued(&server).await);
+    let (mut known, mut given, mut round) = (BTreeSet::new(), 0, 0);
+    while begin.elapsed() < Duration::from_secs(seconds) || round < 50 {
+        let mut random = Random(seed + round);
+        round += 1;
+        let sent = random.conversation();
+        let client = Client::to(&server).await;
+        let (mut reader, mut writer) = client.socket.into_split();
+        let piece = 1 + random.below(sent.len());
+        let bytes = sent.clone();
+        let writing = tokio::spawn(async move {
+            for piece in bytes.chunks(piece) {
+                // The server may have closed.
+                if writer.write_all(piece).await.is_err() {
+                    break;
+                }
+            }
+            drop(writer.shutdown().await);
+        });
+        let mut said = Vec::new();
+        let read = timeout(PATIENCE, reader.read_to_end(&mut said)).await;
+        read.unwrap_or_else(|_| panic!("no end within {PATIENCE:?}: {}", sent.escape_ascii()))
+            .unwrap_or_else(|error| panic!("{error}: {}", sent.escape_ascii()));
+        writing.await.unwrap();
+        for number in numbers(&said, &sent) {
+            assert!(known.insert(number), "{number} was given twice: {}", sent.escape_ascii());
+            given += 1;
+        }
+    }
+    println!("{round} conversations, {given} numbers");
+    assert!(given > 100);
+    assert_eq!(issued(&server).await - before, given, "numbers that nobody got");
+    let mut other = Client::to(&server).await;
+    other.expect_line("INCR order", ":").await;
+}

@@ -1,0 +1,80 @@
+//! `MULTI`: what pipelines of some clients are by default.
+
+use super::{Client, request};
+use crate::Server;
+
+#[tokio::test]
+async fn queued_commands_run_in_order_and_each_answers_for_itself() {
+    let server = Server::start().await;
+    let mut client = Client::to(&server).await;
+    client.expect("MULTI", "+OK\r\n").await;
+    client.expect_line("MULTI", "-ERR MULTI calls can not be nested").await;
+    for line in ["INCR order", "INCR order", "SET order 7", "PING 'a b'", "INCR oder", "INCRBY order 1"] {
+        // What is refused whenever it runs is refused when it runs.
+        let expected = if line.starts_with("SET") { "-ERR SET is not for sequences" } else { "+QUEUED" };
+        client.expect_line(line, expected).await;
+    }
+    assert_eq!(server.number().await, 1, "nothing has run");
+    client.expect_line("EXEC", "*5").await;
+    assert_eq!((client.integer().await, client.integer().await), (2, 3));
+    assert_eq!((client.line().await.as_str(), client.line().await.as_str()), ("$3", "a b"));
+    assert!(client.line().await.starts_with("-ERR SEQUENCE_NOT_FOUND"));
+    assert_eq!(client.integer().await, 4);
+    client.expect_line("EXEC", "-ERR EXEC without MULTI").await;
+}
+
+#[tokio::test]
+async fn a_transaction_with_a_command_that_is_none_runs_nothing() {
+    let server = Server::start().await;
+    let mut client = Client::to(&server).await;
+    for bad in ["NONSENSE", "INCR", "INCRBY order"] {
+        client.expect("MULTI", "+OK\r\n").await;
+        client.expect("INCR order", "+QUEUED\r\n").await;
+        client.expect_line(bad, "-ERR ").await;
+        client.expect("INCR order", "+QUEUED\r\n").await;
+        client.expect_line("EXEC", "-EXECABORT ").await;
+    }
+    client.expect("MULTI", "+OK\r\n").await;
+    client.expect("INCR order", "+QUEUED\r\n").await;
+    client.expect("DISCARD", "+OK\r\n").await;
+    client.expect("MULTI", "+OK\r\n").await;
+    client.expect("RESET", "+RESET\r\n").await;
+    client.expect("INCR order", ":1\r\n").await;
+    client.expect("MULTI", "+OK\r\n").await;
+    client.expect("EXEC", "*0\r\n").await;
+}
+
+#[tokio::test]
+async fn a_pipeline_of_ten_thousand_is_one_transaction_and_a_larger_one_is_refused() {
+    let server = Server::start().await;
+    let mut client = Client::to(&server).await;
+    let pipeline = |count: usize| {
+        [request(&["MULTI"]), request(&["INCR", "order"]).repeat(count), request(&["EXEC"])].concat()
+    };
+    client.send(&pipeline(10_000)).await;
+    assert_eq!(client.line().await, "+OK");
+    for _ in 0..10_000 {
+        assert_eq!(client.line().await, "+QUEUED");
+    }
+    assert_eq!(client.line().await, "*10000");
+    for at in 1..=10_000 {
+        assert_eq!(client.integer().await, at);
+    }
+    let (mut reader, mut writer) = client.socket.into_split();
+    let sent = tokio::spawn(async move {
+        use tokio::io::AsyncWriteExt as _;
+        writer.write_all(&pipeline(65_537)).await.unwrap();
+        writer
+    });
+    let mut said = Vec::new();
+    while !said.ends_with(b"EXECABORT Transaction discarded because of previous errors.\r\n") {
+        use tokio::io::AsyncReadExt as _;
+        assert_ne!(reader.read_buf(&mut said).await.unwrap(), 0);
+    }
+    let said = String::from_utf8(said).unwrap();
+    assert!(
+        said.contains("-ERR INVALID_ARGUMENT: commands is \"65537\": at most 65536 commands are allowed")
+    );
+    drop(sent.await.unwrap());
+    assert_eq!(server.number().await, 10_001);
+}

@@ -1,0 +1,87 @@
+//! Tools: redis-cli, redis-benchmark, and the check of `HAProxy`.
+
+use std::{
+    fs,
+    io::{Read, Write},
+    net::{SocketAddr, TcpListener, TcpStream},
+    process::{Command, Stdio},
+};
+
+use crate::{
+    place::{Place, Running, eventually},
+    server::Server,
+};
+
+/// What a tool of Debian's package prints; it must succeed.
+fn says(tool: &str, package: &str, to: SocketAddr, args: &[&str]) -> String {
+    let mut command = Command::new(tool);
+    command.args(["-p", &to.port().to_string()]).args(args).stdin(Stdio::null());
+    let said = command.output().unwrap_or_else(|error| panic!("{tool} (Debian: {package}): {error}"));
+    let (out, err) = (String::from_utf8_lossy(&said.stdout), String::from_utf8_lossy(&said.stderr));
+    assert!(said.status.success(), "{tool} {args:?}: {out}{err}");
+    format!("{out}{err}")
+}
+
+#[test]
+fn redis_cli_takes_numbers_in_both_versions_and_as_a_pipe() {
+    let place = Place::new();
+    let server = Server::start(&place);
+    let cli = |args: &[&str]| says("redis-cli", "redis-tools", server.address(), args);
+    assert_eq!(cli(&["INCR", "order"]), "1\n");
+    assert_eq!(cli(&["-3", "INCR", "order"]), "2\n");
+    assert_eq!(cli(&["-r", "3", "INCR", "order"]), "3\n4\n5\n");
+    let piped = Command::new("redis-cli")
+        .args(["-p", &server.address().port().to_string(), "--pipe"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn();
+    let mut piped = piped.unwrap();
+    piped.stdin.take().unwrap().write_all(&b"*2\r\n$4\r\nINCR\r\n$5\r\norder\r\n".repeat(10_000)).unwrap();
+    let said = piped.wait_with_output().unwrap();
+    let said = String::from_utf8(said.stdout).unwrap();
+    assert!(said.contains("errors: 0, replies: 10000"), "{said}");
+    assert_eq!(cli(&["INCR", "order"]), "10006\n");
+    assert!(cli(&["-3", "HELLO"]).contains("proto"));
+}
+
+#[test]
+fn redis_benchmark_finds_no_error() {
+    let place = Place::new();
+    let server = Server::start(&place);
+    for pipeline in ["1", "16", "64"] {
+        let args = ["-t", "ping,incr", "-n", "20000", "-c", "50", "-P", pipeline, "-q"];
+        let said = says("redis-benchmark", "redis-tools", server.address(), &args);
+        assert!(said.contains("INCR: ") && said.contains("PING_MBULK: "), "{said}");
+        assert!(!said.to_lowercase().contains("err") && !said.contains("WARNING"), "{said}");
+    }
+}
+
+/// `HAProxy` in front of a server, with its own check of Redis.
+#[test]
+fn haproxy_finds_it_up_and_down() {
+    let place = Place::new();
+    let mut server = Server::start(&place);
+    let front = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let config = format!(
+        "defaults\n mode tcp\n timeout connect 1s\n timeout client 1m\n timeout server 1m\n\
+         listen redis\n bind {front}\n option redis-check\n server a {} check inter 100ms fall 1 rise 1\n",
+        server.address()
+    );
+    fs::write(place.path("haproxy.cfg"), config).unwrap();
+    let mut command = Command::new("/usr/sbin/haproxy");
+    command.args(["-db", "-f"]).arg(place.path("haproxy.cfg")).stdin(Stdio::null());
+    let proxy = Running::start(command);
+    let ask = || {
+        let mut socket = TcpStream::connect(front).ok()?;
+        socket.write_all(b"INCR order\r\nQUIT\r\n").ok()?;
+        let mut said = String::new();
+        socket.read_to_string(&mut said).ok()?;
+        said.ends_with("+OK\r\n").then_some(said)
+    };
+    let said = proxy.until("a server behind HAProxy answers", |_| ask());
+    assert!(said.starts_with(':'), "{said}");
+    server.kill();
+    eventually("HAProxy finds the server gone", || ask().is_none().then_some(()));
+    server.restart(&place);
+    proxy.until("HAProxy finds the server back", |_| ask());
+}
