@@ -63,6 +63,10 @@ fn run(cli: Cli) -> Result<(), Failure> {
     if !matches!(cli.command, Command::Man(_) | Command::Completions(_)) {
         privacy::protect();
     }
+    if cli.globals.token_file.as_ref().is_some_and(|file| file.to_string_lossy().starts_with("sqt_")) {
+        let bound = "a file is expected: a token is never an argument, since other users can read arguments";
+        return Err(Failure::argument("--token-file", "sqt_***", bound));
+    }
     let quiet = match cli.command {
         // These commands report changes of slots while they run, with --json too.
         Command::Bench(_) | Command::Serve(_) => "info",

@@ -1,6 +1,6 @@
 //! Start, drain and shutdown of a server.
 
-use std::{future::Future, io};
+use std::{future::Future, io, sync::Arc};
 
 use hyper_util::service::TowerToHyperService;
 use sequent_engine::{Engine, config::ListenSection};
@@ -12,15 +12,19 @@ use tonic_health::{ServingStatus, server::HealthReporter};
 
 use crate::{
     admin::{self, Admin, AdminService},
-    auth::Auth,
+    auth::{Auth, ConnectionAuth},
     connection::{
-        Protocol,
+        ConnectionContext, Protocol,
         accept::{ADMIN_GRACE, ListenerOptions, Listeners, accept},
         serve,
     },
     grpc::{GrpcServer, SEQUENCES},
     http::{HttpServer, own_site::OwnSite},
-    limits::{ADMIN_HEAD_TIMEOUT, HEAD_TIMEOUT, pending_quota::PendingQuota, runtime_limits::RuntimeLimits},
+    limits::{
+        ADMIN_HEAD_TIMEOUT, HEAD_TIMEOUT,
+        pending_quota::{ConnectionShare, PendingQuota},
+        runtime_limits::RuntimeLimits,
+    },
     redis::RedisServer,
     service::NumberService,
     shutdown::{
@@ -28,7 +32,7 @@ use crate::{
         phase::{Phase, PhaseWatch},
     },
     telemetry::{recorder::Recorder, request_metrics},
-    tls::{ServerTls, acceptor::Acceptor, files::Alpn},
+    tls::{ServerTls, acceptor::Acceptor, files::Alpn, peer::PeerCertificate},
 };
 
 /// Parts of a server.
@@ -82,7 +86,6 @@ pub async fn run(
     }
     let (phase, phases) = PhaseWatch::new();
     let grpc = GrpcServer::new(service.clone(), &health, phases.clone()).map_err(io::Error::other)?;
-    let pending = PendingQuota::default();
     let http = HttpServer::new(service.clone(), site.clone(), phases.clone());
     let drain = DrainState::new(limits.clone());
     let redis = RedisServer::new(service.clone(), phases.clone());
@@ -101,28 +104,22 @@ pub async fn run(
             phases,
         }
     };
-    let (pending_shares, of_grpc) = (pending.clone(), auth.clone());
-    let grpc = move |stream, peer, context| {
-        let auth = of_grpc.connection("grpc", peer);
-        serve(
-            Protocol::Http2,
-            stream,
-            grpc.connection_service(pending_shares.connection_share(), auth),
-            context,
-        )
+    let shares = Shares { pending: PendingQuota::default(), auth: auth.clone() };
+    let of_grpc = shares.clone();
+    let grpc = move |stream, peer, context: ConnectionContext| {
+        let (share, auth) = of_grpc.of("grpc", &context, peer);
+        serve(Protocol::Http2, stream, grpc.connection_service(share, auth), context)
     };
     let grpc = tokio::spawn(accept(listeners.grpc, grpc, ends("grpc", Alpn::H2)));
-    let (pending_shares, of_http) = (pending.clone(), auth.clone());
-    let http = move |stream, peer, context| {
-        let auth = of_http.connection("http", peer);
-        let service = http.connection_service(pending_shares.connection_share(), auth);
-        serve(Protocol::Http1(HEAD_TIMEOUT), stream, service, context)
+    let of_http = shares.clone();
+    let http = move |stream, peer, context: ConnectionContext| {
+        let (share, auth) = of_http.of("http", &context, peer);
+        serve(Protocol::Http1(HEAD_TIMEOUT), stream, http.connection_service(share, auth), context)
     };
     let http = tokio::spawn(accept(listeners.http, http, ends("http", Alpn::Http1)));
-    let of_redis = auth.clone();
-    let redis = move |stream, peer, context| {
-        let caller = (pending.connection_share(), of_redis.connection("redis", peer));
-        redis.clone().serve(stream, caller, context)
+    let of_redis = shares.clone();
+    let redis = move |stream, peer, context: ConnectionContext| {
+        redis.clone().serve(stream, of_redis.of("redis", &context, peer), context)
     };
     let redis = tokio::spawn(accept(listeners.redis, redis, ends("redis", Alpn::Redis)));
     let last = ListenerOptions {
@@ -132,9 +129,9 @@ pub async fn run(
         connections_max: RuntimeLimits::admin_connections_max,
         ..ends("admin", Alpn::Http1)
     };
-    let of_admin = auth.clone();
-    let admin = move |stream, peer, context| {
-        let service = AdminService::new(admin.clone(), of_admin.connection("admin", peer));
+    let admin = move |stream, peer, context: ConnectionContext| {
+        let (_, auth) = shares.of("admin", &context, peer);
+        let service = AdminService::new(admin.clone(), auth);
         serve(Protocol::Http1(ADMIN_HEAD_TIMEOUT), stream, service, context)
     };
     let admin = tokio::spawn(accept(listeners.admin, admin, last));
@@ -169,6 +166,26 @@ pub async fn run(
     upkeep.abort();
     expiry.abort();
     dropped(left)
+}
+
+/// What each connection gets.
+#[derive(Clone)]
+struct Shares {
+    pending: PendingQuota,
+    auth: Auth,
+}
+
+impl Shares {
+    /// Its part of the quota of pending requests, and its callers.
+    fn of(
+        &self,
+        listener: &'static str,
+        context: &ConnectionContext,
+        peer: Option<Arc<PeerCertificate>>,
+    ) -> (Arc<ConnectionShare>, Arc<ConnectionAuth>) {
+        let auth = self.auth.connection((listener, context.address), peer);
+        (self.pending.connection_share(context.address), auth)
+    }
 }
 
 /// The connections that the listeners have dropped.

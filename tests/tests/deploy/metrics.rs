@@ -10,8 +10,15 @@ use crate::{
 };
 
 /// Shown once a sequence that the configuration names is in use; this server's has none.
-const LATER: [&str; 3] =
-    ["sequent_headroom_ratio", "sequent_exhaustion_seconds", "sequent_sequence_outage_left_seconds"];
+const LATER: [&str; 6] = [
+    "sequent_headroom_ratio",
+    "sequent_exhaustion_seconds",
+    "sequent_sequence_outage_left_seconds",
+    // With principals, which this server has not.
+    "sequent_principal_numbers_total",
+    "sequent_principal_requests_total",
+    "sequent_quota_used_ratio",
+];
 
 /// What a histogram's series are called besides.
 const PARTS: [&str; 3] = ["_bucket", "_sum", "_count"];

@@ -26,7 +26,7 @@ pub(crate) struct Access {
 
 /// A certificate that is its own authority.
 const CERTIFICATE: &str = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 30 -subj /CN=sequent \
-                           -addext subjectAltName=IP:127.0.0.1 -keyout tls.key -out tls.crt";
+                           -addext basicConstraints=critical,CA:FALSE -addext subjectAltName=IP:127.0.0.1 -keyout tls.key -out tls.crt";
 
 impl Server {
     /// Started, and ready.

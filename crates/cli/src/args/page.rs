@@ -1,6 +1,6 @@
 //! The page of commands says what `--help` says. `SEQUENT_GENERATE=1` writes it instead of comparing.
 
-use std::{env, fs, path::Path};
+use std::{env, fmt::Write as _, fs, path::Path};
 
 use clap::{Arg, Command, CommandFactory as _};
 
@@ -33,10 +33,10 @@ fn row(arg: &Arg) -> String {
     let mut says = arg.get_help().map(ToString::to_string).unwrap_or_default();
     let defaults: Vec<_> = arg.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
     if !defaults.is_empty() && !arg.is_hide_default_value_set() && arg.get_action().takes_values() {
-        says.push_str(&format!(" [default: {}]", defaults.join(" ")));
+        write!(says, " [default: {}]", defaults.join(" ")).unwrap();
     }
     if let Some(variable) = arg.get_env() {
-        says.push_str(&format!(" [env: {}]", variable.to_string_lossy()));
+        write!(says, " [env: {}]", variable.to_string_lossy()).unwrap();
     }
     let cell = |text: &str| text.replace('|', "\\|").replace('\n', " ");
     format!("| `{}` | {} |\n", cell(&named), cell(&says).replace('<', "&lt;"))
@@ -54,7 +54,7 @@ fn section(command: &Command, parent: &str, level: usize) -> String {
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
     let mut page = format!("\n{} {name}\n\n{about}.\n\n```text\n{usage}\n", "#".repeat(level));
     if let Some(rest) = command.get_after_help() {
-        page.push_str(&format!("\n{}\n", rest.to_string().trim_end()));
+        write!(page, "\n{}\n", rest.to_string().trim_end()).unwrap();
     }
     page.push_str("```\n");
     let is_common = |arg: &&Arg| arg.is_global_set() || matches!(arg.get_id().as_str(), "help" | "version");

@@ -105,7 +105,8 @@ pub(crate) async fn serve(cluster: &Cluster, config: Config, reloads: bool) -> R
     };
     let reloading = async {
         if reloads {
-            reload(cluster, config, (engine, limits, auth, recorder, tls), hangups).await;
+            let reloaded = Reloaded { engine, limits, auth, recorder, tls };
+            reload(cluster, config, reloaded, hangups).await;
         }
         std::future::pending::<()>().await;
     };
@@ -200,14 +201,33 @@ impl Signals {
     }
 }
 
-/// Reloads the configuration at each SIGHUP and each change of the file. A faulty one changes nothing.
-async fn reload(
-    cluster: &Cluster,
-    mut in_force: Config,
-    (engine, limits, auth, recorder, tls): (Engine, RuntimeLimits, Auth, Recorder, ServerTls),
-    mut hangups: Signal,
-) {
-    let mut seen = cluster.file().and_then(stamp);
+/// What a reload changes.
+struct Reloaded {
+    engine: Engine,
+    limits: RuntimeLimits,
+    auth: Auth,
+    recorder: Recorder,
+    tls: ServerTls,
+}
+
+impl Reloaded {
+    /// Puts a configuration in force. Principals come first: whoever is to be kept out must not wait for files of TLS or for
+    /// the ledger.
+    async fn put(&self, cluster: &Cluster) -> Result<Config, Failure> {
+        // This reads files, and their disks may hang.
+        let config = tokio::task::block_in_place(|| cluster.config())?;
+        self.auth.reload(&config);
+        let files = tokio::task::block_in_place(|| self.tls.read(&config.tls))?;
+        self.engine.reload(&config).await?;
+        self.tls.put(files);
+        Ok(config)
+    }
+}
+
+/// Reloads the configuration at each SIGHUP and each change of the file, again and again until it is in force. A file with a
+/// fault changes nothing.
+async fn reload(cluster: &Cluster, mut in_force: Config, reloaded: Reloaded, mut hangups: Signal) {
+    let (mut seen, mut refused) = (cluster.file().and_then(stamp), None);
     let mut watch = TlsWatch::new(&in_force.tls);
     loop {
         let asked = tokio::select! {
@@ -215,36 +235,32 @@ async fn reload(
             () = tokio::time::sleep(LOOK_EVERY) => false,
         };
         let now = cluster.file().and_then(stamp);
-        if !asked && now == seen {
+        if !asked && now == seen && refused.is_none() {
             // This reads files, and their disks may hang.
-            tokio::task::block_in_place(|| reload_tls(&tls, &mut watch, &in_force.tls));
+            tokio::task::block_in_place(|| reload_tls(&reloaded.tls, &mut watch, &in_force.tls));
             continue;
         }
+        let is_new = asked || now != seen;
         seen = now;
-        // The steps that may be refused come first, so that a refusal changes nothing.
-        let taken_up = async {
-            // This reads files, and their disks may hang.
-            let (config, files) = tokio::task::block_in_place(|| {
-                let config = cluster.config()?;
-                let files = tls.read(&config.tls)?;
-                Ok::<_, Failure>((config, files))
-            })?;
-            engine.reload(&config).await?;
-            tls.put(files);
-            Ok::<Config, Failure>(config)
-        };
-        match taken_up.await {
+        match reloaded.put(cluster).await {
             Ok(config) => {
-                recorder.reloaded(Some(SystemClock.wall_ms()));
-                auth.reload(&config);
-                say(&limits.reload(&in_force, &config));
+                refused = None;
+                reloaded.recorder.reloaded(Some(SystemClock.wall_ms()));
+                say(&reloaded.limits.reload(&in_force, &config));
                 watch = TlsWatch::new(&config.tls);
                 in_force = config;
             }
             Err(failure) => {
-                recorder.reloaded(None);
                 let failure = failure.to_string().replace("\n ", "");
-                tracing::error!(failure, "configuration not reloaded: the old one stays in force");
+                // Each look tries again, and says so only if there is something new.
+                if is_new || refused.as_ref() != Some(&failure) {
+                    reloaded.recorder.reloaded(None);
+                    tracing::error!(
+                        failure,
+                        "configuration not reloaded: the old one stays in force, except for principals if the file has no fault"
+                    );
+                }
+                refused = Some(failure);
             }
         }
     }

@@ -150,7 +150,8 @@ impl Config {
         };
         let obf_keys = self.obf_keys.iter().map(|path| ("obf_key.file", Some(path.clone())));
         let all = self.servers().flat_map(of_server).chain(obf_keys);
-        let all = all.chain([("the configuration with a password", self.with_secret.clone())]);
+        let tls_key = ("tls.key_file", self.tls.key_file.clone());
+        let all = all.chain([("the configuration with a password", self.with_secret.clone()), tls_key]);
         let mut files: Vec<_> = all.filter_map(|(key, path)| Some((key, path?))).collect();
         files.sort();
         files.dedup();

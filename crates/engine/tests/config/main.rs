@@ -334,7 +334,13 @@ fn a_listener_beyond_loopback_needs_tls_or_a_trusted_network() {
     let tls = "cert_file = \"a\"\nkey_file = \"/b\"\n";
     for mode in ["allow", "require"] {
         let text = format!("[listen]\ngrpc = \"0.0.0.0:7420\"\n[tls]\nmode = \"{mode}\"\n{tls}");
-        let tls = accepted(&text).tls;
+        let found = faults(&text);
+        assert!(
+            found.len() == 1 && found[0].starts_with("auth.mode is \"off\": on loopback alone"),
+            "{found:#?}"
+        );
+        let auth = "[auth]\nmode = \"required\"\n[[principal]]\nname = \"a\"\ncert_names = [\"a\"]\n";
+        let tls = accepted(&format!("{text}{auth}")).tls;
         assert!(
             tls.cert_file.as_ref().is_some_and(|path| path.ends_with("a") && path != Path::new("a")),
             "{tls:?}"

@@ -64,6 +64,11 @@ impl Caller {
         self.principal.authorize(verb, name).map_err(|error| self.connection.refused("denied", error))
     }
 
+    /// Admits a request of several names, each of which [`authorize`](Self::authorize) decides.
+    pub(crate) fn begin(&self) -> Result<Admitted, ApiError> {
+        self.admitted(0)
+    }
+
     /// Admits a request that takes no numbers.
     pub(crate) fn admit(&self, name: &str) -> Result<Admitted, ApiError> {
         self.authorize(name)?;

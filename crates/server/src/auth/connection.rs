@@ -1,7 +1,7 @@
 //! What one connection knows of its last caller. The fast paths check a request against it without a lock or an
 //! allocation.
 
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 
 use arc_swap::ArcSwapOption;
 use http::{HeaderMap, HeaderValue, header};
@@ -9,7 +9,7 @@ use sequent_engine::{ReadyBlock, config::Verb};
 use subtle::ConstantTimeEq;
 
 use crate::{
-    auth::{Auth, Caller, NotAuthenticated, Principal, routes::Need},
+    auth::{Auth, Caller, NotAuthenticated, Principal, Token, routes::Need},
     error::ApiError,
     tls::peer::PeerCertificate,
 };
@@ -25,6 +25,8 @@ const SCHEME: &str = "bearer";
 pub(crate) struct ConnectionAuth {
     auth: Auth,
     listener: &'static str,
+    /// The address that its peer is counted under.
+    address: IpAddr,
     /// The client's certificate.
     certificate: Option<Arc<PeerCertificate>>,
     known: ArcSwapOption<Known>,
@@ -41,8 +43,12 @@ struct Known {
 }
 
 impl ConnectionAuth {
-    pub(super) fn new(auth: Auth, listener: &'static str, certificate: Option<Arc<PeerCertificate>>) -> Self {
-        Self { auth, listener, certificate, known: ArcSwapOption::empty() }
+    pub(super) fn new(
+        auth: Auth,
+        (listener, address): (&'static str, IpAddr),
+        certificate: Option<Arc<PeerCertificate>>,
+    ) -> Self {
+        Self { auth, listener, address, certificate, known: ArcSwapOption::empty() }
     }
 
     pub(super) fn auth(&self) -> &Auth {
@@ -89,14 +95,23 @@ impl ConnectionAuth {
 
     /// The header of a caller that signs in once a connection, by a token and, if it says one, its principal's name.
     pub(crate) fn sign_in(&self, user: Option<&str>, token: &str) -> Result<HeaderValue, ApiError> {
-        let signed_in = self.auth.authenticate(token).and_then(|principal| {
+        let is_known = || {
+            let principal = self.auth.authenticate(token)?;
             let is_named = user.is_none_or(|user| user == ANY_USER || user == principal.name());
-            let header = HeaderValue::try_from(format!("Bearer {token}")).ok().filter(|_| is_named);
-            header.ok_or(NotAuthenticated::Unknown)
-        });
+            is_named.then_some(()).ok_or(NotAuthenticated::Unknown)
+        };
+        // While nobody is asked who he is, a token is kept for when everybody is.
+        let is_token = !self.auth.is_required() && Token::hash_of(token).is_some();
+        let header = HeaderValue::try_from(format!("Bearer {token}")).map_err(|_| NotAuthenticated::Unknown);
+        let signed_in = if is_token { Ok(()) } else { is_known() }.and(header);
         let mut header = signed_in.map_err(|why| self.refused(why.as_str(), why.into()))?;
         header.set_sensitive(true);
         Ok(header)
+    }
+
+    /// Whether its peer has presented a certificate.
+    pub(crate) fn has_certificate(&self) -> bool {
+        self.certificate.is_some()
     }
 
     /// Whether callers must say who they are.
@@ -125,7 +140,7 @@ impl ConnectionAuth {
 
     /// Counts and logs a refusal.
     pub(super) fn refused(&self, why: &'static str, error: ApiError) -> ApiError {
-        self.auth.refused(self.listener, why, error)
+        self.auth.refused((self.listener, self.address), why, error)
     }
 
     /// Keeps the name that the last caller was allowed to take numbers of.

@@ -24,6 +24,7 @@ mod tests;
 mod token;
 
 use std::{
+    net::IpAddr,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -87,6 +88,9 @@ impl Auth {
         let before = inner.principals.load_full();
         let principals = Principals::new(config, (Some(&*before), self.elapsed()), &inner.metrics);
         let is_required = principals.mode() == AuthMode::Required;
+        for name in principals.changed_tokens(&before) {
+            tracing::info!(principal = name, "the tokens of a principal have changed");
+        }
         inner.principals.store(Arc::new(principals));
         inner.is_required.store(is_required, Ordering::Release);
         inner.generation.fetch_add(1, Ordering::Release);
@@ -117,13 +121,14 @@ impl Auth {
         Ok(principal)
     }
 
-    /// What a new connection knows: nobody yet. `certificate` is that of its client.
+    /// What a new connection knows: nobody yet. `at` is its listener and the address of its peer,
+    /// `certificate` that of its client.
     pub(crate) fn connection(
         &self,
-        listener: &'static str,
+        at: (&'static str, IpAddr),
         certificate: Option<Arc<PeerCertificate>>,
     ) -> Arc<ConnectionAuth> {
-        Arc::new(ConnectionAuth::new(self.clone(), listener, certificate))
+        Arc::new(ConnectionAuth::new(self.clone(), at, certificate))
     }
 
     /// Whether callers must say who they are.
@@ -141,9 +146,14 @@ impl Auth {
     }
 
     /// Counts a refusal, and logs it unless one was logged a moment ago.
-    fn refused(&self, listener: &'static str, why: &'static str, error: ApiError) -> ApiError {
+    fn refused(
+        &self,
+        (listener, peer): (&'static str, IpAddr),
+        why: &'static str,
+        error: ApiError,
+    ) -> ApiError {
         if let Some(left_out) = self.0.metrics.refused(listener, why, self.0.clock.now()) {
-            tracing::warn!(listener, why, left_out, error = error.text(), "request refused");
+            tracing::warn!(listener, why, %peer, left_out, error = error.text(), "request refused");
         }
         error
     }

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use sequent_engine::config::{PrincipalPart, Verb};
+use sequent_engine::config::{PrincipalPart, TokenHash, Verb};
 use serde_json::{Value, json};
 
 use crate::{
@@ -41,6 +41,10 @@ impl Principal {
 
     pub(crate) fn name(&self) -> &str {
         &self.part.name
+    }
+
+    pub(super) fn tokens(&self) -> &[TokenHash] {
+        &self.part.tokens
     }
 
     /// Whether it may do something with a sequence. A request without a sequence has the empty name.

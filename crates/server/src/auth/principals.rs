@@ -53,6 +53,15 @@ impl Principals {
         &self.all
     }
 
+    /// The names of principals whose tokens are others than before.
+    pub(super) fn changed_tokens<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = &'a str> {
+        let is_same = |principal: &Arc<Principal>| {
+            let known = before.all.iter().find(|known| known.name() == principal.name());
+            known.is_some_and(|known| known.tokens() == principal.tokens())
+        };
+        self.all.iter().filter(move |principal| !is_same(principal)).map(|principal| principal.name())
+    }
+
     /// The principal of a token. Its time tells at most with which eight bytes a hash begins.
     pub(super) fn of_token(&self, hash: &TokenHash) -> Option<Arc<Principal>> {
         let wanted = beginning(hash);

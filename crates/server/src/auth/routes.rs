@@ -36,6 +36,8 @@ const HTTP: &[(Method, &str, Need)] = &[
     (Method::PUT, "/v1/sequences/*", Need::Verb(Verb::Define)),
     (Method::POST, "/v1/preview", Need::Verb(Verb::Preview)),
     (Method::POST, "/v1/parse", Need::Verb(Verb::Parse)),
+    (Method::GET, "/livez", Need::Nobody),
+    (Method::GET, "/readyz", Need::Nobody),
 ];
 
 /// Commands of Redis. Those that are not in it need a principal, and have no verb.

@@ -4,6 +4,7 @@ use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use tokio::{
     net::{TcpListener, TcpStream},
+    sync::Semaphore,
     task::JoinSet,
     time::{sleep, timeout},
 };
@@ -15,7 +16,10 @@ use crate::{
         connection_quota::{ConnectionPermit, ConnectionQuota, QuotaFull},
         ended::{EndReason, EndedLog},
     },
-    limits::{ACCEPT_PAUSE, ROOM_WITHIN, response_budget::ResponseBudget, runtime_limits::RuntimeLimits},
+    limits::{
+        ACCEPT_PAUSE, ROOM_WAITING_MAX, ROOM_WITHIN, response_budget::ResponseBudget,
+        runtime_limits::RuntimeLimits,
+    },
     shutdown::phase::{Phase, PhaseWatch},
     telemetry::request_metrics::ConnectionMetrics,
     tls::{
@@ -66,6 +70,7 @@ where
     let metrics = ConnectionMetrics::new(options.name);
     let begin = Arc::new((options.acceptor, serve));
     let (quota, budget) = (ConnectionQuota::default(), ResponseBudget::default());
+    let waiting = Arc::new(Semaphore::new(ROOM_WAITING_MAX));
     let ended = Arc::new(EndedLog::new(options.name, metrics.clone()));
     let (mut connections, mut backoff) = (JoinSet::new(), AcceptBackoff::new(options.name));
     let mut closing = std::pin::pin!(options.phases.clone().wait_until(options.closes_at));
@@ -86,23 +91,37 @@ where
                 continue;
             }
         };
-        let limits = || (options.connections_max)(&options.limits);
-        let (permit, is_crowded) = match enter(&quota, peer.ip(), limits).await {
-            Ok(entered) => entered,
-            Err(full) => {
-                metrics.refused(full == QuotaFull::Address);
-                continue;
-            }
+        let (limits, most) = (options.limits.clone(), options.connections_max);
+        let entered = quota.acquire(peer.ip(), most(&limits));
+        // The others that arrive don't wait for the room that this one needs.
+        let full = entered.as_ref().err().copied();
+        let waits = full.map(|_| Arc::clone(&waiting).try_acquire_owned()).transpose();
+        let Ok(waits) = waits else {
+            metrics.refused(full == Some(QuotaFull::Address));
+            continue;
         };
         let (begin, metrics, ended) = (Arc::clone(&begin), metrics.clone(), Arc::clone(&ended));
-        let context = ConnectionContext {
-            phases: options.phases.clone(),
-            closes_at: options.closes_at,
-            unread: budget.connection(),
-            activity: Arc::clone(permit.activity()),
-            is_crowded,
-        };
+        let (phases, closes_at) = (options.phases.clone(), options.closes_at);
+        let (quota, unread) = (quota.clone(), budget.connection());
         connections.spawn(async move {
+            let is_crowded = waits.is_some();
+            let entered = match entered {
+                Ok(permit) => Ok(permit),
+                Err(_) => make_room(&quota, peer.ip(), || most(&limits)).await,
+            };
+            drop(waits);
+            let permit = match entered {
+                Ok(permit) => permit,
+                Err(full) => return metrics.refused(full == QuotaFull::Address),
+            };
+            let context = ConnectionContext {
+                phases,
+                closes_at,
+                unread,
+                address: permit.address(),
+                activity: Arc::clone(permit.activity()),
+                is_crowded,
+            };
             let open_connection = OpenConnection::open(metrics);
             let (acceptor, serve) = &*begin;
             let reason = match handshake(acceptor, socket, &context).await {
@@ -147,20 +166,17 @@ async fn handshake(
     }
 }
 
-/// A place for a connection. If there is none, the connections that have been idle longest end first; then the second
-/// value is true. Fails if they don't end in time.
-async fn enter(
+/// A place for a connection: those that have been idle longest end first. Fails if they don't end in time.
+async fn make_room(
     quota: &ConnectionQuota,
     peer: IpAddr,
     limits: impl Fn() -> (u64, u64),
-) -> Result<(ConnectionPermit, bool), QuotaFull> {
-    let mut is_crowded = false;
+) -> Result<ConnectionPermit, QuotaFull> {
     loop {
         let full = match quota.acquire(peer, limits()) {
-            Ok(permit) => return Ok((permit, is_crowded)),
+            Ok(permit) => return Ok(permit),
             Err(full) => full,
         };
-        is_crowded = true;
         let Some(idle) = quota.longest_idle(peer, full) else { return Err(full) };
         // Its place and its file descriptor are free before the next connection has them.
         if timeout(ROOM_WITHIN, idle.end()).await.is_err() {

@@ -138,6 +138,11 @@ impl Places {
 }
 
 impl ConnectionPermit {
+    /// The address that it is counted under.
+    pub(crate) fn address(&self) -> IpAddr {
+        self.address
+    }
+
     /// What the connection does.
     pub(crate) fn activity(&self) -> &Arc<Activity> {
         &self.place.activity

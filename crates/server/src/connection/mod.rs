@@ -11,9 +11,9 @@ pub(crate) mod idle_timeout_io;
 mod inline_executor;
 pub(crate) mod poll_on_wake;
 
-pub(crate) use graceful_close::now;
+pub(crate) use graceful_close::{max_age, now};
 
-use std::{convert::Infallible, error::Error, sync::Arc, time::Duration};
+use std::{convert::Infallible, error::Error, net::IpAddr, sync::Arc, time::Duration};
 
 use http::{Request, Response};
 use http_body::Body;
@@ -30,7 +30,7 @@ use crate::{
         activity::{Activity, CountRequests},
         ended::EndReason,
         goaway::{ConnectionClose, goaway_phase},
-        graceful_close::{max_age, serve_until_closed},
+        graceful_close::serve_until_closed,
         idle_timeout_io::IdleTimeoutIo,
         inline_executor::InlineExecutor,
     },
@@ -58,6 +58,8 @@ pub(crate) struct ConnectionContext {
     /// The phase in which the listener closes.
     pub(crate) closes_at: Phase,
     pub(crate) unread: ConnectionUnread,
+    /// The address that its peer is counted under.
+    pub(crate) address: IpAddr,
     pub(crate) activity: Arc<Activity>,
     /// Whether another connection had to make room for this one. Its first request then has little time.
     pub(crate) is_crowded: bool,
@@ -182,6 +184,7 @@ mod tests {
             phases,
             closes_at: Phase::Closing,
             unread: ResponseBudget::default().connection(),
+            address: std::net::Ipv4Addr::LOCALHOST.into(),
             activity: Arc::default(),
             is_crowded: false,
         }

@@ -101,7 +101,7 @@ impl http_body::Body for ResponseBody {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::{BODIES_MAX, BODY_FREE, pending_quota::PendingQuota};
+    use crate::limits::{BODIES_OF_ADDRESS_MAX, BODY_FREE, pending_quota::PendingQuota};
     use http_body_util::BodyExt;
     use std::convert::Infallible;
 
@@ -139,15 +139,18 @@ mod tests {
     #[tokio::test]
     async fn a_long_conversation_takes_no_room_from_others() {
         let pending = PendingQuota::default();
-        let share = pending.connection_share();
+        let share = pending.connection_share(std::net::Ipv4Addr::LOCALHOST.into());
         let stream = LongStream { waited: false, chunks: 0 };
-        let mut reader =
-            RequestBody::new(BodyReader::new("message", (None, stream), pending.connection_share()));
-        for chunk in 1..=4 * BODIES_MAX / HALF {
+        let mut reader = RequestBody::new(BodyReader::new(
+            "message",
+            (None, stream),
+            pending.connection_share(std::net::Ipv4Addr::LOCALHOST.into()),
+        ));
+        for chunk in 1..=4 * BODIES_OF_ADDRESS_MAX / HALF {
             reader.frame().await.unwrap().unwrap();
             // All memory except that of the incomplete message is left for others.
             let open = HALF * (chunk % 2);
-            share.acquire().unwrap().reserve(BODY_FREE + BODIES_MAX - open).unwrap();
+            share.acquire().unwrap().reserve(BODY_FREE + BODIES_OF_ADDRESS_MAX - open).unwrap();
         }
     }
 }

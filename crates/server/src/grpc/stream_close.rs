@@ -112,8 +112,11 @@ mod tests {
     async fn frames(then: Poll<()>) -> Vec<String> {
         let (sender, phases) = PhaseWatch::new();
         let body = Body::new(Chunks([&b"1"[..], b"2", b"3"].into(), then));
-        let mut body_under_test =
-            ClosableBody::new(body, phases, PendingQuota::default().connection_share().acquire().unwrap());
+        let mut body_under_test = ClosableBody::new(
+            body,
+            phases,
+            PendingQuota::default().connection_share(std::net::Ipv4Addr::LOCALHOST.into()).acquire().unwrap(),
+        );
         sender.send_replace(Phase::Closing);
         let mut seen = Vec::new();
         while let Some(frame) = body_under_test.frame().await {

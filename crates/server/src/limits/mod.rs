@@ -38,6 +38,9 @@ pub(crate) const BODY_FREE: usize = 1024;
 /// Limit on further bytes of all unfinished bodies together: 1024 bodies of the largest size.
 pub(crate) const BODIES_MAX: usize = 1024 * BODY_MAX;
 
+/// The same of one address.
+pub(crate) const BODIES_OF_ADDRESS_MAX: usize = BODIES_MAX / 4;
+
 /// Limit on the body of a request, and on a gRPC message, in bytes.
 pub(crate) const BODY_MAX: usize = STREAM_WINDOW as usize;
 
@@ -138,6 +141,9 @@ pub(crate) const FIRST_REQUEST_WHEN_FULL: Duration = Duration::from_secs(1);
 
 /// How long a connection has to make room for another one. It only has to be scheduled.
 pub(crate) const ROOM_WITHIN: Duration = Duration::from_secs(1);
+
+/// Limit on connections of a listener that wait for room at once. Further ones are refused.
+pub(crate) const ROOM_WAITING_MAX: usize = 64;
 
 /// Least time between two log lines of a listener about connections that it ended.
 pub(crate) const ENDED_LOG_EVERY: Duration = Duration::from_secs(60);

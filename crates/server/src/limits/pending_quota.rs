@@ -1,15 +1,19 @@
 //! Quota of pending requests over all listeners: bodies that have not arrived, and long calls.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    collections::HashMap,
+    net::IpAddr,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use sequent_engine::Reason;
 
 use crate::{
     error::ApiError,
-    limits::{BODIES_MAX, BODY_FREE, PENDING_FREE, PENDING_MAX},
+    limits::{BODIES_MAX, BODIES_OF_ADDRESS_MAX, BODY_FREE, PENDING_FREE, PENDING_MAX},
 };
 
 /// Pending requests of all connections. Cheap to clone.
@@ -20,6 +24,14 @@ pub(crate) struct PendingQuota(Arc<Totals>);
 struct Totals {
     permits: AtomicUsize,
     bytes: AtomicUsize,
+    addresses: Mutex<HashMap<IpAddr, OfAddress>>,
+}
+
+/// The connections of one address, and the bytes that they have reserved.
+#[derive(Debug, Default)]
+struct OfAddress {
+    connections: usize,
+    bytes: Arc<AtomicUsize>,
 }
 
 /// Pending requests of one connection. The first ones are always allowed, so that other connections can't take them
@@ -27,6 +39,9 @@ struct Totals {
 #[derive(Debug)]
 pub(crate) struct ConnectionShare {
     all: PendingQuota,
+    address: IpAddr,
+    /// Bytes that all connections of its address have reserved.
+    bytes_of_address: Arc<AtomicUsize>,
     permits: AtomicUsize,
     /// Its places in the queue of proofs.
     pub(super) proofs: AtomicUsize,
@@ -43,13 +58,35 @@ pub(crate) struct PendingPermit {
 }
 
 impl PendingQuota {
-    /// The share of a new connection.
-    pub(crate) fn connection_share(&self) -> Arc<ConnectionShare> {
+    /// The share of a new connection, whose peer is counted under this address.
+    pub(crate) fn connection_share(&self, address: IpAddr) -> Arc<ConnectionShare> {
+        let mut addresses = self.addresses();
+        let of_address = addresses.entry(address).or_default();
+        of_address.connections += 1;
         Arc::new(ConnectionShare {
             all: self.clone(),
+            address,
+            bytes_of_address: Arc::clone(&of_address.bytes),
             permits: AtomicUsize::new(0),
             proofs: AtomicUsize::new(0),
         })
+    }
+
+    fn addresses(&self) -> MutexGuard<'_, HashMap<IpAddr, OfAddress>> {
+        self.0.addresses.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for ConnectionShare {
+    fn drop(&mut self) {
+        let mut addresses = self.all.addresses();
+        if let Some(of_address) = addresses.get_mut(&self.address) {
+            of_address.connections -= 1;
+            // Without this, the map would keep every address that ever connected.
+            if of_address.connections == 0 {
+                addresses.remove(&self.address);
+            }
+        }
     }
 }
 
@@ -77,7 +114,17 @@ impl PendingPermit {
             return Ok(());
         }
         self.bytes += more;
-        if self.share.all.0.bytes.fetch_add(more, Ordering::Relaxed) + more > BODIES_MAX {
+        // Both are counted, and both are given back.
+        let of_address = self.share.bytes_of_address.fetch_add(more, Ordering::Relaxed) + more;
+        let is_of_address = of_address > BODIES_OF_ADDRESS_MAX;
+        let all = self.share.all.0.bytes.fetch_add(more, Ordering::Relaxed) + more;
+        if is_of_address {
+            let most = BODIES_OF_ADDRESS_MAX;
+            let text =
+                format!("unfinished requests of this address fill {most} bytes: at most {most} are allowed");
+            return Err(ApiError::new(Reason::QuotaExceeded, text));
+        }
+        if all > BODIES_MAX {
             let text = format!(
                 "unfinished requests fill {BODIES_MAX} bytes of this server: at most {BODIES_MAX} are allowed"
             );
@@ -92,6 +139,7 @@ impl PendingPermit {
         if less > 0 {
             self.bytes -= less;
             self.share.all.0.bytes.fetch_sub(less, Ordering::Relaxed);
+            self.share.bytes_of_address.fetch_sub(less, Ordering::Relaxed);
         }
     }
 }
@@ -104,6 +152,7 @@ impl Drop for PendingPermit {
             all.permits.fetch_sub(1, Ordering::Relaxed);
         }
         all.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
+        self.share.bytes_of_address.fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }
 
@@ -114,7 +163,10 @@ mod tests {
     #[test]
     fn a_crowd_is_bounded_and_takes_no_connections_own_places() {
         let all = PendingQuota::default();
-        let (busy, other) = (all.connection_share(), all.connection_share());
+        let (busy, other) = (
+            all.connection_share(std::net::Ipv4Addr::LOCALHOST.into()),
+            all.connection_share(std::net::Ipv4Addr::LOCALHOST.into()),
+        );
         let held: Vec<PendingPermit> =
             (0..PENDING_FREE + PENDING_MAX).map(|_| busy.acquire().expect("within the bound")).collect();
         assert_eq!(busy.acquire().unwrap_err().reason(), Reason::QuotaExceeded);
@@ -126,20 +178,29 @@ mod tests {
 
     #[test]
     fn large_bodies_fill_the_room_and_small_ones_need_none() {
+        const OF_ADDRESS: usize = BODIES_OF_ADDRESS_MAX;
         let all = PendingQuota::default();
-        let share = all.connection_share();
+        let share = all.connection_share(std::net::Ipv4Addr::LOCALHOST.into());
         let mut large = share.acquire().unwrap();
         large.reserve(BODY_FREE + 1).unwrap();
-        large.reserve(BODY_FREE + BODIES_MAX).unwrap();
+        large.reserve(BODY_FREE + OF_ADDRESS).unwrap();
         let mut other = share.acquire().unwrap();
         assert_eq!(other.reserve(BODY_FREE + 1).unwrap_err().reason(), Reason::QuotaExceeded);
         share.acquire().unwrap().reserve(BODY_FREE).unwrap();
         drop(other);
+        // Other addresses have room, until all together have none.
+        let shares: Vec<_> = (1..=4).map(|at| all.connection_share([10, 0, 0, at].into())).collect();
+        let mut others: Vec<_> = shares.iter().map(|share| share.acquire().unwrap()).collect();
+        for (at, other) in others.iter_mut().enumerate() {
+            assert_eq!(other.reserve(BODY_FREE + OF_ADDRESS).is_ok(), at < 3, "{at}");
+        }
+        drop((others, shares));
+        assert_eq!(all.addresses().len(), 1, "addresses without connections are let go");
         large.shrink_to(BODY_FREE + 7);
         assert_eq!(all.0.bytes.load(Ordering::Relaxed), 7);
         large.shrink_to(BODY_FREE + 9);
         assert_eq!(all.0.bytes.load(Ordering::Relaxed), 7, "what was used does not come back");
-        share.acquire().unwrap().reserve(BODY_FREE + BODIES_MAX - 7).unwrap();
+        share.acquire().unwrap().reserve(BODY_FREE + OF_ADDRESS - 7).unwrap();
         drop(large);
         assert_eq!(all.0.bytes.load(Ordering::Relaxed), 0);
     }

@@ -99,7 +99,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_full_queue_refuses_and_those_who_leave_make_room() {
         let (queue, pending) = (ProofQueue::default(), PendingQuota::default());
-        let share = || pending.connection_share();
+        let share = || pending.connection_share(std::net::Ipv4Addr::LOCALHOST.into());
         let turn = |queue: ProofQueue, share, deadline| async move { queue.turn(&share, deadline).await };
         let mut running = Vec::new();
         for _ in 0..PROOFS_MAX {
@@ -127,7 +127,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn one_connection_takes_no_place_of_another() {
         let (queue, pending) = (ProofQueue::default(), PendingQuota::default());
-        let (greedy, other) = (pending.connection_share(), pending.connection_share());
+        let (greedy, other) = (
+            pending.connection_share(std::net::Ipv4Addr::LOCALHOST.into()),
+            pending.connection_share(std::net::Ipv4Addr::LOCALHOST.into()),
+        );
         let held: Vec<_> = (0..PROOFS_OF_CONNECTION_MAX).map(|_| queue.place(&greedy).unwrap()).collect();
         let refused = queue.place(&greedy).unwrap_err();
         assert_eq!(refused.reason(), Reason::QuotaExceeded);

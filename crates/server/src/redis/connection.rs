@@ -11,9 +11,12 @@ use tracing::Instrument;
 
 use crate::{
     auth::ConnectionAuth,
-    connection::{ConnectionContext, activity::Activity, ended::EndReason, poll_on_wake::PollOnWake},
+    connection::{
+        ConnectionContext, activity::Activity, ended::EndReason, max_age, poll_on_wake::PollOnWake,
+    },
     limits::{
         BODY_FREE, REDIS_CHECK_EVERY, REDIS_COMMAND_CHECKS_MAX, REDIS_IDLE_CHECKS_MAX, REDIS_LINGER,
+        WRITE_STALL,
         pending_quota::{ConnectionShare, PendingPermit},
     },
     redis::{
@@ -40,9 +43,10 @@ pub(crate) async fn serve<I: AsyncRead + AsyncWrite + Unpin>(
     context: Arc<Context>,
     io: I,
     (share, auth): (Arc<ConnectionShare>, Arc<ConnectionAuth>),
-    ConnectionContext { phases, closes_at, unread, activity, is_crowded }: ConnectionContext,
+    ConnectionContext { phases, closes_at, unread, activity, is_crowded, .. }: ConnectionContext,
 ) -> Option<EndReason> {
     let (open, id) = (context.open_connection(), context.next_id());
+    let has_certificate = auth.has_certificate();
     let span = tracing::debug_span!("connection", api = "redis", id);
     let mut connection = Connection {
         wire: Wire::new(io, unread.clone()),
@@ -55,9 +59,13 @@ pub(crate) async fn serve<I: AsyncRead + AsyncWrite + Unpin>(
         checks: Checks::default(),
     };
     let overdue = unread.overdue();
+    // The protocol has no way to announce an end. A token is looked at with each command, a certificate only here.
+    let ages = has_certificate.then(max_age);
+    let leaves = Arc::clone(&activity);
     let mut ends = PollOnWake::new(async move {
         tokio::select! {
             () = phases.wait_until(closes_at) => Ending::Graceful(None),
+            () = sleep(ages.unwrap_or_default()), if ages.is_some() => Ending::Graceful(None),
             () = overdue => Ending::Now(EndReason::Unread),
             () = activity.asked_to_end() => Ending::Now(EndReason::MadeRoom),
             () = activity.without_request(), if is_crowded => Ending::Now(EndReason::Slow),
@@ -66,8 +74,11 @@ pub(crate) async fn serve<I: AsyncRead + AsyncWrite + Unpin>(
     let served = async {
         match connection.run(&mut ends).await {
             Ok(Ending::Graceful(reason)) => {
-                connection.finish().await;
-                reason
+                tokio::select! {
+                    biased;
+                    () = connection.finish() => reason,
+                    () = leaves.asked_to_end() => Some(EndReason::MadeRoom),
+                }
             }
             Ok(Ending::Now(reason)) => Some(reason),
             Err(error) => {
@@ -112,8 +123,10 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Connection<I> {
     {
         let mut check = PollOnWake::new(sleep(REDIS_CHECK_EVERY));
         loop {
-            if let ControlFlow::Break(reason) = self.answer().await? {
-                return Ok(Ending::Graceful(reason));
+            match self.answer_until(ends).await {
+                Ok(ControlFlow::Continue(())) => {}
+                Ok(ControlFlow::Break(reason)) => return Ok(Ending::Graceful(reason)),
+                Err(ended) => return ended,
             }
             if self.is_closing && self.wire.input.is_empty() {
                 return Ok(Ending::Graceful(None));
@@ -138,6 +151,32 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Connection<I> {
                 }
             }
         }
+    }
+
+    /// Runs the commands that have arrived, unless the connection has to end at once.
+    async fn answer_until<F>(
+        &mut self,
+        ends: &mut PollOnWake<F>,
+    ) -> Result<ControlFlow<Option<EndReason>>, io::Result<Ending>>
+    where
+        F: Future<Output = Ending>,
+    {
+        let mut is_closing = self.is_closing;
+        let flow = {
+            let mut answer = std::pin::pin!(self.answer());
+            loop {
+                tokio::select! {
+                    biased;
+                    flow = answer.as_mut() => break flow,
+                    ending = &mut *ends => match ending {
+                        Ending::Graceful(_) => is_closing = true,
+                        Ending::Now(_) => return Err(Ok(ending)),
+                    },
+                }
+            }
+        };
+        self.is_closing = is_closing;
+        flow.map_err(Err)
     }
 
     /// Runs the commands that have arrived. A break ends the connection.
@@ -204,10 +243,15 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Connection<I> {
     fn overdue(&mut self) -> Option<EndReason> {
         let checks = &mut self.checks;
         checks.idle = if std::mem::take(&mut checks.has_read) { 0 } else { checks.idle + 1 };
-        checks.incomplete = if self.wire.input.is_empty() { 0 } else { checks.incomplete + 1 };
+        // A transaction that is open holds memory, as a command does of which a part has arrived.
+        let is_open = self.executor.session.transaction.is_some() && checks.idle > 0;
+        let is_incomplete = is_open || !self.wire.input.is_empty();
+        checks.incomplete = if is_incomplete { checks.incomplete + 1 } else { 0 };
         if checks.incomplete > REDIS_COMMAND_CHECKS_MAX {
             let limit = REDIS_CHECK_EVERY * REDIS_COMMAND_CHECKS_MAX;
-            let text = format!("ERR Protocol error: the rest of a command did not arrive within {limit:?}");
+            let text = format!(
+                "ERR Protocol error: the rest of a command or transaction did not arrive within {limit:?}"
+            );
             execute::refuse(&mut self.wire.output, &text);
             return Some(EndReason::Slow);
         }
@@ -217,8 +261,12 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Connection<I> {
     /// Writes the replies, and closes so that the peer can read them.
     async fn finish(&mut self) {
         let ended = async {
-            self.wire.flush().await?;
-            self.wire.shutdown().await
+            let written = async {
+                self.wire.flush().await?;
+                self.wire.shutdown().await
+            };
+            // A peer that reads little by little is not waited for longer.
+            timeout(WRITE_STALL, written).await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
         };
         if let Err(error) = ended.await {
             tracing::debug!(%error, "connection ended");

@@ -13,7 +13,8 @@ use std::{
 
 use sequent_core::SequenceName;
 use sequent_engine::{
-    Engine, EngineError, Issued, NextRequest, Ready, ReadyBlock, Reason, Timestamp, Values, Way, config::Verb,
+    Engine, EngineError, Issued, NextRequest, QuotaFault, Ready, ReadyBlock, Reason, Timestamp, Values, Way,
+    config::Verb,
 };
 use tokio::time::timeout_at;
 
@@ -276,8 +277,21 @@ fn bound(most: u64, operation: Operation) -> String {
 
 /// The error of a request, as its caller may see it: how far a sequence is, is told to those who may see it.
 fn told_to(caller: &Caller, request: &NextRequest, error: EngineError) -> ApiError {
-    if error.reason() != Reason::ClusterBehind || caller.may(Verb::Show, request.name.as_str()) {
+    let name = &request.name;
+    if caller.may(Verb::Show, name.as_str()) {
         return error.into();
+    }
+    match (error.reason(), error.quota()) {
+        (Reason::ClusterBehind, _) => {}
+        (Reason::SequenceExhausted, _) => {
+            return ApiError::new(Reason::SequenceExhausted, format!("{name} is at its end"));
+        }
+        (_, Some(quota)) => {
+            let limit = "more than it may have now".to_owned();
+            let text = format!("numbers of {name} are asked for too fast: try again later");
+            return ApiError::over_quota(text, QuotaFault { of: name.to_string(), limit, ..quota.clone() });
+        }
+        _ => return error.into(),
     }
     let text = format!(
         "the caller was given {}, and this cluster can't have given that of {}: it is older than its caller, or another; \

@@ -1,7 +1,7 @@
 //! Metrics of principals and refusals. Handles are made once.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
@@ -32,7 +32,8 @@ const LINE_EVERY: Duration = Duration::from_secs(10);
 /// Metrics of refusals, and of the principals that were in force.
 pub(crate) struct AuthMetrics {
     named: Mutex<BTreeSet<String>>,
-    log: Mutex<RefusalLog>,
+    /// By listener and reason: many of one kind don't hide those of another.
+    log: Mutex<BTreeMap<(&'static str, &'static str), RefusalLog>>,
 }
 
 /// When a refusal was logged last, and how many were left out since.
@@ -56,7 +57,8 @@ impl AuthMetrics {
     /// Counts a refusal. If it should be logged, returns how many were not since the last one.
     pub(crate) fn refused(&self, listener: &'static str, why: &'static str, now: Instant) -> Option<u64> {
         metrics::counter!(AUTH_REFUSED, "listener" => listener, "why" => why).increment(1);
-        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut logs = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        let log = logs.entry((listener, why)).or_default();
         if log.last.is_some_and(|last| now.saturating_duration_since(last) < LINE_EVERY) {
             log.left_out += 1;
             return None;

@@ -56,6 +56,11 @@ impl AuthSection {
         if self.mode == AuthMode::Off && is_open && !listen.beyond_loopback().is_empty() {
             reader.fault(Fault::new("auth.mode", "\"off\"", BEYOND_LOOPBACK));
         }
+        if self.mode == AuthMode::Off && !principals.is_empty() {
+            let bound =
+                "\"required\" is expected, since there is a [[principal]]: now nobody is asked who he is";
+            reader.fault(Fault::new("auth.mode", "\"off\"", bound));
+        }
         if self.mode == AuthMode::Required && principals.is_empty() {
             let bound =
                 "a [[principal]] is expected: without one nobody could do anything (`sequent token new`)";

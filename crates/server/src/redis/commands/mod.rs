@@ -18,6 +18,7 @@ use bytes::BytesMut;
 pub(crate) use table::{Command, Verb, find};
 
 use crate::{
+    auth::Caller,
     error::ApiError,
     redis::{context::Context, reply::Reply, request::Arguments, session::Session},
     service::definitions::Call,
@@ -34,8 +35,12 @@ pub(crate) async fn run(
     output: &mut BytesMut,
 ) -> ControlFlow<()> {
     let mut reply = Reply::new(output, session.protocol);
-    let caller = match session.caller(command.name) {
-        Ok(caller) => caller,
+    // Requests for numbers and definitions are admitted where other APIs' are.
+    let admits = |caller: &Caller| (!command.verb.is_admitted_later()).then(|| caller.begin()).transpose();
+    let admitted =
+        session.caller(command.name).and_then(|caller| admits(&caller).map(|admitted| (caller, admitted)));
+    let (caller, _admitted) = match admitted {
+        Ok(admitted) => admitted,
         Err(error) => {
             reply.fail(&error);
             return ControlFlow::Continue(());

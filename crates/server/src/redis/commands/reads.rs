@@ -80,7 +80,7 @@ async fn highest(
     deadline: Instant,
 ) -> Result<Option<u64>, ApiError> {
     let Some(name) = sequence(name) else { return Ok(None) };
-    let _admitted = caller.admit(name.as_str())?;
+    caller.authorize(name.as_str())?;
     Ok(context.service.engine().highest_issued(&name, deadline).await?)
 }
 

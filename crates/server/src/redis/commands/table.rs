@@ -42,6 +42,13 @@ pub(crate) enum Verb {
     OtherProtocol,
 }
 
+impl Verb {
+    /// Whether the service admits it, with its numbers or its name.
+    pub(crate) fn is_admitted_later(self) -> bool {
+        matches!(self, Self::IncrBy | Self::SeqNext | Self::SeqLease | Self::SeqDefine | Self::SeqShow)
+    }
+}
+
 /// A command.
 #[derive(Debug)]
 pub(crate) struct Command {
