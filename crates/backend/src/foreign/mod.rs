@@ -14,8 +14,6 @@ mod sql;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 
-use std::path::Path;
-
 use sequent_core::{BoxFuture, ErrorKind, SourceError};
 
 use crate::net::ServerOptions;
@@ -65,16 +63,6 @@ pub struct Wanted {
     pub look: fn(&str, &[String]) -> Look,
 }
 
-impl Wanted {
-    /// Whether a table or sequence of this name may be read.
-    fn names(&self, name: &str) -> bool {
-        if self.tables.is_empty() {
-            return self.columns.is_empty() && !name.starts_with("sequent_");
-        }
-        self.tables.iter().any(|table| table == name)
-    }
-}
-
 /// A system with counters.
 pub trait Source: Send + Sync {
     /// Reads what is wanted. The system is not changed.
@@ -103,7 +91,7 @@ pub fn on_server(options: ServerOptions) -> Result<Box<dyn Source>, SourceError>
 
 /// The source in a SQLite file.
 #[cfg(feature = "sqlite")]
-pub fn in_file(path: &Path) -> Box<dyn Source> {
+pub fn in_file(path: &std::path::Path) -> Box<dyn Source> {
     Box::new(sqlite::SqliteTables(path.to_owned()))
 }
 
@@ -112,6 +100,7 @@ fn refused(text: String) -> SourceError {
 }
 
 /// Refuses more counters than are held in memory.
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "redis", feature = "sqlite"))]
 fn check_count(count: usize) -> Result<(), SourceError> {
     if count <= COUNTERS_MAX {
         return Ok(());
@@ -120,6 +109,7 @@ fn check_count(count: usize) -> Result<(), SourceError> {
 }
 
 /// A table of counters.
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "redis", feature = "sqlite"))]
 fn counters(name: &str, rows: Vec<TextRow>) -> Table {
     Table { name: name.to_owned(), columns: COUNTER_COLUMNS.map(str::to_owned).to_vec(), rows }
 }

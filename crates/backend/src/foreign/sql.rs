@@ -55,7 +55,7 @@ pub(super) async fn read<T: Tables>(tables: &mut T, wanted: &Wanted) -> Result<V
     let found = columns(tables).await?;
     let mut sequences = tables.sequences().await?;
     let name_of = |row: &TextRow| row.first().cloned().flatten().unwrap_or_default();
-    sequences.retain(|row| wanted.names(&name_of(row)));
+    sequences.retain(|row| is_wanted(wanted, &name_of(row)));
     let is_there =
         |name: &String| found.contains_key(name) || sequences.iter().any(|row| name_of(row) == *name);
     let mut named = wanted.tables.iter().chain(wanted.columns.iter().map(|(table, _)| table));
@@ -66,7 +66,7 @@ pub(super) async fn read<T: Tables>(tables: &mut T, wanted: &Wanted) -> Result<V
     }
     let mut read = Vec::new();
     let mut ids = Vec::new();
-    for (name, columns) in found.iter().filter(|(name, _)| wanted.names(name)) {
+    for (name, columns) in found.iter().filter(|(name, _)| is_wanted(wanted, name)) {
         match ((wanted.look)(name, &columns.lower()), &columns.counting) {
             (Look::Rows, _) => read.push(whole(tables, name, columns).await?),
             (Look::Ids, Some(counting)) => ids.push(last_id(tables, name, counting).await?),
@@ -94,6 +94,14 @@ pub(super) async fn read<T: Tables>(tables: &mut T, wanted: &Wanted) -> Result<V
     );
     check_count(read.iter().map(|table| table.rows.len()).sum())?;
     Ok(read)
+}
+
+/// Whether a table or sequence of this name may be read.
+fn is_wanted(wanted: &Wanted, name: &str) -> bool {
+    if wanted.tables.is_empty() {
+        return wanted.columns.is_empty() && !name.starts_with("sequent_");
+    }
+    wanted.tables.iter().any(|table| table == name)
 }
 
 async fn columns<T: Tables>(tables: &mut T) -> Result<BTreeMap<String, Columns>, SourceError> {
