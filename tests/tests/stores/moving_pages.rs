@@ -80,7 +80,9 @@ async fn the_imports_of_the_pages_about_mysql_run() {
          INSERT INTO leaf.leaf_alloc VALUES ('order', 2001, 2000);",
     )
     .await;
-    MYSQL.iter().for_each(|page| follow(page, ("db1", db.address())));
+    for page in MYSQL {
+        follow(page, ("db1", db.address()));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
