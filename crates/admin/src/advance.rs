@@ -82,7 +82,43 @@ pub async fn advance(
     aimed.advance(body.placement()).await
 }
 
+/// Moves a key forward as an import does: the plan has shown the number, so that even a wide jump is meant, and a counter that is
+/// above it stays there. The key's servers follow once [`follow_advanced`](Engine::follow_advanced) is called.
+pub(crate) async fn raise(engine: &Engine, request: &NextRequest, to: u64) -> Result<(), EngineError> {
+    let (key, body) = engine.key_of(request).await?;
+    let aimed = Aimed { engine, name: &request.name, key, span: body.span(), to, jump: true };
+    aimed.check_range()?;
+    match body.placement() {
+        Placement::Spread => {
+            let (guard, layout) = (engine.guard(), engine.cluster().layout());
+            let moved = guard.advance(&aimed.key, aimed.span.raw_max(layout), &aimed.floors(layout)).await;
+            moved.map_err(|error| EngineError::of_source(aimed.name, error))?;
+        }
+        Placement::Dense => drop(aimed.advance_dense(true).await?),
+    }
+    engine.record_advanced(&aimed.key, to).await
+}
+
+/// The highest number that the key of a request has given, as far as servers had reported; 0: none.
+pub(crate) async fn given(engine: &Engine, request: &NextRequest) -> Result<u64, EngineError> {
+    let (key, body) = engine.key_of(request).await?;
+    let aimed = Aimed { engine, name: &request.name, key, span: body.span(), to: 0, jump: false };
+    aimed.given(body.placement()).await
+}
+
 impl Aimed<'_> {
+    /// The highest number that was given, as far as servers had reported; 0: none.
+    async fn given(&self, placement: Placement) -> Result<u64, EngineError> {
+        if placement == Placement::Dense {
+            let at = self.engine.dense_at(self.name, &self.key, self.span.capacity()).await?;
+            return Ok(if at == 0 { 0 } else { self.number(at - 1) });
+        }
+        let (guard, layout) = (self.engine.guard(), self.engine.cluster().layout());
+        let headroom = guard.headroom(&self.key, self.span.raw_max(layout)).await;
+        let headroom = headroom.map_err(|error| EngineError::of_source(self.name, error))?;
+        Ok(self.highest(layout, headroom.iter()))
+    }
+
     async fn advance(self, placement: Placement) -> Result<AdvanceReport, EngineError> {
         self.check_range()?;
         let (held, to) = (self.engine.advanced_to(&self.key).await?, self.to);

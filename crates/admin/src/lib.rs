@@ -2,7 +2,7 @@
 //! stores, recovery, resize, advance, and the origin of a number.
 //!
 //! Reading order: [`Admin`] (an existing cluster, by its ledger), [`doctor`] (what is wrong, changing
-//! nothing), `recover` (going on after a loss), [`Resizing`], [`advance`](advance()), `explain`.
+//! nothing), `recover` (going on after a loss), [`Resizing`], [`advance`](advance()), [`import`], `explain`.
 
 mod admin;
 mod advance;
@@ -10,6 +10,7 @@ mod ceiling_view;
 mod cell_scan;
 pub mod doctor;
 mod explain;
+pub mod import;
 mod jumps;
 mod named_floor;
 mod recover;

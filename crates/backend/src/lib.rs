@@ -48,6 +48,7 @@
 
 #[cfg(feature = "etcd")]
 pub mod etcd;
+pub mod foreign;
 pub mod kinds;
 pub mod ledger;
 #[cfg(feature = "memcached")]

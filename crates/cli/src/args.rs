@@ -11,8 +11,8 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::{
     commands::{
-        advance, bench, completions, config, define, dev, doctor, drain, evict, explain, forget, list, man,
-        next, parse, preview, recover, rescue, resize, serve, shards, show, token,
+        advance, bench, completions, config, define, dev, doctor, drain, evict, explain, forget, import,
+        list, man, next, parse, preview, recover, rescue, resize, serve, shards, show, token,
     },
     logging::LogFormat,
 };
@@ -100,6 +100,7 @@ pub(crate) enum Command {
     Rescue(rescue::Rescue),
     Recover(recover::Recover),
     Advance(advance::Advance),
+    Import(import::Import),
     Resize(resize::Resize),
     Explain(explain::Explain),
     Define(define::Define),
@@ -124,6 +125,7 @@ impl Command {
             Self::Rescue(_) => Some("rescue"),
             Self::Recover(_) => Some("recover"),
             Self::Advance(_) => Some("advance"),
+            Self::Import(_) => Some("import"),
             Self::Resize(_) => Some("resize"),
             Self::Explain(_) => Some("explain"),
             Self::Forget(_) => Some("forget"),

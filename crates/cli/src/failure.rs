@@ -19,6 +19,9 @@ const NO_CLUSTER: &str = "NO_CLUSTER";
 /// The reason if an operator must confirm what could give numbers twice, and nothing was done.
 const UNCONFIRMED: &str = "CONFIRMATION_REQUIRED";
 
+/// The reason if a part of an import was refused, or the other system has passed it.
+const INCOMPLETE: &str = "IMPORT_INCOMPLETE";
+
 /// The reason of a failure around a command: its output, a file it should write, its own runtime.
 const FAILED: &str = "FAILED";
 
@@ -56,6 +59,11 @@ impl Failure {
     /// Nothing was done, because an operator must confirm it.
     pub(crate) fn unconfirmed(message: String) -> Self {
         Self::new(UNCONFIRMED, Reason::RecoveryRequired.exit_code(), message)
+    }
+
+    /// A part of an import needs a person; the report on standard output says which.
+    pub(crate) fn incomplete(message: String) -> Self {
+        Self::new(INCOMPLETE, Reason::RecoveryRequired.exit_code(), message)
     }
 
     /// An argument out of bounds; nothing was touched.

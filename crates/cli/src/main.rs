@@ -107,6 +107,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Rescue(command) => short(command.run(&cluster)),
         Command::Recover(command) => short(command.run(&cluster)),
         Command::Advance(command) => short(command.run(&cluster)),
+        Command::Import(command) => short(command.run(&cluster)),
         Command::Resize(command) => short(command.run(&cluster)),
         Command::Explain(command) => short(command.run(&cluster)),
         Command::Define(command) => short(command.run(&cluster)),

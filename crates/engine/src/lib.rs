@@ -28,6 +28,11 @@ mod engine;
 mod error;
 mod issue;
 pub mod ledger_timeout;
+/// Counters of other programs, from the crate that speaks to their servers.
+pub use sequent_backend::{
+    foreign,
+    net::{ServerOptions, Tls},
+};
 mod open;
 pub mod status;
 pub mod stores;

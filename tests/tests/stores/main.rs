@@ -17,6 +17,7 @@ mod forgetful;
 #[allow(dead_code, reason = "shared with the tests of failover, which use all of it")]
 #[path = "../failover/http.rs"]
 mod http;
+mod imported;
 mod kinds;
 mod load;
 mod logins;
@@ -24,6 +25,8 @@ mod lossy;
 mod lowered;
 mod masters;
 mod mixed;
+mod moved;
+mod moving_pages;
 #[allow(dead_code, reason = "shared with the tests of failover, which use all of it")]
 mod paced;
 mod pair;

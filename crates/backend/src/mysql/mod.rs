@@ -42,4 +42,5 @@ mod tables;
 
 pub use ledger::MysqlLedger;
 pub(crate) use open::{open_auto_increment, open_ledger, open_row, open_segment};
+pub(crate) use server::connect_to_read;
 pub use store::{MysqlAutoIncrementStore, MysqlRowStore, MysqlSegmentStore};

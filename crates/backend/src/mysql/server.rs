@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mysql_async::{Conn, DriverError, Error, Opts, OptsBuilder, SslOpts};
+use mysql_async::{Conn, DriverError, Error, Opts, OptsBuilder, SslOpts, prelude::Queryable as _};
 
 use super::{connection::Connection, tables::Tables};
 use crate::net::{Fault, Server, ServerOptions, Tls};
@@ -19,48 +19,60 @@ pub struct MysqlServer {
     pub(super) tables: &'static Tables,
 }
 
+/// Connects to tables of another program, which are not written.
+pub(crate) async fn connect_to_read(options: &ServerOptions) -> Result<Conn, Fault> {
+    let mut connection = connect(options).await?;
+    connection.query_drop("SET SESSION TRANSACTION READ ONLY").await?;
+    Ok(connection)
+}
+
 impl MysqlServer {
     /// Connects, with or without TLS.
     pub(super) async fn driver_connection(&self) -> Result<Conn, Fault> {
-        // Sets the TLS provider. An error means that it is set already.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let is_encrypted = self.options.tls != Tls::Off;
-        match Conn::new(self.driver_options(is_encrypted).await?).await {
-            Err(Error::Driver(DriverError::NoClientSslFlagFromServer)) => match self.options.tls {
-                Tls::Prefer => Ok(Conn::new(self.driver_options(false).await?).await?),
-                _ => Err(Fault::refused("TLS is demanded, and the server does not speak it")),
-            },
-            other => Ok(other?),
-        }
+        connect(&self.options).await
     }
+}
 
-    async fn driver_options(&self, is_encrypted: bool) -> Result<Opts, Fault> {
-        let (options, url) = (&self.options, &self.options.url);
-        let own = if is_encrypted { options.authority().await? } else { None };
-        let ssl = is_encrypted.then(|| {
-            SslOpts::default()
-                .with_disable_built_in_roots(own.is_some())
-                .with_root_certs(own.map(Into::into).into_iter().collect())
-        });
-        let builder = OptsBuilder::default()
-            .ip_or_hostname(url.host().to_owned())
-            .tcp_port(url.port())
-            .user(url.user())
-            .pass(options.password().await?)
-            .db_name(Some(url.path()))
-            .tcp_keepalive(Some(options.keep_alive))
-            .tcp_nodelay(true)
-            // Affected rows then count matched rows: 1 is success and 0 is refusal, even if a statement changes no
-            // value.
-            .client_found_rows(true)
-            // Options that save the driver's queries at each connect.
-            .prefer_socket(false)
-            .max_allowed_packet(Some(PACKET_MAX))
-            .wait_timeout(Some(0))
-            .stmt_cache_size(STATEMENTS_KEPT)
-            .ssl_opts(ssl);
-        Ok(builder.into())
+/// Connects, with or without TLS.
+async fn connect(options: &ServerOptions) -> Result<Conn, Fault> {
+    // Sets the TLS provider. An error means that it is set already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let is_encrypted = options.tls != Tls::Off;
+    match Conn::new(driver_options(options, is_encrypted).await?).await {
+        Err(Error::Driver(DriverError::NoClientSslFlagFromServer)) => match options.tls {
+            Tls::Prefer => Ok(Conn::new(driver_options(options, false).await?).await?),
+            _ => Err(Fault::refused("TLS is demanded, and the server does not speak it")),
+        },
+        other => Ok(other?),
     }
+}
+
+async fn driver_options(options: &ServerOptions, is_encrypted: bool) -> Result<Opts, Fault> {
+    let url = &options.url;
+    let own = if is_encrypted { options.authority().await? } else { None };
+    let ssl = is_encrypted.then(|| {
+        SslOpts::default()
+            .with_disable_built_in_roots(own.is_some())
+            .with_root_certs(own.map(Into::into).into_iter().collect())
+    });
+    let builder = OptsBuilder::default()
+        .ip_or_hostname(url.host().to_owned())
+        .tcp_port(url.port())
+        .user(url.user())
+        .pass(options.password().await?)
+        .db_name(Some(url.path()))
+        .tcp_keepalive(Some(options.keep_alive))
+        .tcp_nodelay(true)
+        // Affected rows then count matched rows: 1 is success and 0 is refusal, even if a statement changes no
+        // value.
+        .client_found_rows(true)
+        // Options that save the driver's queries at each connect.
+        .prefer_socket(false)
+        .max_allowed_packet(Some(PACKET_MAX))
+        .wait_timeout(Some(0))
+        .stmt_cache_size(STATEMENTS_KEPT)
+        .ssl_opts(ssl);
+    Ok(builder.into())
 }
 
 impl Server for MysqlServer {

@@ -6,7 +6,7 @@ use crate::net::{Cause, Fault, cause_of};
 
 /// The fault for an error of PostgreSQL or of the driver.
 #[allow(clippy::needless_pass_by_value, reason = "it is handed to map_err")]
-pub(super) fn from_driver(error: sqlx::Error) -> Fault {
+pub(crate) fn from_driver(error: sqlx::Error) -> Fault {
     match &error {
         sqlx::Error::Database(reported) => {
             reported_fault(&reported.code().unwrap_or_default(), reported.message())

@@ -64,6 +64,8 @@ mod server;
 mod session;
 mod store;
 
+pub(crate) use fault::from_driver;
 pub use ledger::PostgresLedger;
 pub(crate) use open::{open_ledger, open_store};
+pub(crate) use server::connect_to_read;
 pub use store::PostgresStore;

@@ -3,12 +3,12 @@
 use std::{env, time::Duration};
 
 use sqlx::{
-    ConnectOptions,
+    ConnectOptions, PgConnection,
     postgres::{PgConnectOptions, PgSslMode},
 };
 
-use super::{connection::Connection, schema::Tables, session::SETTINGS};
-use crate::net::{Fault, SchemaName, Server, ServerOptions, Tls};
+use super::{connection::Connection, fault::from_driver, schema::Tables, session::SETTINGS};
+use crate::net::{Fault, SchemaName, Server, ServerOptions, Tls, not_within};
 
 /// The number of unanswered probes after which a connection is closed.
 const KEEP_ALIVE_COUNT: &str = "3";
@@ -25,46 +25,59 @@ pub struct PostgresServer {
     pub(super) tables: &'static Tables,
 }
 
+/// Connects to tables of another program, which are not written.
+pub(crate) async fn connect_to_read(options: &ServerOptions) -> Result<PgConnection, Fault> {
+    let limit = options.connect_timeout;
+    let driver = driver_options(options).await?.options([("default_transaction_read_only", "on")]);
+    let connecting = tokio::time::timeout(limit, driver.connect()).await;
+    connecting.map_err(|_| Fault::away(not_within(limit)))?.map_err(from_driver)
+}
+
 impl PostgresServer {
     /// The schema of the tables.
     pub(super) fn schema(&self) -> &str {
         self.options.schema.as_ref().map_or(self.tables.schema, SchemaName::as_str)
     }
 
-    /// The driver's options. Files are read anew each time, so an operator can change a password under a running
-    /// process.
+    /// The driver's options.
     pub(super) async fn driver_options(&self) -> Result<PgConnectOptions, Fault> {
-        let (options, url) = (&self.options, &self.options.url);
-        refuse_environment(options.tls)?;
-        let mut driver = PgConnectOptions::new_without_pgpass()
-            .host(url.host())
-            .port(url.port())
-            .username(url.user().unwrap_or_default())
-            .database(url.path())
-            .application_name("sequent")
-            .ssl_mode(match options.tls {
-                Tls::Off => PgSslMode::Disable,
-                Tls::Prefer => PgSslMode::Prefer,
-                Tls::Require => PgSslMode::Require,
-                Tls::Verify => PgSslMode::VerifyFull,
-            })
-            .disable_statement_logging();
-        if url.host().starts_with('/') {
-            driver = driver.socket(url.host());
-        }
-        let keep_alive = options.keep_alive.as_secs().max(1).to_string();
-        let probes = [
-            ("tcp_keepalives_idle", keep_alive.as_str()),
-            ("tcp_keepalives_interval", keep_alive.as_str()),
-            ("tcp_keepalives_count", KEEP_ALIVE_COUNT),
-        ];
-        // Certificates and password are set even if none are configured. Otherwise those of the environment would
-        // apply.
-        let authority = options.authority().await?.unwrap_or_default();
-        let password = options.password().await?.unwrap_or_default();
-        let driver = driver.options(SETTINGS).options(probes);
-        Ok(driver.ssl_root_cert_from_pem(authority).password(&password))
+        driver_options(&self.options).await
     }
+}
+
+/// The driver's options. Files are read anew each time, so an operator can change a password under a running
+/// process.
+async fn driver_options(options: &ServerOptions) -> Result<PgConnectOptions, Fault> {
+    let url = &options.url;
+    refuse_environment(options.tls)?;
+    let mut driver = PgConnectOptions::new_without_pgpass()
+        .host(url.host())
+        .port(url.port())
+        .username(url.user().unwrap_or_default())
+        .database(url.path())
+        .application_name("sequent")
+        .ssl_mode(match options.tls {
+            Tls::Off => PgSslMode::Disable,
+            Tls::Prefer => PgSslMode::Prefer,
+            Tls::Require => PgSslMode::Require,
+            Tls::Verify => PgSslMode::VerifyFull,
+        })
+        .disable_statement_logging();
+    if url.host().starts_with('/') {
+        driver = driver.socket(url.host());
+    }
+    let keep_alive = options.keep_alive.as_secs().max(1).to_string();
+    let probes = [
+        ("tcp_keepalives_idle", keep_alive.as_str()),
+        ("tcp_keepalives_interval", keep_alive.as_str()),
+        ("tcp_keepalives_count", KEEP_ALIVE_COUNT),
+    ];
+    // Certificates and password are set even if none are configured. Otherwise those of the environment would
+    // apply.
+    let authority = options.authority().await?.unwrap_or_default();
+    let password = options.password().await?.unwrap_or_default();
+    let driver = driver.options(SETTINGS).options(probes);
+    Ok(driver.ssl_root_cert_from_pem(authority).password(&password))
 }
 
 impl Server for PostgresServer {

@@ -50,4 +50,5 @@ mod settings;
 mod store;
 
 pub(crate) use open::open_store;
+pub(crate) use server::connect_to_read;
 pub use store::RedisStore;

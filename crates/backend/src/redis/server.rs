@@ -7,7 +7,7 @@ use redis::{
 };
 
 use super::connection::Connection;
-use crate::net::{Fault, Owner, Server, ServerOptions, Tls};
+use crate::net::{Fault, Owner, Server, ServerOptions, Tls, not_within};
 
 /// A database of a server, and the slot whose store it is.
 #[derive(Debug)]
@@ -16,45 +16,56 @@ pub(crate) struct RedisServer {
     pub(super) owner: Owner,
 }
 
+/// Connects to keys of another program, which are not written.
+pub(crate) async fn connect_to_read(options: &ServerOptions) -> Result<MultiplexedConnection, Fault> {
+    let limit = options.connect_timeout;
+    let connecting = tokio::time::timeout(limit, connect(options)).await;
+    connecting.map_err(|_| Fault::away(not_within(limit)))?
+}
+
 impl RedisServer {
     /// Opens a connection of the driver, logged in. The pool limits the time.
     pub(super) async fn driver_connection(&self) -> Result<MultiplexedConnection, Fault> {
-        let limits = AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None);
-        let client = self.client().await?;
-        Ok(client.get_multiplexed_async_connection_with_config(&limits).await?)
+        connect(&self.options).await
     }
+}
 
-    /// The driver's client. Files are read anew each time, so an operator can change a password under a running
-    /// process.
-    async fn client(&self) -> Result<Client, Fault> {
-        let (options, url) = (&self.options, &self.options.url);
-        let mut login =
-            RedisConnectionInfo::default().set_db(i64::from(url.number())).set_skip_set_lib_name();
-        if let Some(user) = url.user() {
-            login = login.set_username(user);
-        }
-        if let Some(password) = options.password().await? {
-            login = login.set_password(password);
-        }
-        let probes = TcpKeepalive::new().with_time(options.keep_alive).with_interval(options.keep_alive);
-        let tcp = TcpSettings::default().set_nodelay(true).set_keepalive(probes);
-        let (host, port) = (url.host().to_owned(), url.port());
-        let is_plain = options.tls == Tls::Off;
-        let address = if is_plain {
-            ConnectionAddr::Tcp(host, port)
-        } else {
-            ConnectionAddr::TcpTls { host, port, insecure: false, tls_params: None }
-        };
-        let info = address.into_connection_info()?.set_redis_settings(login).set_tcp_settings(tcp);
-        if is_plain {
-            return Ok(Client::open(info)?);
-        }
-        // Sets the TLS provider. An error means that it is set already.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let certificates = TlsCertificates { client_tls: None, root_cert: options.authority().await? };
-        // An invalid certificate does not go away by itself.
-        Client::build_with_tls(info, certificates).map_err(|error| Fault::refused(error.to_string()))
+/// Opens a connection of the driver, logged in. The pool limits the time.
+async fn connect(options: &ServerOptions) -> Result<MultiplexedConnection, Fault> {
+    let limits = AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None);
+    let client = client(options).await?;
+    Ok(client.get_multiplexed_async_connection_with_config(&limits).await?)
+}
+
+/// The driver's client. Files are read anew each time, so an operator can change a password under a running
+/// process.
+async fn client(options: &ServerOptions) -> Result<Client, Fault> {
+    let url = &options.url;
+    let mut login = RedisConnectionInfo::default().set_db(i64::from(url.number())).set_skip_set_lib_name();
+    if let Some(user) = url.user() {
+        login = login.set_username(user);
     }
+    if let Some(password) = options.password().await? {
+        login = login.set_password(password);
+    }
+    let probes = TcpKeepalive::new().with_time(options.keep_alive).with_interval(options.keep_alive);
+    let tcp = TcpSettings::default().set_nodelay(true).set_keepalive(probes);
+    let (host, port) = (url.host().to_owned(), url.port());
+    let is_plain = options.tls == Tls::Off;
+    let address = if is_plain {
+        ConnectionAddr::Tcp(host, port)
+    } else {
+        ConnectionAddr::TcpTls { host, port, insecure: false, tls_params: None }
+    };
+    let info = address.into_connection_info()?.set_redis_settings(login).set_tcp_settings(tcp);
+    if is_plain {
+        return Ok(Client::open(info)?);
+    }
+    // Sets the TLS provider. An error means that it is set already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let certificates = TlsCertificates { client_tls: None, root_cert: options.authority().await? };
+    // An invalid certificate does not go away by itself.
+    Client::build_with_tls(info, certificates).map_err(|error| Fault::refused(error.to_string()))
 }
 
 impl Server for RedisServer {

@@ -18,7 +18,7 @@ pub(super) fn forbids_closing(fault: &Fault) -> bool {
 
 /// The fault for an error of SQLite or of the driver.
 #[allow(clippy::needless_pass_by_value, reason = "it is handed to map_err")]
-pub(super) fn from_driver(error: sqlx::Error) -> Fault {
+pub(crate) fn from_driver(error: sqlx::Error) -> Fault {
     let reported = match &error {
         sqlx::Error::Database(reported) => reported,
         // The file has a value of another type, which only an operator can have written.

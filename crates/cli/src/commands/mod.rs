@@ -11,6 +11,7 @@ pub(crate) mod drain;
 pub(crate) mod evict;
 pub(crate) mod explain;
 pub(crate) mod forget;
+pub(crate) mod import;
 pub(crate) mod list;
 pub(crate) mod man;
 pub(crate) mod next;

@@ -51,6 +51,36 @@ impl Engine {
         self.define_from(name, (version, None), body).await
     }
 
+    /// The reason for which each of these first versions would be refused, without defining any.
+    pub fn refusals(&self, firsts: &[(SequenceName, Body)]) -> Vec<Option<String>> {
+        self.0.catalog.refusals(&parts(firsts))
+    }
+
+    /// Defines the first version of many sequences, each by itself: a sequence that is refused does not keep others back.
+    /// Returns the reason for each that is refused. The same once more changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// Errors of the ledger. Those that were defined before stay.
+    pub async fn define_each(
+        &self,
+        firsts: &[(SequenceName, Body)],
+    ) -> Result<Vec<Option<String>>, OpenError> {
+        let inner = &self.0;
+        if let Some(trouble) = inner.guard.trouble() {
+            return Err(OpenError::of_source(&trouble.error()));
+        }
+        if firsts.iter().any(|(_, body)| body.placement() == Placement::Dense) {
+            let may_count = inner.guard.may_count().await;
+            may_count.map_err(|error| OpenError::Refused(error.context().to_owned()))?;
+        }
+        inner.catalog.bring_pending().await?;
+        inner.catalog.follow(None).await.map_err(|error| OpenError::of_source(&error))?;
+        let refused = inner.catalog.bring_each(&parts(firsts)).await;
+        inner.let_go();
+        refused.map_err(|error| OpenError::of_source(&error))
+    }
+
     /// The same, in effect from an instant that the caller names. `None` means now, unless the caller names the
     /// version and it waits already. A content that is in effect already changes nothing: versions that wait after it
     /// still wait.
@@ -179,6 +209,16 @@ impl Engine {
             warnings: body.warnings(Some(&body)).into_iter().chain([told]).collect(),
         }
     }
+}
+
+fn parts(firsts: &[(SequenceName, Body)]) -> Vec<SequencePart> {
+    let part = |(name, body): &(SequenceName, Body)| SequencePart {
+        name: name.clone(),
+        version: 1,
+        body: body.clone(),
+        effective: None,
+    };
+    firsts.iter().map(part).collect()
 }
 
 /// Refuses an instant that is too near for every server to learn of it. Also refuses an instant later than the one for

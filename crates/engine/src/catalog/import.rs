@@ -50,6 +50,25 @@ impl Catalog {
         self.refresh().await.map_err(|error| OpenError::of_source(&error))
     }
 
+    /// The reason for which each definition would be refused, as far as it is known without reading the ledger.
+    pub(crate) fn refusals(&self, parts: &[SequencePart]) -> Vec<Option<String>> {
+        parts.iter().map(|part| self.refusal(part)).collect()
+    }
+
+    /// Imports each definition by itself, and reads the definitions in force once. Returns the reason for each that is
+    /// refused.
+    pub(crate) async fn bring_each(
+        &self,
+        parts: &[SequencePart],
+    ) -> Result<Vec<Option<String>>, SourceError> {
+        let mut refusals = Vec::with_capacity(parts.len());
+        for part in parts {
+            refusals.push(self.bring(part).await?);
+        }
+        self.refresh().await?;
+        Ok(refusals)
+    }
+
     /// Imports one definition, as a file's are imported.
     pub(crate) async fn define(&self, part: &SequencePart) -> Result<(), OpenError> {
         self.bring_all(std::slice::from_ref(part)).await

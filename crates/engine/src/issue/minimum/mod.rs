@@ -116,16 +116,34 @@ impl Engine {
         Ok(self.0.minimums.of(key))
     }
 
+    /// The number up to which each key was advanced, read from the ledger.
+    pub async fn all_advanced(&self) -> Result<BTreeMap<Key, u64>, EngineError> {
+        let cluster = &self.0.cluster;
+        let read = self.0.minimums.refresh(&*cluster.ledger, cluster.limit).await;
+        read.map_err(|error| of_ledger(&error))?;
+        Ok(self.0.minimums.held.load().advanced.clone())
+    }
+
     /// Records in the ledger that no number of a key up to `to` is issued any more. Other servers learn of it with the
     /// definitions; this server learns of it at once.
     pub async fn note_advanced(&self, key: &Key, to: u64) -> Result<(), EngineError> {
-        if self.0.minimums.of(key) < to {
-            let cluster = &self.0.cluster;
-            let advanced = LedgerNote { about: NoteSubject::Advanced(key.clone()), to };
-            let note =
-                || within(cluster.limit, "note how far a key is advanced", cluster.ledger.note(&advanced));
-            patiently(note).await.map_err(|error| of_ledger(&error))?;
+        self.record_advanced(key, to).await?;
+        self.follow_advanced().await
+    }
+
+    /// The same for one of many keys: this server learns of all by [`follow_advanced`](Self::follow_advanced).
+    pub async fn record_advanced(&self, key: &Key, to: u64) -> Result<(), EngineError> {
+        if self.0.minimums.of(key) >= to {
+            return Ok(());
         }
+        let cluster = &self.0.cluster;
+        let advanced = LedgerNote { about: NoteSubject::Advanced(key.clone()), to };
+        let note = || within(cluster.limit, "note how far a key is advanced", cluster.ledger.note(&advanced));
+        patiently(note).await.map(drop).map_err(|error| of_ledger(&error))
+    }
+
+    /// Applies the minimums that are recorded.
+    pub async fn follow_advanced(&self) -> Result<(), EngineError> {
         self.0.follow_minimums().await.map_err(|error| of_ledger(&error))
     }
 }

@@ -1,0 +1,97 @@
+//! An import done: definitions, then advances. A repeated import, or one begun again after a kill, ends the same.
+
+use sequent_core::SequenceName;
+use sequent_engine::{Engine, EngineError, OpenError, Reason};
+use tokio::task::JoinSet;
+
+use super::{
+    Action, ImportReport,
+    plan::{ImportPlan, Planned, firsts, request},
+};
+use crate::advance;
+
+/// How many counters move forward at once. Their calls of the ledger are merged.
+const AT_ONCE_MAX: usize = 16;
+
+/// Carries out a plan. What is refused meanwhile is refused in the report.
+///
+/// # Errors
+///
+/// Errors of the ledger. What was done before stays, and the same import goes on from there.
+pub async fn carry_out(engine: &Engine, plan: ImportPlan) -> Result<ImportReport, OpenError> {
+    let mut planned = plan.planned;
+    let refusals = engine.define_each(&firsts(&planned)).await?;
+    let defined = planned.iter_mut().filter(|planned| planned.body.is_some());
+    for (planned, refusal) in defined.zip(refusals) {
+        if let Some(why) = refusal {
+            planned.refuse(why);
+        }
+    }
+    raise_each(engine, &mut planned).await?;
+    Ok(ImportReport { is_done: true, counters: planned.into_iter().map(|planned| planned.shown).collect() })
+}
+
+/// A counter that goes forward: of a sequence that is there, or of a period of a new one.
+#[derive(Clone)]
+struct Raise {
+    at: usize,
+    name: SequenceName,
+    period: Option<String>,
+    to: u64,
+}
+
+impl Raise {
+    fn of((at, planned): (usize, &Planned)) -> Option<Self> {
+        let Planned { shown, name, .. } = planned;
+        let is_meant = match shown.action {
+            Action::Advance => true,
+            Action::Define => shown.period.is_some(),
+            Action::Nothing | Action::Refused => false,
+        };
+        let to = shown.to.filter(|to| is_meant && *to > 0)?;
+        Some(Self { at, name: name.clone()?, period: shown.period.clone(), to })
+    }
+
+    async fn done(self, engine: Engine) -> (usize, Result<(), EngineError>) {
+        let request = request(&engine, &self.name, self.period.as_deref()).await;
+        let raised = match request {
+            Ok(request) => advance::raise(&engine, &request, self.to).await,
+            Err(error) => Err(error),
+        };
+        (self.at, raised)
+    }
+}
+
+/// Moves counters forward, some at once. A counter with a fault of its own is refused, and the others go on.
+async fn raise_each(engine: &Engine, planned: &mut [Planned]) -> Result<(), OpenError> {
+    let raises: Vec<Raise> = planned.iter().enumerate().filter_map(Raise::of).collect();
+    for some in raises.chunks(AT_ONCE_MAX) {
+        let works = some.iter().map(|raise| raise.clone().done(engine.clone()));
+        for (at, raised) in works.collect::<JoinSet<_>>().join_all().await {
+            match raised.map_err(|error| (is_of_one(&error), error)) {
+                Ok(()) => {}
+                Err((true, error)) => planned[at].refuse(error.to_string()),
+                Err((false, error)) => return Err(of_all(&error)),
+            }
+        }
+    }
+    if raises.is_empty() {
+        return Ok(());
+    }
+    engine.follow_advanced().await.map_err(|error| of_all(&error))
+}
+
+/// Whether a fault is of one counter alone.
+fn is_of_one(error: &EngineError) -> bool {
+    !matches!(
+        error.reason(),
+        Reason::LedgerUnavailable | Reason::RecoveryRequired | Reason::ClusterBehind | Reason::Draining
+    )
+}
+
+fn of_all(error: &EngineError) -> OpenError {
+    match error.reason() {
+        Reason::RecoveryRequired | Reason::ClusterBehind => OpenError::Recovery(error.to_string()),
+        _ => OpenError::Unavailable(error.to_string()),
+    }
+}

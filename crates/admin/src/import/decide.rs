@@ -1,0 +1,101 @@
+//! What is to be done with one counter: a pure function of both systems.
+
+/// A sequence that is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Existing {
+    /// The first number.
+    pub(super) start: u64,
+    /// The last number.
+    pub(super) end: u64,
+    /// The template, if it has one.
+    pub(super) template: Option<String>,
+    /// No number of the counter up to this one is given any more; 0: any.
+    pub(super) held: u64,
+}
+
+/// What is to be done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Decision {
+    /// The sequence is new, and begins with this number.
+    Define(u64),
+    /// The sequence is there, and its counter goes above this number.
+    Advance(u64),
+    /// Its counter is above already.
+    Nothing,
+    /// It can't be done, for this reason.
+    Refused(String),
+}
+
+/// Decides about a counter that may give all numbers up to `to`, room for the old system included. With `resets` the counter
+/// is one of many, each of which begins at the first number.
+pub(super) fn decide(
+    to: u64,
+    (template, resets): (Option<&str>, bool),
+    existing: Option<&Existing>,
+) -> Decision {
+    let Some(existing) = existing else {
+        return Decision::Define(if resets { 1 } else { to.saturating_add(1) });
+    };
+    if existing.template.as_deref() != template {
+        let shown = |template: Option<&str>| template.map_or_else(|| "none".to_owned(), str::to_owned);
+        return Decision::Refused(format!(
+            "the sequence is there with another template: found {}, expected {}; name another sequence by --map",
+            shown(existing.template.as_deref()),
+            shown(template),
+        ));
+    }
+    let first = if resets { 0 } else { existing.start.saturating_sub(1) };
+    if to <= existing.held.max(first) {
+        return Decision::Nothing;
+    }
+    if to >= existing.end {
+        return Decision::Refused(format!(
+            "its next number is {}: the sequence ends at {}",
+            to.saturating_add(1),
+            existing.end
+        ));
+    }
+    Decision::Advance(to)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn there(start: u64, held: u64) -> Existing {
+        Existing { start, end: 1000, template: None, held }
+    }
+
+    #[test]
+    fn a_sequence_goes_forward_only() {
+        let cases = [
+            (500, None, Decision::Define(501)),
+            (0, None, Decision::Define(1)),
+            (500, Some(there(501, 0)), Decision::Nothing),
+            (510, Some(there(501, 0)), Decision::Advance(510)),
+            (510, Some(there(501, 510)), Decision::Nothing),
+            (400, Some(there(501, 0)), Decision::Nothing),
+            (0, Some(there(1, 0)), Decision::Nothing),
+        ];
+        for (to, existing, expected) in cases {
+            assert_eq!(decide(to, (None, false), existing.as_ref()), expected, "{to} {existing:?}");
+        }
+    }
+
+    #[test]
+    fn a_counter_of_a_period_is_advanced_and_its_sequence_begins_at_one() {
+        let texts = (Some("@{date,yyyy}@{seq}"), true);
+        assert_eq!(decide(41, texts, None), Decision::Define(1));
+        let existing = Existing { template: texts.0.map(str::to_owned), ..there(1, 0) };
+        assert_eq!(decide(41, texts, Some(&existing)), Decision::Advance(41));
+        assert_eq!(decide(41, texts, Some(&Existing { held: 41, ..existing })), Decision::Nothing);
+    }
+
+    #[test]
+    fn another_template_and_an_end_are_refused() {
+        let refused = |decision| matches!(decision, Decision::Refused(_));
+        assert!(refused(decide(5, (Some("A@{seq}"), false), Some(&there(1, 0)))));
+        assert!(refused(decide(1000, (None, false), Some(&there(1, 0)))));
+        assert_eq!(decide(999, (None, false), Some(&there(1, 0))), Decision::Advance(999));
+    }
+}

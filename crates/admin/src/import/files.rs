@@ -1,0 +1,186 @@
+//! Counters in files: CSV with a head line, and JSON.
+
+use std::{fs, path::PathBuf};
+
+use sequent_core::{BoxFuture, ErrorKind, SourceError};
+use sequent_engine::foreign::{COUNTERS_MAX, Source, Table, Wanted};
+use serde_json::Value;
+
+/// The longest file, in bytes: it is held in memory.
+const BYTES_MAX: u64 = 256 << 20;
+
+/// The form of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Fields between commas, the names of the columns in the first line.
+    Csv,
+    /// Objects: in an array, or one after the other.
+    Json,
+}
+
+/// A file with counters of another system.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileSource {
+    /// The path.
+    pub path: PathBuf,
+    /// The form.
+    pub format: Format,
+}
+
+impl Source for FileSource {
+    fn read<'a>(&'a self, _wanted: &'a Wanted) -> BoxFuture<'a, Result<Vec<Table>, SourceError>> {
+        Box::pin(std::future::ready(self.table().map(|table| vec![table]).map_err(|fault| {
+            SourceError::new(ErrorKind::Refused, format!("file {}: {fault}", self.path.display()))
+        })))
+    }
+}
+
+impl FileSource {
+    fn table(&self) -> Result<Table, String> {
+        let bytes = fs::metadata(&self.path).map_err(|error| error.to_string())?.len();
+        if bytes > BYTES_MAX {
+            return Err(format!("it has {bytes} bytes: at most {BYTES_MAX} are allowed"));
+        }
+        let text = fs::read_to_string(&self.path).map_err(|error| error.to_string())?;
+        let (columns, rows) = match self.format {
+            Format::Csv => csv(&text)?,
+            Format::Json => json(&text)?,
+        };
+        if rows.len() > COUNTERS_MAX {
+            return Err(format!("it has {} counters: at most {COUNTERS_MAX} are allowed", rows.len()));
+        }
+        let stem = self.path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let table = Table { name: stem.unwrap_or_default(), columns, rows };
+        if super::look(&table.name, &table.columns) != sequent_engine::foreign::Look::Rows {
+            let columns = table.columns.join(", ");
+            return Err(format!(
+                "its columns ({columns}) are those of no system that is known: counter, last_number, step are expected, \
+                 or those of a known table"
+            ));
+        }
+        Ok(table)
+    }
+}
+
+type Content = (Vec<String>, Vec<Vec<Option<String>>>);
+
+fn csv(text: &str) -> Result<Content, String> {
+    let mut records = records(text.strip_prefix('\u{feff}').unwrap_or(text))?.into_iter();
+    let head = records.next().ok_or("it is empty: a line with the names of the columns is expected")?;
+    let columns: Vec<String> = head.iter().map(|name| name.trim().to_ascii_lowercase()).collect();
+    let mut rows = Vec::new();
+    for (at, record) in records.enumerate() {
+        if record.len() != columns.len() {
+            let (found, expected) = (record.len(), columns.len());
+            return Err(format!("record {} has {found} fields: {expected} are expected", at + 2));
+        }
+        rows.push(record.into_iter().map(|field| Some(field).filter(|field| !field.is_empty())).collect());
+    }
+    Ok((columns, rows))
+}
+
+/// The records of a text. A field in quotes may hold commas, ends of lines, and quotes that are written twice.
+fn records(text: &str) -> Result<Vec<Vec<String>>, String> {
+    let (mut records, mut record, mut field, mut is_quoted) = (Vec::new(), Vec::new(), String::new(), false);
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' if is_quoted && letters.peek() == Some(&'"') => {
+                letters.next();
+                field.push('"');
+            }
+            '"' => is_quoted = !is_quoted,
+            ',' if !is_quoted => record.push(std::mem::take(&mut field)),
+            '\r' if !is_quoted && letters.peek() == Some(&'\n') => {}
+            '\n' if !is_quoted => {
+                record.push(std::mem::take(&mut field));
+                records.push(std::mem::take(&mut record));
+            }
+            letter => field.push(letter),
+        }
+    }
+    if is_quoted {
+        return Err("a quote is not closed".to_owned());
+    }
+    if !record.is_empty() || !field.is_empty() {
+        record.push(field);
+        records.push(record);
+    }
+    // An empty line is no record.
+    records.retain(|record| record.iter().any(|field| !field.is_empty()));
+    Ok(records)
+}
+
+fn json(text: &str) -> Result<Content, String> {
+    let mut objects = Vec::new();
+    for value in serde_json::Deserializer::from_str(text).into_iter::<Value>() {
+        match value.map_err(|error| error.to_string())? {
+            Value::Array(items) => objects.extend(items),
+            value => objects.push(value),
+        }
+    }
+    let mut columns: Vec<String> = Vec::new();
+    for object in &objects {
+        let fields = object.as_object().ok_or("an object a counter is expected")?;
+        for field in fields.keys() {
+            if !columns.iter().any(|column| column.eq_ignore_ascii_case(field)) {
+                columns.push(field.to_ascii_lowercase());
+            }
+        }
+    }
+    let row = |object: &Value| -> Vec<Option<String>> {
+        let fields = object.as_object();
+        let value = |column: &String| {
+            let (_, value) = fields?.iter().find(|(field, _)| field.eq_ignore_ascii_case(column))?;
+            scalar(value)
+        };
+        columns.iter().map(value).collect()
+    };
+    let rows = objects.iter().map(row).collect();
+    Ok((columns, rows))
+}
+
+/// A value as text. MongoDB's exports write long numbers as `{"$numberLong": "5"}`.
+fn scalar(value: &Value) -> Option<String> {
+    match value {
+        Value::Null | Value::Array(_) => None,
+        Value::String(text) => Some(text.clone()),
+        Value::Object(fields) => {
+            fields.get("$numberLong").or_else(|| fields.get("$numberInt")).and_then(scalar)
+        }
+        other => Some(other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn some(texts: &[&str]) -> Vec<Option<String>> {
+        texts.iter().map(|text| Some((*text).to_owned())).collect()
+    }
+
+    #[test]
+    fn fields_in_quotes_hold_commas_and_quotes() {
+        let (columns, rows) = csv("Counter,last_number,step\r\n\"a,\"\"b\",5,1\r\n\nc,6,1").unwrap();
+        assert_eq!(columns, ["counter", "last_number", "step"]);
+        assert_eq!(rows, [some(&["a,\"b", "5", "1"]), some(&["c", "6", "1"])]);
+    }
+
+    #[test]
+    fn a_record_with_too_few_fields_is_named() {
+        assert_eq!(csv("a,b\n1").unwrap_err(), "record 2 has 1 fields: 2 are expected");
+        assert_eq!(csv("a\n\"1").unwrap_err(), "a quote is not closed");
+    }
+
+    #[test]
+    fn objects_come_in_an_array_or_one_after_the_other() {
+        let lines = "{\"_id\":\"a\",\"current\":{\"$numberLong\":\"9223372036854775807\"}}\n{\"_id\":\"b\",\"step\":2}";
+        let (columns, rows) = json(lines).unwrap();
+        assert_eq!(columns, ["_id", "current", "step"]);
+        assert_eq!(rows[0], [Some("a".to_owned()), Some("9223372036854775807".to_owned()), None]);
+        assert_eq!(rows[1], [Some("b".to_owned()), None, Some("2".to_owned())]);
+        assert_eq!(json("[{\"a\":1},{\"a\":2}]").unwrap().1.len(), 2);
+        assert!(json("[1]").is_err());
+    }
+}

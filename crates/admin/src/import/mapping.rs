@@ -1,0 +1,66 @@
+//! Which counter of another system becomes which sequence: `OLD=NEW`, with a `*` for what both have.
+
+use std::str::FromStr;
+
+/// A pair of names. One `*` on the left stands for any text, and a `*` on the right for the same text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mapping {
+    old: String,
+    new: String,
+}
+
+impl FromStr for Mapping {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let expected = || "OLD=NEW is expected".to_owned();
+        // Names of sequences have no `=`, while keys may.
+        let (old, new) = text.rsplit_once('=').ok_or_else(expected)?;
+        if old.is_empty() || new.is_empty() {
+            return Err(expected());
+        }
+        let stars = |text: &str| text.matches('*').count();
+        if stars(old) > 1 || stars(new) > stars(old) {
+            return Err("at most one * is allowed in OLD, and in NEW if OLD has one".to_owned());
+        }
+        Ok(Self { old: old.to_owned(), new: new.to_owned() })
+    }
+}
+
+impl Mapping {
+    /// The new name, if this pair is about the old one.
+    fn applied(&self, name: &str) -> Option<String> {
+        let Some((front, back)) = self.old.split_once('*') else {
+            return (self.old == name).then(|| self.new.clone());
+        };
+        let middle = name.strip_prefix(front)?.strip_suffix(back)?;
+        Some(self.new.replace('*', middle))
+    }
+}
+
+/// The name of the sequence: by the first pair about the old name, else the old name.
+pub(super) fn name(mappings: &[Mapping], old: &str) -> String {
+    mappings.iter().find_map(|mapping| mapping.applied(old)).unwrap_or_else(|| old.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_pair_about_a_name_counts() {
+        let pairs: Vec<Mapping> = ["seq:order=order", "seq:*:no=*", "seq:*=other.*"]
+            .iter()
+            .map(|text| text.parse().unwrap())
+            .collect();
+        let mapped = ["seq:order", "seq:bill:no", "seq:x", "y"].map(|old| name(&pairs, old));
+        assert_eq!(mapped, ["order", "bill", "other.x", "y"]);
+    }
+
+    #[test]
+    fn what_is_no_pair_is_refused() {
+        for text in ["order", "=x", "x=", "a*b*=c", "a=*"] {
+            assert!(text.parse::<Mapping>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! The plan of an import: each counter of the other system with what is to be done. It changes nothing.
+
+use std::collections::{BTreeMap, HashMap};
+
+use sequent_core::{Key, SequenceName};
+use sequent_engine::{
+    Body, Engine, EngineError, NextRequest, Reason, Texts, foreign::Table, report::SequenceSummary,
+};
+
+use super::{
+    Action, ImportReport, ImportedCounter, Mapping, OldCounter,
+    decide::{Decision, Existing, decide},
+    mapping, shapes,
+};
+use crate::advance;
+
+/// From this number on, a sequence is defined for 64 bits: half of what numbers of JavaScript hold.
+const WIDE_FROM: u64 = 1 << 52;
+
+/// What an operator chooses for all counters of an import.
+#[derive(Debug, Clone, Default)]
+pub struct Choice {
+    /// The placement of sequences that are defined; `None`: by their size.
+    pub placement: Option<String>,
+    /// The zone of dates; `None`: UTC.
+    pub zone: Option<String>,
+    /// How many numbers more each counter of the other system may give while callers move.
+    pub ahead: u64,
+    /// How many numbers an id of slot tables stands for, as a power of two: the memory bits of the old program.
+    pub memory_bits: u32,
+    /// Which counter becomes which sequence.
+    pub mappings: Vec<Mapping>,
+}
+
+/// A plan that can be carried out.
+pub struct ImportPlan {
+    pub(super) planned: Vec<Planned>,
+}
+
+/// A counter with what is to be done.
+pub(super) struct Planned {
+    pub(super) shown: ImportedCounter,
+    pub(super) name: Option<SequenceName>,
+    /// The content, if it is to be defined.
+    pub(super) body: Option<Body>,
+}
+
+impl ImportPlan {
+    /// The plan, for people and scripts.
+    pub fn report(&self) -> ImportReport {
+        ImportReport {
+            is_done: false,
+            counters: self.planned.iter().map(|planned| planned.shown.clone()).collect(),
+        }
+    }
+}
+
+impl Planned {
+    pub(super) fn refuse(&mut self, why: String) {
+        self.shown.action = Action::Refused;
+        self.shown.note = Some(why);
+        self.body = None;
+    }
+
+    /// The request of the counter that goes forward.
+    pub(super) async fn request(&self, engine: &Engine) -> Result<Option<NextRequest>, EngineError> {
+        match &self.name {
+            Some(name) => request(engine, name, self.shown.period.as_deref()).await.map(Some),
+            None => Ok(None),
+        }
+    }
+}
+
+/// The request of a counter of a sequence.
+pub(super) async fn request(
+    engine: &Engine,
+    name: &SequenceName,
+    period: Option<&str>,
+) -> Result<NextRequest, EngineError> {
+    let at = match period {
+        Some(period) => Some(engine.beginning(name, period).await?),
+        None => None,
+    };
+    Ok(NextRequest { at, ..NextRequest::of(name.clone()) })
+}
+
+/// What is known of this cluster.
+pub(super) struct Known {
+    sequences: HashMap<String, SequenceSummary>,
+    advanced: BTreeMap<Key, u64>,
+}
+
+impl Known {
+    pub(super) async fn of(engine: &Engine) -> Result<Self, EngineError> {
+        let sequences = engine.cluster().list().await?;
+        let sequences = sequences.into_iter().map(|summary| (summary.sequence.clone(), summary)).collect();
+        Ok(Self { sequences, advanced: engine.all_advanced().await? })
+    }
+
+    /// The sequence of a counter, if it is there.
+    pub(super) async fn existing(
+        &self,
+        engine: &Engine,
+        planned: &Planned,
+    ) -> Result<Option<Existing>, EngineError> {
+        let Some(summary) = self.sequences.get(&planned.shown.sequence) else { return Ok(None) };
+        let SequenceSummary { start, end, ref template, .. } = *summary;
+        // A sequence without a template has one counter, so that its key is known without a request.
+        let key = match (&planned.name, template) {
+            (Some(name), None) => Some(Key::of(name)),
+            _ if planned.shown.template == *template => match planned.request(engine).await? {
+                Some(request) => Some(engine.key_of(&request).await?.0),
+                None => None,
+            },
+            _ => None,
+        };
+        let held = key.and_then(|key| self.advanced.get(&key).copied()).unwrap_or(0);
+        Ok(Some(Existing { start, end, template: template.clone(), held }))
+    }
+}
+
+/// The plan of the counters in these tables.
+///
+/// # Errors
+///
+/// Errors of the ledger. A counter that can't be imported is refused in the plan.
+pub async fn plan(engine: &Engine, tables: &[Table], choice: &Choice) -> Result<ImportPlan, EngineError> {
+    let known = Known::of(engine).await?;
+    let mut planned = named(shapes::counters(tables, choice.memory_bits), choice);
+    for planned in planned.iter_mut().filter(|planned| planned.shown.action != Action::Refused) {
+        let existing = match known.existing(engine, planned).await {
+            Ok(existing) => existing,
+            Err(error) if matches!(error.reason(), Reason::InvalidArgument) => {
+                planned.refuse(error.to_string());
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        settle(planned, existing.as_ref(), choice);
+        if planned.shown.action == Action::Advance {
+            note_overlap(engine, planned, existing.map_or(0, |existing| existing.held)).await?;
+        }
+    }
+    prove(engine, &mut planned);
+    Ok(ImportPlan { planned })
+}
+
+/// The counters with their new names. A name that is none, and one that two counters would have, is refused.
+pub(super) fn named(counters: Vec<OldCounter>, choice: &Choice) -> Vec<Planned> {
+    let mut planned: Vec<Planned> = counters.into_iter().map(|counter| one(counter, choice)).collect();
+    let mut names: HashMap<String, usize> = HashMap::new();
+    for planned in &planned {
+        *names.entry(planned.shown.sequence.clone()).or_default() += 1;
+    }
+    for planned in planned.iter_mut().filter(|planned| names[&planned.shown.sequence] > 1) {
+        let count = names[&planned.shown.sequence];
+        planned.refuse(format!(
+            "{count} counters would become {}: name them apart by --map",
+            planned.shown.sequence
+        ));
+    }
+    planned
+}
+
+fn one(counter: OldCounter, choice: &Choice) -> Planned {
+    let sequence = mapping::name(&choice.mappings, &counter.name);
+    let name = sequence.parse::<SequenceName>();
+    let ahead = counter.step.checked_mul(choice.ahead);
+    let to = counter.last().and_then(|last| last.checked_add(ahead?)).filter(|to| i64::try_from(*to).is_ok());
+    let fault = match (&counter.next, &name, to) {
+        (Err(fault), ..) => Some(fault.clone()),
+        (_, Err(error), _) => Some(format!("{error}: name another by --map")),
+        (Ok(_), Ok(_), None) => {
+            Some(format!("ahead is {}: its numbers would end above {}", choice.ahead, i64::MAX))
+        }
+        _ => None,
+    };
+    let resets = counter.texts.as_ref().is_some_and(|texts| texts.resets);
+    let (template, period) = counter.texts.map_or((None, None), |texts| (Some(texts.template), texts.period));
+    let shown = ImportedCounter {
+        source: counter.source,
+        counter: counter.name,
+        sequence,
+        action: Action::Nothing,
+        start: None,
+        // A counter whose date is not known has given nothing yet.
+        to: to.filter(|_| !resets || period.is_some()),
+        step: counter.step,
+        placement: None,
+        template,
+        period,
+        note: None,
+    };
+    let mut planned = Planned { shown, name: name.ok(), body: None };
+    if let Some(fault) = fault {
+        planned.refuse(fault);
+    }
+    planned
+}
+
+/// Decides, and makes the definition.
+fn settle(planned: &mut Planned, existing: Option<&Existing>, choice: &Choice) {
+    let shown = &planned.shown;
+    // A counter of each period is told by its template, which shows a date that resets it.
+    let resets = shown
+        .template
+        .as_deref()
+        .is_some_and(|template| template.contains("@{date,") && !template.contains("reset=never"));
+    let decision = decide(shown.to.unwrap_or(0), (shown.template.as_deref(), resets), existing);
+    match decision {
+        Decision::Nothing => {}
+        Decision::Advance(to) => {
+            planned.shown.action = Action::Advance;
+            planned.shown.to = Some(to);
+        }
+        Decision::Refused(why) => planned.refuse(why),
+        Decision::Define(start) => match body(&planned.shown, start, choice) {
+            Ok(body) => {
+                planned.shown.action = Action::Define;
+                planned.shown.start = Some(start);
+                planned.shown.placement = Some(body.placement().as_str());
+                planned.body = Some(body);
+            }
+            Err(fault) => planned.refuse(fault),
+        },
+    }
+}
+
+fn body(shown: &ImportedCounter, start: u64, choice: &Choice) -> Result<Body, String> {
+    let texts = shown.template.as_ref().map(|template| {
+        let texts = Texts::new(template);
+        match &choice.zone {
+            Some(zone) => texts.zone(zone),
+            None => texts,
+        }
+    });
+    let fits = (start >= WIDE_FROM).then_some("int64");
+    let body = Body::check(choice.placement.as_deref(), start, shown.step, None, fits, texts);
+    body.map_err(|fault| format!("{} is {}: {}", fault.field, fault.value, fault.bound))
+}
+
+/// Notes which numbers both systems may have given.
+async fn note_overlap(engine: &Engine, planned: &mut Planned, held: u64) -> Result<(), EngineError> {
+    let Some(request) = planned.request(engine).await? else { return Ok(()) };
+    let given = advance::given(engine, &request).await?;
+    if given > held {
+        let overlap = given.min(planned.shown.to.unwrap_or(0));
+        planned.shown.note = Some(format!(
+            "it gave numbers up to {given}: those up to {overlap} may be the other system's, too"
+        ));
+    }
+    Ok(())
+}
+
+/// Refuses the definitions that the cluster would refuse.
+fn prove(engine: &Engine, planned: &mut [Planned]) {
+    let firsts = firsts(planned);
+    let refusals = engine.refusals(&firsts);
+    let defined = planned.iter_mut().filter(|planned| planned.body.is_some());
+    for (planned, refusal) in defined.zip(refusals) {
+        if let Some(why) = refusal {
+            planned.refuse(why);
+        }
+    }
+}
+
+/// The definitions of a plan, in its order.
+pub(super) fn firsts(planned: &[Planned]) -> Vec<(SequenceName, Body)> {
+    let first = |planned: &Planned| Some((planned.name.clone()?, planned.body.clone()?));
+    planned.iter().filter_map(first).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counter(name: &str, next: u64, step: u64) -> OldCounter {
+        let (source, name) = ("t".to_owned(), name.to_owned());
+        OldCounter { source, name, next: Ok(next), step, texts: None }
+    }
+
+    #[test]
+    fn room_for_the_other_system_is_left_in_steps() {
+        let choice = Choice { ahead: 100, ..Choice::default() };
+        let mut planned = named(vec![counter("order", 51, 10)], &choice).remove(0);
+        assert_eq!(planned.shown.to, Some(50 + 1000));
+        settle(&mut planned, None, &choice);
+        assert_eq!((planned.shown.action, planned.shown.start), (Action::Define, Some(1051)));
+    }
+
+    #[test]
+    fn two_counters_of_one_name_are_both_refused() {
+        let planned = named(
+            vec![counter("a:x", 2, 1), counter("b:x", 3, 1)],
+            &Choice {
+                mappings: vec!["a:*=*".parse().unwrap(), "b:*=*".parse().unwrap()],
+                ..Choice::default()
+            },
+        );
+        assert!(planned.iter().all(|planned| planned.shown.action == Action::Refused));
+        assert_eq!(
+            planned[0].shown.note.as_deref(),
+            Some("2 counters would become x: name them apart by --map")
+        );
+    }
+
+    #[test]
+    fn a_name_that_is_none_is_refused_with_what_to_do() {
+        let planned = named(vec![counter("seq/order", 2, 1)], &Choice::default()).remove(0);
+        assert!(planned.shown.note.unwrap().ends_with(": name another by --map"));
+    }
+
+    #[test]
+    fn numbers_above_those_of_javascript_are_defined_for_64_bits() {
+        let mut planned = named(vec![counter("order", 1 << 53, 1)], &Choice::default()).remove(0);
+        settle(&mut planned, None, &Choice::default());
+        assert_eq!(planned.shown.action, Action::Define, "{:?}", planned.shown.note);
+    }
+}

@@ -1,0 +1,75 @@
+//! Verification of an import: whether the other system moved past what was imported. It changes nothing.
+
+use std::collections::HashMap;
+
+use sequent_engine::{Engine, EngineError, foreign::Table};
+
+use super::{
+    Choice, Standing, VerifiedCounter, VerifyReport,
+    plan::{Known, Planned, named},
+    shapes,
+};
+
+/// Compares two readings of the other system, one after the other, with the sequences.
+///
+/// # Errors
+///
+/// Errors of the ledger.
+pub async fn verify(
+    engine: &Engine,
+    (first, second): (&[Table], &[Table]),
+    choice: &Choice,
+) -> Result<VerifyReport, EngineError> {
+    // The room that was left at the import is in the sequences.
+    let choice = Choice { ahead: 0, ..choice.clone() };
+    let before: HashMap<String, Option<u64>> = named(shapes::counters(first, choice.memory_bits), &choice)
+        .into_iter()
+        .map(|planned| (planned.shown.counter, planned.shown.to))
+        .collect();
+    let known = Known::of(engine).await?;
+    let mut counters = Vec::new();
+    for planned in named(shapes::counters(second, choice.memory_bits), &choice) {
+        let moves = before.get(&planned.shown.counter).is_some_and(|before| *before < planned.shown.to);
+        counters.push(verified(engine, &known, &planned, moves).await?);
+    }
+    Ok(VerifyReport { counters })
+}
+
+async fn verified(
+    engine: &Engine,
+    known: &Known,
+    planned: &Planned,
+    moves: bool,
+) -> Result<VerifiedCounter, EngineError> {
+    let shown = &planned.shown;
+    let found = VerifiedCounter {
+        counter: shown.counter.clone(),
+        sequence: shown.sequence.clone(),
+        standing: Standing::Unread,
+        moves,
+        last: shown.to,
+        to: None,
+        gap: 0,
+        note: shown.note.clone(),
+    };
+    if shown.note.is_some() {
+        return Ok(found);
+    }
+    let existing = match known.existing(engine, planned).await {
+        Ok(existing) => existing,
+        Err(error) => return Ok(VerifiedCounter { note: Some(error.to_string()), ..found }),
+    };
+    let Some(existing) = existing else {
+        return Ok(VerifiedCounter { standing: Standing::Missing, ..found });
+    };
+    if existing.template != shown.template {
+        let note = Some("the sequence has another template".to_owned());
+        return Ok(VerifiedCounter { note, ..found });
+    }
+    let last = shown.to.unwrap_or(0);
+    let first = if shown.period.is_some() { 0 } else { existing.start.saturating_sub(1) };
+    // What the sequence gave itself is no floor: numbers of both systems may be among it.
+    let to = existing.held.max(first);
+    let standing = if last > to { Standing::Passed } else { Standing::Kept };
+    Ok(VerifiedCounter { standing, to: Some(to), gap: last.abs_diff(to) / shown.step, ..found })
+}

@@ -1,0 +1,115 @@
+//! Counters of other programs: tables, keys and sequences, read as text for an import. Nothing is written.
+//!
+//! What a table means is decided above: an engine here lists tables with their columns, asks [`Wanted`] what to
+//! read of each, and returns texts.
+
+#[cfg(feature = "mysql")]
+mod mysql;
+#[cfg(feature = "postgres")]
+mod postgres;
+#[cfg(feature = "redis")]
+mod redis;
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
+mod sql;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+
+use sequent_core::{BoxFuture, ErrorKind, SourceError};
+
+use crate::net::ServerOptions;
+
+/// The most counters of one reading. They are held in memory.
+pub const COUNTERS_MAX: usize = 200_000;
+
+/// The columns of a table that has one counter a row: its name, the highest number given, the step, and the next number. One of
+/// the two numbers is enough.
+pub const COUNTER_COLUMNS: [&str; 4] = ["counter", "last_number", "step", "next_number"];
+
+/// A row as text; `None` is NULL.
+pub type TextRow = Vec<Option<String>>;
+
+/// A table as text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
+    /// The name, or what it is in place of a table: `keys`, `sequences`.
+    pub name: String,
+    /// The names of its columns, in lower case.
+    pub columns: Vec<String>,
+    /// The rows.
+    pub rows: Vec<TextRow>,
+}
+
+/// What is read of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Look {
+    /// Every row.
+    Rows,
+    /// The highest id of its column that counts by itself (`AUTO_INCREMENT`).
+    Ids,
+    /// Nothing.
+    Nothing,
+}
+
+/// What an import wants to read.
+#[derive(Clone)]
+pub struct Wanted {
+    /// The tables and sequences to read; empty: all that `look` knows.
+    pub tables: Vec<String>,
+    /// Columns whose maximum is wanted, as table and column. They are read alone, or beside named tables.
+    pub columns: Vec<(String, String)>,
+    /// Keys of Redis, as SCAN matches them; `None`: all.
+    pub pattern: Option<String>,
+    /// What to read of a table of this name with these columns, in lower case.
+    pub look: fn(&str, &[String]) -> Look,
+}
+
+/// A system with counters.
+pub trait Source: Send + Sync {
+    /// Reads what is wanted. The system is not changed.
+    fn read<'a>(&'a self, wanted: &'a Wanted) -> BoxFuture<'a, Result<Vec<Table>, SourceError>>;
+}
+
+/// The source on a server.
+///
+/// # Errors
+///
+/// `Refused` for a server that has no counters to import, or whose driver this build lacks.
+pub fn on_server(options: ServerOptions) -> Result<Box<dyn Source>, SourceError> {
+    match options.url.driver().name {
+        #[cfg(feature = "mysql")]
+        "mysql" => Ok(Box::new(mysql::MysqlTables(options))),
+        #[cfg(feature = "postgres")]
+        "postgres" => Ok(Box::new(postgres::PostgresTables(options))),
+        #[cfg(feature = "redis")]
+        "redis" => Ok(Box::new(redis::RedisKeys(options))),
+        other => Err(refused(format!(
+            "nothing can be imported from {other} in this build: mysql, postgres, redis, a SQLite file, or a file \
+             in CSV or JSON is expected"
+        ))),
+    }
+}
+
+/// The source in a SQLite file.
+#[cfg(feature = "sqlite")]
+pub fn in_file(path: &std::path::Path) -> Box<dyn Source> {
+    Box::new(sqlite::SqliteTables(path.to_owned()))
+}
+
+fn refused(text: String) -> SourceError {
+    SourceError::new(ErrorKind::Refused, text)
+}
+
+/// Refuses more counters than are held in memory.
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "redis", feature = "sqlite"))]
+fn check_count(count: usize) -> Result<(), SourceError> {
+    if count <= COUNTERS_MAX {
+        return Ok(());
+    }
+    Err(refused(format!("more than {COUNTERS_MAX} counters are found: name fewer by --table or --pattern")))
+}
+
+/// A table of counters.
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "redis", feature = "sqlite"))]
+fn counters(name: &str, rows: Vec<TextRow>) -> Table {
+    Table { name: name.to_owned(), columns: COUNTER_COLUMNS.map(str::to_owned).to_vec(), rows }
+}

@@ -1,0 +1,165 @@
+//! Reading of tables, common to the SQL engines.
+
+use std::{collections::BTreeMap, future::Future};
+
+use sequent_core::SourceError;
+
+use super::{COUNTERS_MAX, Look, Table, TextRow, Wanted, check_count, counters, refused};
+
+/// A connection to tables of another program.
+pub(super) trait Tables: Send {
+    /// Lists table, column, and `1` if the column counts by itself, in the order of the tables' columns.
+    const COLUMNS: &'static str;
+
+    /// The rows of a statement.
+    fn rows(&mut self, sql: &str) -> impl Future<Output = Result<Vec<TextRow>, SourceError>> + Send;
+
+    /// An expression as text.
+    fn text(expression: &str) -> String;
+
+    /// A name as an identifier.
+    fn quoted(name: &str) -> String {
+        format!("\"{}\"", name.replace('"', "\"\""))
+    }
+
+    /// The highest id that a column which counts by itself has given, though its row may be deleted since.
+    fn last_id(
+        &mut self,
+        table: &str,
+        column: &str,
+    ) -> impl Future<Output = Result<Option<String>, SourceError>> + Send;
+
+    /// Sequences that are no tables, as rows of [`COUNTER_COLUMNS`](super::COUNTER_COLUMNS).
+    fn sequences(&mut self) -> impl Future<Output = Result<Vec<TextRow>, SourceError>> + Send {
+        std::future::ready(Ok(Vec::new()))
+    }
+}
+
+/// The columns of a table.
+#[derive(Default)]
+struct Columns {
+    /// As the engine has them.
+    names: Vec<String>,
+    /// The one that counts by itself.
+    counting: Option<String>,
+}
+
+impl Columns {
+    fn lower(&self) -> Vec<String> {
+        self.names.iter().map(|name| name.to_ascii_lowercase()).collect()
+    }
+}
+
+/// Reads what is wanted.
+pub(super) async fn read<T: Tables>(tables: &mut T, wanted: &Wanted) -> Result<Vec<Table>, SourceError> {
+    let found = columns(tables).await?;
+    let mut sequences = tables.sequences().await?;
+    let name_of = |row: &TextRow| row.first().cloned().flatten().unwrap_or_default();
+    sequences.retain(|row| is_wanted(wanted, &name_of(row)));
+    let is_there =
+        |name: &String| found.contains_key(name) || sequences.iter().any(|row| name_of(row) == *name);
+    let mut named = wanted.tables.iter().chain(wanted.columns.iter().map(|(table, _)| table));
+    if let Some(missing) = named.find(|name| !is_there(name)) {
+        return Err(refused(format!(
+            "table is {missing:?}: the database has no table or sequence of that name"
+        )));
+    }
+    let mut read = Vec::new();
+    let mut ids = Vec::new();
+    for (name, columns) in found.iter().filter(|(name, _)| is_wanted(wanted, name)) {
+        match ((wanted.look)(name, &columns.lower()), &columns.counting) {
+            (Look::Rows, _) => read.push(whole(tables, name, columns).await?),
+            (Look::Ids, Some(counting)) => ids.push(last_id(tables, name, counting).await?),
+            (Look::Nothing, Some(counting)) if !wanted.tables.is_empty() => {
+                ids.push(last_id(tables, name, counting).await?);
+            }
+            _ if wanted.tables.is_empty() => {}
+            _ => {
+                let columns = columns.names.join(", ");
+                return Err(refused(format!(
+                    "table is {name:?}: its columns ({columns}) are those of no system that is known: name a column \
+                     whose maximum counts, --column {name}.COLUMN"
+                )));
+            }
+        }
+    }
+    for (table, column) in &wanted.columns {
+        ids.push(maximum(tables, table, column, &found).await?);
+    }
+    read.extend(
+        [("ids", ids), ("sequences", sequences)]
+            .into_iter()
+            .filter(|(_, rows)| !rows.is_empty())
+            .map(|(name, rows)| counters(name, rows)),
+    );
+    check_count(read.iter().map(|table| table.rows.len()).sum())?;
+    Ok(read)
+}
+
+/// Whether a table or sequence of this name may be read.
+fn is_wanted(wanted: &Wanted, name: &str) -> bool {
+    if wanted.tables.is_empty() {
+        return wanted.columns.is_empty() && !name.starts_with("sequent_");
+    }
+    wanted.tables.iter().any(|table| table == name)
+}
+
+async fn columns<T: Tables>(tables: &mut T) -> Result<BTreeMap<String, Columns>, SourceError> {
+    let mut found: BTreeMap<String, Columns> = BTreeMap::new();
+    for row in tables.rows(T::COLUMNS).await? {
+        let mut texts = row.into_iter().map(Option::unwrap_or_default);
+        let mut next = || texts.next().unwrap_or_default();
+        let (table, column, counts) = (next(), next(), next());
+        let columns = found.entry(table).or_default();
+        if counts == "1" {
+            columns.counting = Some(column.clone());
+        }
+        columns.names.push(column);
+    }
+    Ok(found)
+}
+
+async fn whole<T: Tables>(tables: &mut T, name: &str, columns: &Columns) -> Result<Table, SourceError> {
+    let list: Vec<String> = columns.names.iter().map(|column| T::text(&T::quoted(column))).collect();
+    // One row more than is held shows that there are too many.
+    let sql = format!("SELECT {} FROM {} LIMIT {}", list.join(", "), T::quoted(name), COUNTERS_MAX + 1);
+    let rows = tables.rows(&sql).await?;
+    check_count(rows.len())?;
+    Ok(Table { name: name.to_owned(), columns: columns.lower(), rows })
+}
+
+async fn last_id<T: Tables>(tables: &mut T, name: &str, column: &str) -> Result<TextRow, SourceError> {
+    let last = tables.last_id(name, column).await?;
+    let highest = highest(tables, name, column).await?;
+    let number = |text: &Option<String>| text.as_ref().and_then(|text| text.parse::<i128>().ok());
+    let last = if number(&highest) > number(&last) { highest } else { last };
+    Ok(counter(name, last))
+}
+
+async fn maximum<T: Tables>(
+    tables: &mut T,
+    table: &str,
+    column: &str,
+    found: &BTreeMap<String, Columns>,
+) -> Result<TextRow, SourceError> {
+    let names = found.get(table).map_or(&[][..], |columns| &columns.names);
+    let Some(own) = names.iter().find(|name| name.eq_ignore_ascii_case(column)) else {
+        let expected = names.join(", ");
+        return Err(refused(format!("column is {column:?}: table {table} has {expected}")));
+    };
+    Ok(counter(table, highest(tables, table, own).await?))
+}
+
+fn counter(name: &str, last: Option<String>) -> TextRow {
+    vec![Some(name.to_owned()), Some(last.unwrap_or_else(|| "0".to_owned())), Some("1".to_owned()), None]
+}
+
+async fn highest<T: Tables>(
+    tables: &mut T,
+    table: &str,
+    column: &str,
+) -> Result<Option<String>, SourceError> {
+    let maximum = T::text(&format!("MAX({})", T::quoted(column)));
+    let rows = tables.rows(&format!("SELECT {maximum} FROM {}", T::quoted(table))).await?;
+    Ok(rows.into_iter().next().and_then(|row| row.into_iter().next()).flatten())
+}
