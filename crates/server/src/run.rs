@@ -14,7 +14,7 @@ use crate::{
     admin::{self, Admin, AdminService},
     auth::Auth,
     connection::{
-        Protocol,
+        ConnectionContext, Protocol,
         accept::{ADMIN_GRACE, ListenerOptions, Listeners, accept},
         serve,
     },
@@ -102,8 +102,8 @@ pub async fn run(
         }
     };
     let (pending_shares, of_grpc) = (pending.clone(), auth.clone());
-    let grpc = move |stream, peer, context| {
-        let auth = of_grpc.connection("grpc", peer);
+    let grpc = move |stream, peer, context: ConnectionContext| {
+        let auth = of_grpc.connection("grpc", peer, Some(context.peer));
         serve(
             Protocol::Http2,
             stream,
@@ -113,15 +113,16 @@ pub async fn run(
     };
     let grpc = tokio::spawn(accept(listeners.grpc, grpc, ends("grpc", Alpn::H2)));
     let (pending_shares, of_http) = (pending.clone(), auth.clone());
-    let http = move |stream, peer, context| {
-        let auth = of_http.connection("http", peer);
+    let http = move |stream, peer, context: ConnectionContext| {
+        let auth = of_http.connection("http", peer, Some(context.peer));
         let service = http.connection_service(pending_shares.connection_share(), auth);
         serve(Protocol::Http1(HEAD_TIMEOUT), stream, service, context)
     };
     let http = tokio::spawn(accept(listeners.http, http, ends("http", Alpn::Http1)));
-    let of_redis = auth.clone();
-    let redis = move |stream, peer, context| {
-        let caller = (pending.connection_share(), of_redis.connection("redis", peer));
+    let (pending_shares, of_redis) = (pending.clone(), auth.clone());
+    let redis = move |stream, peer, context: ConnectionContext| {
+        let auth = of_redis.connection("redis", peer, Some(context.peer));
+        let caller = (pending_shares.connection_share(), auth);
         redis.clone().serve(stream, caller, context)
     };
     let redis = tokio::spawn(accept(listeners.redis, redis, ends("redis", Alpn::Redis)));
@@ -133,14 +134,15 @@ pub async fn run(
         ..ends("admin", Alpn::Http1)
     };
     let of_admin = auth.clone();
-    let admin = move |stream, peer, context| {
-        let service = AdminService::new(admin.clone(), of_admin.connection("admin", peer));
+    let admin = move |stream, peer, context: ConnectionContext| {
+        let auth = of_admin.connection("admin", peer, Some(context.peer));
+        let service = AdminService::new(admin.clone(), auth, pending.connection_share());
         serve(Protocol::Http1(ADMIN_HEAD_TIMEOUT), stream, service, context)
     };
     let admin = tokio::spawn(accept(listeners.admin, admin, last));
     request_metrics::begin(&engine).await;
     let upkeep = tokio::spawn(recorder.upkeep());
-    let expiry = tokio::spawn(auth.watch_expiry());
+    let expiry = tokio::spawn(auth.clone().watch_expiry());
 
     shutdown.await;
     tracing::info!("draining: no longer ready");
@@ -168,6 +170,7 @@ pub async fn run(
     let _late = timeout(ADMIN_GRACE, admin).await.is_err();
     upkeep.abort();
     expiry.abort();
+    auth.audit().finish().await;
     dropped(left)
 }
 

@@ -1,7 +1,7 @@
 //! What one connection knows of its last caller. The fast paths check a request against it without a lock or an
 //! allocation.
 
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 
 use arc_swap::ArcSwapOption;
 use http::{HeaderMap, HeaderValue, header};
@@ -9,7 +9,8 @@ use sequent_engine::{ReadyBlock, config::Verb};
 use subtle::ConstantTimeEq;
 
 use crate::{
-    auth::{Auth, Caller, NotAuthenticated, Principal, routes::Need},
+    audit::Entry,
+    auth::{Auth, Caller, NotAuthenticated, Principal, refusal::no_operators, routes::Need},
     error::ApiError,
     tls::peer::PeerCertificate,
 };
@@ -25,6 +26,7 @@ const SCHEME: &str = "bearer";
 pub(crate) struct ConnectionAuth {
     auth: Auth,
     listener: &'static str,
+    peer: Option<IpAddr>,
     /// The client's certificate.
     certificate: Option<Arc<PeerCertificate>>,
     known: ArcSwapOption<Known>,
@@ -41,8 +43,12 @@ struct Known {
 }
 
 impl ConnectionAuth {
-    pub(super) fn new(auth: Auth, listener: &'static str, certificate: Option<Arc<PeerCertificate>>) -> Self {
-        Self { auth, listener, certificate, known: ArcSwapOption::empty() }
+    pub(super) fn new(
+        auth: Auth,
+        (listener, peer): (&'static str, Option<IpAddr>),
+        certificate: Option<Arc<PeerCertificate>>,
+    ) -> Self {
+        Self { auth, listener, peer, certificate, known: ArcSwapOption::empty() }
     }
 
     pub(super) fn auth(&self) -> &Auth {
@@ -108,8 +114,12 @@ impl ConnectionAuth {
     pub(crate) fn caller(self: &Arc<Self>, need: Need, headers: &HeaderMap) -> Result<Caller, ApiError> {
         let principal = match need {
             Need::Nobody => self.auth.everyone(),
+            // Anybody on the machine could ask, and any page of its browsers.
+            Need::Operator(_) if !self.auth.is_required() => {
+                return Err(self.refused("denied", no_operators()));
+            }
             _ if !self.auth.is_required() => self.auth.everyone(),
-            Need::Anybody | Need::Verb(_) => self.identify(headers)?,
+            Need::Anybody | Need::Verb(_) | Need::Operator(_) => self.identify(headers)?,
         };
         let caller = Caller::new(Arc::clone(self), principal, need.verb());
         match need {
@@ -123,8 +133,14 @@ impl ConnectionAuth {
         }
     }
 
-    /// Counts and logs a refusal.
+    /// Records a change, or a refusal, that came by this connection.
+    pub(super) fn record(&self, entry: Entry) {
+        self.auth.audit().record(entry.by(self.listener, self.peer));
+    }
+
+    /// Counts, logs and records a refusal.
     pub(super) fn refused(&self, why: &'static str, error: ApiError) -> ApiError {
+        self.auth.audit().refused(&error, |entry| entry.by(self.listener, self.peer));
         self.auth.refused(self.listener, why, error)
     }
 

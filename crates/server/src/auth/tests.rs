@@ -60,7 +60,7 @@ fn wait(error: &ApiError) -> Duration {
 async fn quotas_are_exact_and_tell_when_they_have_recovered() {
     let (token, part) = principal("shop", "allow = [\"next:*\"]\nrequests_per_s = 50\nnumbers_per_s = 1000");
     let (auth, _) = auth(&[&part]);
-    let caller = caller(&auth.connection("test", None), &token);
+    let caller = caller(&auth.connection("test", None, None), &token);
     assert_eq!(admitted(&caller, 1, 100), 50, "the requests of a second");
     let error = caller.admit_numbers("order", 1).map(drop).unwrap_err();
     assert_eq!(wait(&error), 20 * MILLISECOND);
@@ -82,7 +82,7 @@ async fn quotas_are_exact_and_tell_when_they_have_recovered() {
 async fn the_fast_path_and_the_slow_one_use_up_the_same_quotas() {
     let (token, part) = principal("shop", "allow = [\"next:*\"]\nnumbers_per_s = 100\nnumbers_per_day = 150");
     let (auth, _) = auth(&[&part]);
-    let (connection, headers) = (auth.connection("test", None), bearer(&token));
+    let (connection, headers) = (auth.connection("test", None, None), bearer(&token));
     assert_eq!(connection.ready(&headers, "order", || Some(())), None, "nobody is known yet");
     let caller = caller(&connection, &token);
     assert_eq!(admitted(&caller, 40, 1), 1);
@@ -99,7 +99,7 @@ async fn the_fast_path_and_the_slow_one_use_up_the_same_quotas() {
 async fn what_is_not_given_is_given_back() {
     let (token, part) = principal("shop", "allow = [\"next:*\"]\nnumbers_per_s = 100\nnumbers_per_day = 100");
     let (auth, _) = auth(&[&part]);
-    let (connection, headers) = (auth.connection("test", None), bearer(&token));
+    let (connection, headers) = (auth.connection("test", None, None), bearer(&token));
     let caller = caller(&connection, &token);
     let admit = || caller.admit_numbers("order", 100).unwrap_or_else(|error| panic!("{}", error.text()));
     admit().settle(Err(Reason::NoShardAvailable));
@@ -121,7 +121,7 @@ async fn what_is_not_given_is_given_back() {
 async fn a_reload_keeps_what_was_used_and_makes_connections_look_again() {
     let (token, part) = principal("shop", "allow = [\"next:*\"]\nnumbers_per_day = 10");
     let (auth, _) = auth(&[&part]);
-    let (connection, headers) = (auth.connection("test", None), bearer(&token));
+    let (connection, headers) = (auth.connection("test", None, None), bearer(&token));
     assert_eq!(admitted(&caller(&connection, &token), 1, 20), 10);
     let (second, both) = principal("shop", "allow = [\"next:*\"]\nnumbers_per_day = 20");
     auth.reload(&config(&[&both]));
@@ -136,7 +136,7 @@ async fn a_principal_that_expires_is_refused_within_a_second_on_connections_that
     let (token, part) = principal("shop", "allow = [\"next:*\"]\nexpires = \"2026-01-01T00:01:00Z\"");
     let (auth, _) = auth(&[&part]);
     let watch = tokio::spawn(auth.clone().watch_expiry());
-    let (connection, headers) = (auth.connection("test", None), bearer(&token));
+    let (connection, headers) = (auth.connection("test", None, None), bearer(&token));
     caller(&connection, &token);
     advance(Duration::from_secs(59)).await;
     assert!(connection.ready(&headers, "order", || Some(())).is_some());
@@ -151,7 +151,7 @@ async fn a_principal_that_expires_is_refused_within_a_second_on_connections_that
 async fn deny_wins_and_a_name_that_was_allowed_allows_no_other() {
     let (token, part) = principal("shop", "allow = [\"next:order*\"]\ndeny = [\"next:order-secret*\"]");
     let (auth, _) = auth(&[&part]);
-    let (connection, headers) = (auth.connection("test", None), bearer(&token));
+    let (connection, headers) = (auth.connection("test", None, None), bearer(&token));
     let caller = caller(&connection, &token);
     drop(caller.admit_numbers("order", 1));
     let ready = |name: &str| connection.ready(&headers, name, || Some(())).is_some();
@@ -171,7 +171,7 @@ async fn deny_wins_and_a_name_that_was_allowed_allows_no_other() {
 async fn requests_in_work_are_bounded_and_end_with_their_guard() {
     let (token, part) = principal("shop", "allow = [\"next:*\"]\nin_flight_max = 2\nnew_keys_per_min = 3");
     let (auth, _) = auth(&[&part]);
-    let caller = caller(&auth.connection("test", None), &token);
+    let caller = caller(&auth.connection("test", None, None), &token);
     let (first, second) = (caller.admit_numbers("order", 1), caller.admit_numbers("order", 1));
     assert!(first.is_ok() && second.is_ok());
     assert_eq!(admitted(&caller, 1, 3), 0);
@@ -198,14 +198,14 @@ async fn a_certificate_counts_where_no_token_is_sent() {
     let (auth, _) = auth(&[&shop, web]);
     let names =
         |name: &str| Some(Arc::new(PeerCertificate { names: vec![name.to_owned()], spki_sha256: [0; 32] }));
-    let connection = auth.connection("test", names("spiffe://prod/ns/web/a"));
+    let connection = auth.connection("test", names("spiffe://prod/ns/web/a"), None);
     let whose = |headers: &HeaderMap| connection.caller(NEXT, headers).map(|caller| caller.name().to_owned());
     assert_eq!(whose(&HeaderMap::new()).unwrap(), "web");
     assert!(connection.ready(&HeaderMap::new(), "order", || Some(())).is_some());
     assert_eq!(whose(&bearer(&token)).unwrap(), "shop");
     let wrong = bearer(&Token::generate(&OsEntropy));
     assert!(whose(&wrong).is_err(), "a wrong token is refused whatever the certificate is");
-    let other = auth.connection("test", names("spiffe://test/ns/web/a"));
+    let other = auth.connection("test", names("spiffe://test/ns/web/a"), None);
     let error = other.caller(NEXT, &HeaderMap::new()).map(drop).unwrap_err();
     assert_eq!(error.text(), "no principal has this token or certificate");
 }

@@ -96,6 +96,7 @@ where
         };
         let (begin, metrics, ended) = (Arc::clone(&begin), metrics.clone(), Arc::clone(&ended));
         let context = ConnectionContext {
+            peer: peer.ip(),
             phases: options.phases.clone(),
             closes_at: options.closes_at,
             unread: budget.connection(),

@@ -36,7 +36,7 @@ pub(crate) async fn serve_until_closed<C: GracefulConnection>(
     max_age: Option<Duration>,
 ) -> Result<Option<EndReason>, C::Error> {
     let mut connection = pin!(connection);
-    let ConnectionContext { phases, closes_at, unread, activity, is_crowded } = context;
+    let ConnectionContext { phases, closes_at, unread, activity, is_crowded, .. } = context;
     let (watch, watched) = (unread.clone(), Arc::clone(&activity));
     let mut reason = PollOnWake::new(async move {
         tokio::select! {

@@ -13,7 +13,7 @@ pub(crate) mod poll_on_wake;
 
 pub(crate) use graceful_close::now;
 
-use std::{convert::Infallible, error::Error, sync::Arc, time::Duration};
+use std::{convert::Infallible, error::Error, net::IpAddr, sync::Arc, time::Duration};
 
 use http::{Request, Response};
 use http_body::Body;
@@ -54,6 +54,8 @@ pub(crate) enum Protocol {
 
 /// What a connection shares with its listener.
 pub(crate) struct ConnectionContext {
+    /// The address of the other end.
+    pub(crate) peer: IpAddr,
     pub(crate) phases: PhaseWatch,
     /// The phase in which the listener closes.
     pub(crate) closes_at: Phase,
@@ -179,6 +181,7 @@ mod tests {
 
     fn context(phases: PhaseWatch) -> ConnectionContext {
         ConnectionContext {
+            peer: IpAddr::from([127, 0, 0, 1]),
             phases,
             closes_at: Phase::Closing,
             unread: ResponseBudget::default().connection(),

@@ -40,7 +40,7 @@ pub(crate) async fn serve<I: AsyncRead + AsyncWrite + Unpin>(
     context: Arc<Context>,
     io: I,
     (share, auth): (Arc<ConnectionShare>, Arc<ConnectionAuth>),
-    ConnectionContext { phases, closes_at, unread, activity, is_crowded }: ConnectionContext,
+    ConnectionContext { phases, closes_at, unread, activity, is_crowded, .. }: ConnectionContext,
 ) -> Option<EndReason> {
     let (open, id) = (context.open_connection(), context.next_id());
     let span = tracing::debug_span!("connection", api = "redis", id);

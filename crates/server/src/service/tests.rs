@@ -10,7 +10,7 @@ use sequent_engine::{
 fn everyone(config: &Config) -> Caller {
     let auth = crate::auth::Auth::new(config, Arc::new(sequent_core::SystemClock));
     let need = Need::Verb(Verb::Next);
-    auth.connection("test", None).caller(need, &http::HeaderMap::new()).unwrap()
+    auth.connection("test", None, None).caller(need, &http::HeaderMap::new()).unwrap()
 }
 
 #[tokio::test]
