@@ -9,7 +9,10 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::operate::{PATIENCE, Site};
+use crate::{
+    operate::{PATIENCE, Site},
+    running::said,
+};
 
 const PRINCIPALS: [(&str, &[&str]); 2] =
     [("ann", &["operate,status,metrics", "next,define:*"]), ("shop", &["next:*"])];
@@ -49,6 +52,14 @@ fn changes_and_refusals_are_lines() {
     site.done("ann", "POST /v1/sequences/order/advance", &json!({ "to": "250000" }));
     site.done("ann", "PUT /v1/sequences/made", &json!({ "placement": "spread" }));
     site.done("ann", "PUT /v1/sequences/made", &json!({ "placement": "spread" }));
+    let body = json!({ "placement": "spread" }).to_string();
+    let token = fs::read_to_string(site.token_file("ann")).unwrap();
+    let head = format!(
+        "PUT /v1/sequences/web HTTP/1.1\r\nauthorization: Bearer {}\r\ncontent-type: application/json\r\ncontent-length: {}",
+        token.trim(),
+        body.len()
+    );
+    assert!(said(&site.server.http, &head, &body).starts_with("HTTP/1.1 200"));
     let config = site.place.path("sequent.toml");
     let text = fs::read_to_string(&config).unwrap();
     fs::write(&config, text.replace("drain_delay_s = 0", "drain_delay_s = 1")).unwrap();
@@ -85,6 +96,7 @@ fn changes_and_refusals_are_lines() {
             ("rescue", "ann", "OK"),
             ("advance", "ann", "OK"),
             ("define", "ann", "OK"),
+            ("define", "ann", "OK"),
             ("reload", "-", "OK"),
             ("reload", "-", "CONFIGURATION_REFUSED"),
             ("stop", "-", "OK"),
@@ -99,8 +111,9 @@ fn changes_and_refusals_are_lines() {
         (&"operate".into(), &1.into(), &"new disk".into())
     );
     assert_eq!((&log[6]["key"], &log[6]["to"]), (&"order".into(), &"250000".into()));
+    assert_eq!((&log[8]["sequence"], &log[8]["listener"]), (&"web".into(), &"http".into()));
     assert_eq!((&log[7]["sequence"], &log[7]["version"]), (&"made".into(), &1.into()));
-    assert_eq!((&log[8]["keys"], log[8]["user"].is_u64()), (&json!(["limits.drain_delay_s"]), true));
+    assert_eq!((&log[9]["keys"], log[9]["user"].is_u64()), (&json!(["limits.drain_delay_s"]), true));
     let text = fs::read_to_string(&path).unwrap();
     for secret in secrets {
         assert!(!text.contains(&secret.trim()[13..]), "a token is in the log");
@@ -111,9 +124,11 @@ fn changes_and_refusals_are_lines() {
 fn check_finds_what_is_changed(place: &crate::place::Place, path: &Path) {
     let (text, file) = (fs::read_to_string(path).unwrap(), path.to_str().unwrap());
     let told = place.text(&["audit", "check", file]);
-    assert!(told.starts_with("11 lines, each follows the line before it\n"), "{told}");
+    assert!(told.starts_with("12 lines, each follows the line before it\n"), "{told}");
+    let page = include_str!("../../../../docs/operating/audit.md");
+    assert!(told.lines().take(2).all(|line| page.contains(line)), "the page shows something else: {told}");
     let told = place.json(&["audit", "check", file, "--json"]);
-    assert_eq!((&told["lines"], told["last"].as_str().unwrap().len()), (&11.into(), 64));
+    assert_eq!((&told["lines"], told["last"].as_str().unwrap().len()), (&12.into(), 64));
     fs::write(path, text.replace("new disk", "old disk")).unwrap();
     place
         .run(&["audit", "check", file])
@@ -175,7 +190,7 @@ fn a_full_disk_is_told_and_serving_goes_on() {
     let metrics = |name: &str| {
         let token = fs::read_to_string(site.token_file("ann")).unwrap();
         let head = format!("GET /metrics HTTP/1.1\r\nauthorization: Bearer {}", token.trim());
-        let shown = crate::running::said(&site.server.admin, &head, "");
+        let shown = said(&site.server.admin, &head, "");
         let value =
             shown.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')).map(str::to_owned);
         value.unwrap_or_else(|| panic!("{name}: {shown}")).parse::<f64>().unwrap()

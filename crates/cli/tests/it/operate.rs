@@ -164,7 +164,8 @@ fn slots_and_numbers_follow_and_the_server_says_who_it_was() {
     assert_eq!((status, &problem["errors"][0]["field"]), (400, &"slot".into()), "the last one: {problem}");
     let given = site.done("ann", "POST /v1/slots/1/rescue", &json!({ "why": "it is there" }));
     assert_eq!(given["tried_at_next_use"], json!([]));
-    site.until(1, &["live"]);
+    // It is live once numbers have come from it.
+    site.until(1, &["live", "probation"]);
     site.done("ann", "POST /v1/slots/1/drain", &json!({ "why": "moves" }));
     site.until(1, &["draining", "drained"]);
     site.done("ann", "POST /v1/slots/1/rescue", &json!({ "why": "it is there" }));

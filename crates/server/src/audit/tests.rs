@@ -178,6 +178,22 @@ async fn a_file_that_hangs_holds_nobody_up() {
 }
 
 #[tokio::test]
+async fn a_file_that_another_server_writes_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("audit.jsonl");
+    let first = start(&path);
+    until(&first, |status| status["written"] == 1).await;
+    let second = start(&path);
+    until(&second, |status| status["lost"] == 1).await;
+    assert!(second.status()["fault"].as_str().unwrap().contains("another server"), "{}", second.status());
+    first.finish().await;
+    second.record(evict(1));
+    second.finish().await;
+    assert_eq!(whats(&path), ["start", "stop", "lines_lost", "evict", "stop"]);
+    check(&[&path]).unwrap();
+}
+
+#[tokio::test]
 async fn a_file_that_was_removed_is_made_anew() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("audit.jsonl");

@@ -1,7 +1,7 @@
 //! The thread that writes the file.
 
 use std::{
-    fs::{File, OpenOptions},
+    fs::{File, OpenOptions, TryLockError},
     io::{self, Read as _, Seek as _, SeekFrom, Write as _},
     os::unix::fs::{MetadataExt as _, OpenOptionsExt as _},
     path::PathBuf,
@@ -77,6 +77,7 @@ impl Writer {
                 self.tell_left_out();
             }
             if let Some(done) = ended {
+                self.file = None;
                 // Nobody may wait any more.
                 let _gone = done.send(());
                 return;
@@ -149,7 +150,18 @@ impl Writer {
     fn open(&mut self) -> io::Result<()> {
         let mut options = OpenOptions::new();
         let mut file = options.append(true).create(true).read(true).mode(OWNER_ONLY).open(&self.path)?;
-        let end = if file.metadata()?.is_file() { end(&mut file)? } else { Vec::new() };
+        let end = if file.metadata()?.is_file() {
+            // Lines of two servers would not follow each other.
+            file.try_lock().map_err(|error| match error {
+                TryLockError::Error(error) => error,
+                TryLockError::WouldBlock => {
+                    io::Error::other("another server writes it: each needs a file of its own")
+                }
+            })?;
+            end(&mut file)?
+        } else {
+            Vec::new()
+        };
         let (is_whole, line) = match end.strip_suffix(b"\n") {
             Some(lines) => (true, last_line(lines)),
             None => (end.is_empty(), last_line(&end)),
