@@ -59,6 +59,10 @@ def cases():
     encrypted = {"tlsSecret": "sequent-tls", "serviceMonitor": {"enabled": True}}
     probe = lambda all_: all_[servers]["spec"]["template"]["spec"]["containers"][0]["livenessProbe"]["httpGet"]["scheme"]
     yield "TLS", encrypted, lambda all_: probe(all_) == "HTTPS"
+    monitor = ("ServiceMonitor", "shop-sequent")
+    token = {"serviceMonitor": {"enabled": True}, "metricsTokenSecret": "sequent-metrics"}
+    sent = lambda all_: all_[monitor]["spec"]["endpoints"][0]["authorization"]["credentials"]["name"]
+    yield "a token for metrics", token, lambda all_: sent(all_) == "sequent-metrics"
     yield "no TLS", {}, lambda all_: probe(all_) == "HTTP"
     based = {"prometheusRule": {"enabled": True, "runbookBase": "https://git.example/sequent/blob/main"}}
     yield "runbooks", based, lambda all_: all(url.startswith("https://git.example/sequent/blob/main/deploy/") for url in runbooks(all_))

@@ -1,6 +1,8 @@
 //! The command line for clap: the options of every command, and the list of commands.
 
 mod help;
+#[cfg(test)]
+mod page;
 mod tls_flags;
 
 use std::{path::PathBuf, sync::LazyLock};

@@ -42,7 +42,7 @@ impl Http {
 
     /// The same with a body, which is JSON.
     pub(crate) async fn say(&mut self, method: Method, path: &str, body: String) -> Result<Answer, String> {
-        let request = Request::builder().method(method).uri(path).header("host", "sequent");
+        let request = Request::builder().method(method).uri(path).header("host", "localhost");
         let request =
             if body.is_empty() { request } else { request.header("content-type", "application/json") };
         let request = request.body(Full::from(body)).unwrap();

@@ -9,7 +9,7 @@ use std::{
     thread,
 };
 
-use crate::place::PATIENCE;
+use crate::{place::PATIENCE, server::Access};
 
 /// What a client got: numbers, or the error of its library.
 pub(crate) type Taken = Result<Vec<u64>, String>;
@@ -62,9 +62,12 @@ fn build(name: &str) -> PathBuf {
 
 impl Driver {
     /// Connects to a server, speaking this version of RESP.
-    pub(crate) fn start(library: &str, to: SocketAddr, resp: u8) -> Self {
+    pub(crate) fn start(library: &str, to: SocketAddr, resp: u8, access: &Access) -> Self {
         let mut command = command(library);
-        command.args([&to.ip().to_string(), &to.port().to_string(), &resp.to_string(), "-", "-"]);
+        let authority =
+            access.authority.as_ref().map_or_else(|| "-".to_owned(), |file| file.display().to_string());
+        let (host, port) = (to.ip().to_string(), to.port().to_string());
+        command.args([&host, &port, &resp.to_string(), &access.token, &authority]);
         let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
         let mut child = piped.spawn().unwrap_or_else(|error| panic!("{library}: {error}"));
         let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));

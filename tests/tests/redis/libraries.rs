@@ -1,4 +1,4 @@
-//! Each library: it connects, takes numbers one by one, by a pipeline and by a transaction, and goes on after its server was
+//! Each library: it connects and signs in, in RESP3 over TLS, takes numbers one by one, by a pipeline and by a transaction, and goes on after its server was
 //! killed, and after it drained. It never sees a number twice.
 
 use std::{collections::HashSet, net::SocketAddr};
@@ -7,7 +7,7 @@ use crate::{
     driver::{Driver, Takes},
     place::{Place, eventually},
     rust::Rust,
-    server::Server,
+    server::{Access, Server},
 };
 
 /// What every library is asked for at once.
@@ -44,12 +44,12 @@ fn again(client: &mut impl Takes, seen: &mut Seen, case: &str) {
     });
 }
 
-fn serves<T: Takes>(library: &str, start: impl Fn(SocketAddr, u8) -> T) {
+fn serves<T: Takes>(library: &str, start: impl Fn(SocketAddr, u8, &Access) -> T) {
     for resp in [2, 3] {
         let case = format!("{library}, RESP{resp}");
         let (place, mut seen) = (Place::new(), Seen::default());
-        let mut server = Server::start(&place);
-        let mut client = start(server.address(), resp);
+        let (mut server, access) = Server::start_guarded(&place, resp == 3);
+        let mut client = start(server.address(), resp, &access);
         let mut take = |client: &mut T, what: &str, count: usize| {
             let numbers = client.take(what).unwrap_or_else(|error| panic!("{case}: {what}: {error}"));
             assert_eq!(numbers.len(), count, "{case}: {what}");
@@ -81,7 +81,7 @@ fn serves<T: Takes>(library: &str, start: impl Fn(SocketAddr, u8) -> T) {
 }
 
 fn drives(library: &str) {
-    serves(library, |to, resp| Driver::start(library, to, resp));
+    serves(library, |to, resp, access| Driver::start(library, to, resp, access));
 }
 
 /// Whether libraries are used that need tools which `tests/run` fetches only for its long run.

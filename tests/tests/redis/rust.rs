@@ -1,10 +1,13 @@
 //! redis-rs, which is driven in this process.
 
-use std::net::SocketAddr;
+use std::{fs, net::SocketAddr};
 
-use redis::{Client, Connection, RedisResult};
+use redis::{Client, Connection, RedisResult, TlsCertificates};
 
-use crate::driver::{Taken, Takes};
+use crate::{
+    driver::{Taken, Takes},
+    server::Access,
+};
 
 /// A client that connects anew after an error, since a connection of redis-rs does not.
 pub(crate) struct Rust {
@@ -13,9 +16,17 @@ pub(crate) struct Rust {
 }
 
 impl Rust {
-    pub(crate) fn start(to: SocketAddr, resp: u8) -> Self {
-        let client = Client::open(format!("redis://{to}/?protocol=resp{resp}")).unwrap();
-        Self { client, connection: None }
+    pub(crate) fn start(to: SocketAddr, resp: u8, access: &Access) -> Self {
+        let scheme = if access.authority.is_some() { "rediss" } else { "redis" };
+        let url = format!("{scheme}://default:{}@{to}/?protocol=resp{resp}", access.token);
+        let client = match &access.authority {
+            None => Client::open(url),
+            Some(authority) => {
+                let root_cert = Some(fs::read(authority).unwrap());
+                Client::build_with_tls(url, TlsCertificates { client_tls: None, root_cert })
+            }
+        };
+        Self { client: client.unwrap(), connection: None }
     }
 
     fn run(&mut self, what: &str) -> RedisResult<Vec<u64>> {

@@ -153,7 +153,8 @@ impl Reader {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         match words.as_slice() {
             ["cargo", "run", "--release", "--", args @ ..] | ["sequent", args @ ..] => self.own(args, shown),
-            ["curl", "-X", "POST", url, body @ ..] => self.curl(url, body, shown),
+            ["curl", "-X", "POST", url] => self.curl(url, None, shown),
+            ["curl", url, "--json", body] => self.curl(url, Some(body), shown),
             ["redis-cli", "-p", "7422", args @ ..] => self.redis_cli(args, shown),
             _ => panic!("{page}: no test runs {:?}", shown.command),
         }
@@ -193,16 +194,15 @@ impl Reader {
         server.get_or_insert_with(|| Running::start(place, &[&["serve"], &FREE[..], &PATIENT].concat()))
     }
 
-    fn curl(&mut self, url: &str, body: &[&str], shown: &Shown) {
+    fn curl(&mut self, url: &str, body: Option<&str>, shown: &Shown) {
         let http = &self.server().http;
         let path = url.strip_prefix("localhost:7421").unwrap_or_else(|| panic!("{}", shown.command));
         let said: Value = match body {
-            [] => {
+            None => {
                 let answer = say(http, &format!("POST {path} HTTP/1.1"));
                 serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
             }
-            ["-d", body] => post(http, path, &serde_json::from_str(body).unwrap()),
-            _ => panic!("no test knows the options of {:?}", shown.command),
+            Some(body) => post(http, path, &serde_json::from_str(body).unwrap()),
         };
         let expected: Value = serde_json::from_str(&shown.answer.concat()).unwrap();
         assert_eq!(said, expected, "{}", shown.command);

@@ -18,7 +18,7 @@ use tonic_types::StatusExt;
 
 use crate::{
     place::{PATIENT, Place},
-    running::{FREE, Running, say},
+    running::{FREE, Running, said, say},
 };
 
 /// How long the clients are greedy.
@@ -165,11 +165,11 @@ fn a_dense_key_gives_two_large_requests_at_once_and_says_when_it_gives_more() {
 
 /// The status line's code of a request for one number.
 fn asked(server: &Running, name: &str, body: &str) -> String {
-    let line = format!(
-        "POST /v1/sequences/{name}/next HTTP/1.1\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+    let head = format!(
+        "POST /v1/sequences/{name}/next HTTP/1.1\r\ncontent-type: application/json\r\ncontent-length: {}",
         body.len()
     );
-    say(&server.http, &line).split(' ').nth(1).unwrap().to_owned()
+    said(&server.http, &head, body).split(' ').nth(1).unwrap().to_owned()
 }
 
 #[test]

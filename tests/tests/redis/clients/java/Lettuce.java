@@ -25,7 +25,7 @@ public class Lettuce {
             .protocolVersion(args[2].equals("3") ? ProtocolVersion.RESP3 : ProtocolVersion.RESP2);
         if (!args[4].equals("-")) {
             address.withSsl(true);
-            options.sslOptions(SslOptions.builder().truststore(new File(args[4])).build());
+            options.sslOptions(SslOptions.builder().trustManager(new File(args[4])).build());
         }
         RedisClient client = RedisClient.create(address.build());
         client.setOptions(options.build());

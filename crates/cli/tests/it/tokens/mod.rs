@@ -1,5 +1,8 @@
 //! Tokens on the real program: each verb at each API with each kind of credential, and what a token leaves behind.
 
+mod certificates;
+mod redis;
+
 use std::{
     fs::{self, File},
     io::{Read as _, Write as _},
@@ -105,7 +108,8 @@ impl Site {
             "none" => String::new(),
             whose => format!("\r\nauthorization: Bearer {}", self.token(whose)),
         };
-        let head = format!("{line} HTTP/1.1{token}\r\ncontent-length: {}", body.len());
+        let json = if body.is_empty() { "" } else { "\r\ncontent-type: application/json" };
+        let head = format!("{line} HTTP/1.1{token}{json}\r\ncontent-length: {}", body.len());
         reason(&said(to, &head, body))
     }
 
@@ -315,7 +319,7 @@ fn a_token_that_is_revoked_ends_on_the_connection_that_used_it() {
     let mut connection = TcpStream::connect(&site.server.http).unwrap();
     let mut ask = |whose: &str| {
         let head = format!(
-            "POST /v1/sequences/plain/next HTTP/1.1\r\nhost: x\r\nauthorization: bearer {}\r\n\r\n",
+            "POST /v1/sequences/plain/next HTTP/1.1\r\nhost: localhost\r\nauthorization: bearer {}\r\n\r\n",
             site.token(whose)
         );
         connection.write_all(head.as_bytes()).unwrap();

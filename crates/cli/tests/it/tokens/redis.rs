@@ -1,0 +1,165 @@
+//! Tokens by the protocol of Redis: a client signs in once a connection.
+
+use std::{
+    collections::BTreeSet,
+    io::{BufRead as _, BufReader, Write as _},
+    net::TcpStream,
+};
+
+use super::{ALL, CREDENTIALS, Instant, NARROW, Needs, PATIENCE, Place, Site, expected, principal};
+
+/// A connection.
+struct Connection(BufReader<TcpStream>);
+
+impl Connection {
+    fn to(site: &Site) -> Self {
+        let socket = TcpStream::connect(&site.server.redis).unwrap();
+        socket.set_read_timeout(Some(PATIENCE)).unwrap();
+        Self(BufReader::new(socket))
+    }
+
+    /// The first line of the reply to an inline request.
+    fn says(&mut self, line: &str) -> String {
+        self.0.get_mut().write_all(format!("{line}\r\n").as_bytes()).unwrap();
+        self.line()
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.0.read_line(&mut line).unwrap();
+        assert!(line.ends_with("\r\n"), "closed after {line:?}");
+        line.trim_end().to_owned()
+    }
+
+    /// A connection that has tried to sign in.
+    fn by(site: &Site, whose: &str) -> Self {
+        let mut connection = Self::to(site);
+        if whose != "none" {
+            let said = connection.says(&format!("AUTH {}", site.token(whose)));
+            let is_known = matches!(whose, "narrow" | "right");
+            assert!(said == "+OK" || !is_known && said.starts_with("-WRONGPASS "), "{whose}: {said}");
+        }
+        connection
+    }
+}
+
+/// The reason of a reply, or `OK`.
+fn reason(reply: &str) -> &'static str {
+    match reply.split([' ', ':']).next().unwrap() {
+        "-NOAUTH" => "UNAUTHENTICATED",
+        "-NOPERM" => "PERMISSION_DENIED",
+        word => {
+            assert!(!word.starts_with('-'), "{reply}");
+            "OK"
+        }
+    }
+}
+
+const COMMANDS: &[(Needs, &str)] = &[
+    (Needs::Verb, "INCR plain"),
+    (Needs::Verb, "INCRBY plain 1"),
+    (Needs::Verb, "SEQ.NEXT order"),
+    (Needs::Verb, "SEQ.NEXT order COUNT 2"),
+    (Needs::Verb, "SEQ.LEASE plain 2"),
+    (Needs::Verb, "SEQ.DEFINE made placement spread"),
+    (Needs::Verb, "SEQ.SHOW order"),
+    (Needs::Verb, "GET plain"),
+    (Needs::Verb, "MGET plain order"),
+    (Needs::Verb, "EXISTS plain"),
+    (Needs::Verb, "TYPE plain"),
+    (Needs::Verb, "TTL plain"),
+    (Needs::Verb, "PTTL plain"),
+    (Needs::Anybody, "PING"),
+    (Needs::Anybody, "HELLO 2"),
+    (Needs::Anybody, "INFO"),
+    (Needs::Anybody, "CONFIG GET save"),
+    (Needs::Anybody, "CLIENT ID"),
+    (Needs::Anybody, "COMMAND COUNT"),
+    (Needs::Anybody, "TIME"),
+    (Needs::Anybody, "MULTI"),
+    (Needs::Nobody, "RESET"),
+    (Needs::Nobody, "QUIT"),
+];
+
+#[test]
+fn each_command_with_each_credential() {
+    let site = Site::start();
+    for whose in CREDENTIALS {
+        for (needs, command) in COMMANDS {
+            let mut connection = Connection::by(&site, whose);
+            let said = connection.says(command);
+            assert_eq!(reason(&said), expected(*needs, whose), "{whose}: {command}: {said}");
+        }
+        // A pipeline's second number may be ready.
+        let mut connection = Connection::by(&site, whose);
+        let mut said = vec![connection.says(&["INCR plain"; 3].join("\r\n"))];
+        said.extend([connection.line(), connection.line()]);
+        assert!(said.iter().all(|said| reason(said) == expected(Needs::Verb, whose)), "{whose}: {said:?}");
+    }
+    for why in ["missing", "unknown", "expired", "denied"] {
+        let labels = format!("listener=\"redis\",why=\"{why}\"");
+        assert!(site.metric("right", "sequent_auth_refused_total", &labels) > 0.0, "{why}");
+    }
+    site.leaves_no_trace();
+}
+
+#[test]
+fn who_is_signed_in_changes_with_auth_hello_and_reset() {
+    let place = Place::new();
+    let parts =
+        principal(&place, "right", &["--allow", ALL]) + &principal(&place, "narrow", &["--allow", NARROW]);
+    let site = Site::serve(place, &parts);
+    let (right, narrow) = (site.token("right"), site.token("narrow"));
+    let mut connection = Connection::to(&site);
+    let said = connection.says("HELLO 3");
+    assert!(said.starts_with("-NOAUTH "), "{said}");
+    let said = connection.says(&format!("HELLO 3 AUTH default {right}"));
+    assert_eq!(said, "%7", "the answer of RESP3");
+    let mut connection = Connection::to(&site);
+    assert_eq!(connection.says(&format!("AUTH right {right}")), "+OK");
+    assert!(connection.says("INCR plain").starts_with(':'));
+    let said = connection.says(&format!("AUTH narrow {right}"));
+    assert!(said.starts_with("-WRONGPASS "), "the token of another: {said}");
+    assert!(connection.says("INCR plain").starts_with(':'), "a failed sign-in changes nothing");
+    assert_eq!(connection.says(&format!("AUTH {narrow}")), "+OK");
+    assert!(connection.says("INCR plain").starts_with("-NOPERM "), "another is signed in");
+    assert_eq!(connection.says("MULTI"), "+OK");
+    assert_eq!(connection.says("INCR plain"), "+QUEUED");
+    assert_eq!(connection.says("EXEC"), "*1");
+    assert!(connection.line().starts_with("-NOPERM "));
+    assert_eq!(connection.says("RESET"), "+RESET");
+    assert!(connection.says("INCR plain").starts_with("-NOAUTH "), "nobody is signed in");
+}
+
+#[test]
+fn a_pipeline_has_the_numbers_of_its_quota_and_no_more() {
+    const LIMIT: usize = 100;
+    let place = Place::new();
+    let part = principal(&place, "shop", &["--allow", ALL]) + "numbers_per_day = 100\n";
+    let site = Site::serve(place, &part);
+    let mut connection = Connection::by(&site, "shop");
+    let mut replies = vec![connection.says(&vec!["INCR plain"; 3 * LIMIT].join("\r\n"))];
+    replies.extend((1..3 * LIMIT).map(|_| connection.line()));
+    let (given, refused): (Vec<_>, Vec<_>) = replies.iter().partition(|reply| reply.starts_with(':'));
+    assert_eq!(given.iter().collect::<BTreeSet<_>>().len(), LIMIT, "{:?}", replies.last());
+    assert!(refused.iter().all(|reply| reply.starts_with("-QUOTA QUOTA_EXCEEDED: shop ")), "{refused:?}");
+}
+
+/// A connection that is kept: its fast path must hear of a reload.
+#[test]
+fn a_token_that_is_revoked_ends_on_the_connection_that_signed_in_with_it() {
+    let place = Place::new();
+    let (stays, goes) =
+        (principal(&place, "stays", &["--allow", ALL]), principal(&place, "goes", &["--allow", ALL]));
+    let site = Site::serve(place, &format!("{stays}{goes}"));
+    let (mut gone, mut kept) = (Connection::by(&site, "goes"), Connection::by(&site, "stays"));
+    for _ in 0..5 {
+        assert!(gone.says("INCR plain").starts_with(':') && kept.says("INCR plain").starts_with(':'));
+    }
+    site.configure(&stays);
+    let until = Instant::now() + PATIENCE;
+    while !gone.says("INCR plain").starts_with("-NOAUTH ") {
+        assert!(Instant::now() < until, "the connection goes on");
+    }
+    assert!(kept.says("INCR plain").starts_with(':'));
+}
