@@ -6,7 +6,7 @@ use sequent_core::{
 };
 use sequent_engine::{Engine, EngineError, NextRequest, Placement, Reason};
 use sequent_guard::{Headroom, JumpBound};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{admin::Admin, suspect_rows::Suspect};
 
@@ -23,8 +23,23 @@ const DENSE_JUMP_SHARE: u64 = 1000;
 /// How often a dense counter is read again if others took from it meanwhile.
 const DENSE_TRIES_MAX: u32 = 16;
 
+/// An advance, as an operator asks for it.
+#[derive(Debug, Clone)]
+pub struct AdvanceAsk {
+    /// The key.
+    pub request: NextRequest,
+    /// No number up to this one may be given any more.
+    pub to: u64,
+    /// The operator has confirmed the jump, whatever its width.
+    pub jump: bool,
+    /// The sequence is new: it is defined as a first use would.
+    pub create: bool,
+    /// The period of the key, instead of an instant.
+    pub period: Option<String>,
+}
+
 /// The result of an advance.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AdvanceReport {
     /// The sequence.
     pub sequence: String,
@@ -40,7 +55,7 @@ pub struct AdvanceReport {
     pub already: bool,
     /// Counters whose rows are not trusted, so that `before` leaves them out: which ones, why, and what to
     /// do.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aside: Vec<String>,
 }
 
@@ -60,6 +75,23 @@ struct Aimed<'a> {
     span: Span,
     to: u64,
     jump: bool,
+}
+
+impl AdvanceAsk {
+    /// Carries it out, as [`advance`] does.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`advance`], and of a period that the sequence does not have.
+    pub async fn run(mut self, engine: &Engine) -> Result<AdvanceReport, EngineError> {
+        if self.create {
+            engine.first_use(&self.request.name).await?;
+        }
+        if let Some(period) = &self.period {
+            self.request.at = Some(engine.beginning(&self.request.name, period).await?);
+        }
+        advance(engine, &self.request, self.to, self.jump).await
+    }
 }
 
 /// Moves the key of a request forward, so that no server gives a number up to `to` any more. Every server

@@ -1,4 +1,4 @@
-//! Operators' commands on a cluster, which no request needs: slot commands, an examination of ledger and
+//! Operators' commands on a cluster, which no request for numbers needs: slot commands, an examination of ledger and
 //! stores, recovery, resize, advance, and the origin of a number.
 //!
 //! Reading order: [`Admin`] (an existing cluster, by its ledger), [`doctor`] (what is wrong, changing
@@ -15,10 +15,11 @@ mod jumps;
 mod named_floor;
 mod recover;
 mod resize;
+mod slot_command;
 mod suspect_rows;
 
-pub use admin::{Admin, Saying};
-pub use advance::{AdvanceReport, advance};
+pub use admin::Admin;
+pub use advance::{AdvanceAsk, AdvanceReport, advance};
 pub use explain::{DenseOrigin, EpochReport, Explained, Origin, SpreadOrigin};
 pub use recover::{
     Answer, Answers, BUMP_MAX, CopyMade, LossEstimate, MarksReport, NamedLoss, PlannedKey, RecoveryPlan,
@@ -27,3 +28,4 @@ pub use recover::{
 pub use resize::{LayoutReport, ResizeReport, ResizedKey, Resizing, Wish};
 /// Progress of a resize, from the crate that does it.
 pub use sequent_guard::Progress;
+pub use slot_command::{Saying, SlotCommandGiven, is_hidden};

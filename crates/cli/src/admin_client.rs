@@ -1,4 +1,4 @@
-//! Client of a server's admin listener: the server's view of its ring.
+//! Client of a server's admin listener: the server's view of its ring, and what operators change by it.
 
 use std::{
     fs,
@@ -7,12 +7,13 @@ use std::{
     time::Duration,
 };
 
-use http_body_util::{BodyExt, Empty, Limited};
+use clap::Args;
+use http_body_util::{BodyExt, Full, Limited};
 use hyper::{
-    Request, StatusCode,
+    Method, Request, StatusCode,
     body::Bytes,
     client::conn::http1,
-    header::{AUTHORIZATION, HeaderValue},
+    header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue},
     http::uri::Authority,
 };
 use hyper_util::rt::TokioIo;
@@ -24,13 +25,40 @@ use tokio::{
     time::timeout,
 };
 
-use crate::failure::Failure;
+use crate::{failure::Failure, open_cluster::Cluster};
+
+/// Time limit for a change, which may examine every store.
+const CHANGE_LIMIT: Duration = Duration::from_secs(30);
 
 /// Time limit for an answer.
 const LIMIT: Duration = Duration::from_secs(5);
 
 /// The longest answer that is read: enough for thousands of keys.
 const ANSWER_BYTES_MAX: usize = 16 << 20;
+
+/// The server that is asked instead of the ledger.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct AdminArg {
+    /// Let the server with this admin listener do it, by the token of --token-file, and open no ledger here
+    #[arg(long, value_name = "URL")]
+    admin: Option<String>,
+}
+
+impl AdminArg {
+    pub(crate) fn is_named(&self) -> bool {
+        self.admin.is_some()
+    }
+
+    /// The listener, if one was named.
+    pub(crate) fn client(&self, cluster: &Cluster) -> Result<Option<Admin>, Failure> {
+        let Some(url) = &self.admin else { return Ok(None) };
+        let admin = Admin::named("--admin", url, &cluster.tls())?;
+        Ok(Some(admin.with_token_of(cluster.token_file())))
+    }
+}
+
+/// Answer of an admin listener: status and body; or why there is none.
+type Answer = Result<(StatusCode, Bytes), Box<dyn std::error::Error + Send + Sync>>;
 
 /// An admin listener.
 #[derive(Debug, Clone)]
@@ -80,50 +108,75 @@ impl Admin {
 
     /// The present answer of `/v1/status`, or the reason why there is none.
     pub(crate) async fn status(&self) -> Result<Value, String> {
-        match timeout(LIMIT, self.asked()).await {
-            Ok(answer) => answer.map_err(|error| error.to_string()),
-            Err(_) => Err(format!("no answer within {} s", LIMIT.as_secs())),
+        let answer = timeout(LIMIT, self.asked(Method::GET, "/v1/status", None)).await;
+        let answer = answer.map_err(|_| format!("no answer within {} s", LIMIT.as_secs()))?;
+        let (status, body) = answer.map_err(|error| error.to_string())?;
+        if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+            return Err(refused(&body));
+        }
+        if !status.is_success() {
+            return Err(format!("it answers {status}: no admin listener of a server?"));
+        }
+        serde_json::from_slice(&body).map_err(|error| error.to_string())
+    }
+
+    /// Has something changed.
+    pub(crate) async fn call(&self, method: Method, path: &str, body: &Value) -> Result<Value, Failure> {
+        let address = self.address();
+        let Ok(answer) = timeout(CHANGE_LIMIT, self.asked(method, path, Some(body))).await else {
+            let limit = CHANGE_LIMIT.as_secs();
+            return Err(Failure::server_unavailable(format!(
+                "{address} gave no answer within {limit} s: it may be done, look before it is tried again"
+            )));
+        };
+        let (status, body) = answer
+            .map_err(|error| Failure::server_unavailable(format!("{address} does not answer: {error}")))?;
+        let told = serde_json::from_slice::<Value>(&body).ok();
+        match told {
+            Some(told) if status.is_success() => Ok(told),
+            Some(problem) if problem["reason"].is_string() => Err(Failure::of_problem(&problem)),
+            _ => Err(Failure::failed(format!("{address} answers {status}: no admin listener of a server?"))),
         }
     }
 
-    async fn asked(&self) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
+    async fn asked(&self, method: Method, path: &str, body: Option<&Value>) -> Answer {
         let socket = TcpStream::connect(self.address()).await?;
-        match &self.tls {
-            None => self.asked_by(socket).await,
-            Some(tls) => {
-                let host = self.authority.host().trim_matches(['[', ']']);
-                self.asked_by(Arc::clone(tls).connect(host, socket).await?).await
-            }
-        }
-    }
-
-    async fn asked_by(
-        &self,
-        stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    ) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
-        let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-        let request = Request::get("/v1/status").header("host", self.address());
+        let request = Request::builder().method(method).uri(path).header("host", self.address());
         let request = match self.authorization()? {
             Some(token) => request.header(AUTHORIZATION, token),
             None => request,
         };
-        let request = request.body(Empty::<Bytes>::new())?;
-        let talk = async {
-            let response = sender.send_request(request).await?;
-            let status = response.status();
-            let body = Limited::new(response.into_body(), ANSWER_BYTES_MAX).collect().await?.to_bytes();
-            if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
-                return Err(refused(&body).into());
+        let request = match body {
+            Some(body) => {
+                let body = Full::new(Bytes::from(body.to_string()));
+                request.header(CONTENT_TYPE, "application/json").body(body)?
             }
-            if !status.is_success() {
-                return Err(format!("it answers {status}: no admin listener of a server?").into());
-            }
-            Ok(serde_json::from_slice(&body)?)
+            None => request.body(Full::default())?,
         };
-        tokio::select! {
-            answer = talk => answer,
-            Err(error) = connection => Err(error.into()),
+        match &self.tls {
+            None => asked_by(socket, request).await,
+            Some(tls) => {
+                let host = self.authority.host().trim_matches(['[', ']']);
+                asked_by(Arc::clone(tls).connect(host, socket).await?, request).await
+            }
         }
+    }
+}
+
+async fn asked_by(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    request: Request<Full<Bytes>>,
+) -> Answer {
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+    let talk = async {
+        let response = sender.send_request(request).await?;
+        let status = response.status();
+        let body = Limited::new(response.into_body(), ANSWER_BYTES_MAX).collect().await?.to_bytes();
+        Ok((status, body))
+    };
+    tokio::select! {
+        answer = talk => answer,
+        Err(error) = connection => Err(error.into()),
     }
 }
 

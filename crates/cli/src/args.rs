@@ -11,8 +11,8 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::{
     commands::{
-        advance, bench, completions, config, define, dev, doctor, drain, evict, explain, forget, import,
-        list, man, next, parse, preview, recover, rescue, resize, serve, shards, show, token,
+        advance, audit, bench, completions, config, define, dev, doctor, drain, evict, explain, forget,
+        import, list, man, next, parse, preview, recover, rescue, resize, serve, shards, show, token,
     },
     logging::LogFormat,
 };
@@ -109,6 +109,7 @@ pub(crate) enum Command {
     Parse(parse::Parse),
     Config(config::Config),
     Token(token::Token),
+    Audit(audit::Audit),
     Bench(bench::Bench),
     Completions(completions::Completions),
     Man(man::Man),
@@ -120,11 +121,11 @@ impl Command {
         match self {
             Self::Shards(_) => Some("shards"),
             Self::Doctor(_) => Some("doctor"),
-            Self::Evict(_) => Some("evict"),
-            Self::Drain(_) => Some("drain"),
-            Self::Rescue(_) => Some("rescue"),
+            Self::Evict(evict) if !evict.asks_server() => Some("evict"),
+            Self::Drain(drain) if !drain.asks_server() => Some("drain"),
+            Self::Rescue(rescue) if !rescue.asks_server() => Some("rescue"),
             Self::Recover(_) => Some("recover"),
-            Self::Advance(_) => Some("advance"),
+            Self::Advance(advance) if !advance.asks_server() => Some("advance"),
             Self::Import(_) => Some("import"),
             Self::Resize(_) => Some("resize"),
             Self::Explain(_) => Some("explain"),

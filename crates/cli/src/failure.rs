@@ -9,6 +9,7 @@ use sequent_engine::{
 };
 use sequent_format::ValueError;
 use serde::Serialize;
+use serde_json::Value;
 
 /// The reason of a refused start. The common table has none, since no API is open yet.
 const REFUSED: &str = "CONFIGURATION_REFUSED";
@@ -72,6 +73,29 @@ impl Failure {
         let message = format!("{field} is {value:?}: {bound}");
         let errors = vec![Field { field: field.to_owned(), value, bound, ..Field::default() }];
         Self { errors, ..Self::reason(Reason::InvalidArgument, message) }
+    }
+
+    /// No server answered.
+    pub(crate) fn server_unavailable(message: String) -> Self {
+        Self::new(crate::remote::SERVER_UNAVAILABLE, Reason::NoShardAvailable.exit_code(), message)
+    }
+
+    /// A refusal by a server, as its problem document says it.
+    pub(crate) fn of_problem(problem: &Value) -> Self {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let reason = Reason::ALL.into_iter().find(|reason| problem["reason"] == reason.as_str());
+        let field = |found: &Value| Field {
+            field: text(&found["field"]),
+            value: text(&found["value"]),
+            bound: text(&found["bound"]),
+            ..Field::default()
+        };
+        let errors = problem["errors"].as_array().into_iter().flatten().map(field).collect();
+        let failure = match reason {
+            Some(reason) => Self::reason(reason, text(&problem["detail"])),
+            None => Self::failed(text(&problem["detail"])),
+        };
+        Self { errors, ..failure }
     }
 
     /// An argument that is missing.

@@ -90,6 +90,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Man(command) => command.run(),
         Command::Config(command) => short(command.run(&cluster)),
         Command::Token(command) => command.run(&cluster),
+        Command::Audit(command) => command.run(&cluster),
         Command::Bench(command) => command.run(&cluster),
         Command::Serve(command) => {
             let served = long(command.run(&cluster));

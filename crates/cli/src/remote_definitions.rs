@@ -8,6 +8,7 @@ use sequent_engine::{
     Capacity, DefineReport,
     report::{SequenceSummary, WaitingReport},
 };
+use serde_json::Value;
 
 use crate::{failure::Failure, open_cluster::Cluster};
 
@@ -82,6 +83,57 @@ pub(crate) async fn define(
         capacity: sum(&told.capacity.unwrap_or_default()),
         warnings: told.warnings,
     })
+}
+
+/// A definition as an admin listener takes it.
+pub(crate) fn as_json(wanted: v1::DefineRequest) -> Value {
+    let definition = wanted.definition.unwrap_or_default();
+    let texts = [
+        ("placement", definition.placement),
+        ("fits", definition.fits),
+        ("template", definition.template),
+        ("zone", definition.zone),
+        ("charset", definition.charset),
+        ("unique", definition.unique),
+        ("effective", wanted.effective),
+    ];
+    let numbers = [("start", definition.start), ("step", definition.step), ("end", definition.end)];
+    let whole = [
+        ("version", wanted.version),
+        ("maxlen", definition.maxlen),
+        ("window_s", definition.window_s),
+        ("retain_periods", definition.retain_periods),
+    ];
+    let texts =
+        texts.into_iter().filter(|(_, text)| !text.is_empty()).map(|(field, text)| (field, text.into()));
+    let numbers = numbers.into_iter().filter_map(|(field, number)| Some((field, number?.to_string().into())));
+    let whole = whole.into_iter().filter_map(|(field, number)| Some((field, number?.into())));
+    let fields =
+        texts.chain(numbers).chain(whole).map(|(field, value): (&str, Value)| (field.to_owned(), value));
+    Value::Object(fields.collect())
+}
+
+/// The report of a definition, as an admin listener gives it.
+pub(crate) fn defined(told: &Value) -> DefineReport {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let number =
+        |field: &str| told["capacity"][field].as_str().and_then(|text| text.parse().ok()).unwrap_or(0);
+    DefineReport {
+        sequence: text(&told["sequence"]),
+        version: told["version"].as_u64().and_then(|version| version.try_into().ok()).unwrap_or(0),
+        already: told["already"] == true,
+        effective: told["effective"].as_str().map(str::to_owned),
+        definition: text(&told["definition"]),
+        capacity: Capacity {
+            numbers: number("numbers"),
+            is_bounded: told["capacity"]["is_bounded"] == true,
+            reserve: number("reserve"),
+            ceilings: number("ceilings"),
+            lease: number("lease"),
+            servers: told["capacity"]["servers"].as_u64().unwrap_or(1),
+        },
+        warnings: told["warnings"].as_array().into_iter().flatten().map(text).collect(),
+    }
 }
 
 /// How many numbers a key of a template has in the servers' cluster, and the warnings.

@@ -21,8 +21,8 @@ use crate::{
 #[derive(Debug, Clone)]
 pub(crate) struct Servers {
     admins: Vec<Admin>,
-    /// The cluster that they must belong to.
-    cluster: String,
+    /// The cluster that they must belong to; `None`: the caller has named the server and no cluster.
+    cluster: Option<String>,
     /// The data directory in which they were looked for.
     data: PathBuf,
 }
@@ -42,12 +42,17 @@ impl Servers {
         Ok(Self { admins: servers.admins.into_iter().map(with_token).collect(), ..servers })
     }
 
+    /// A server that the caller named, whichever cluster it belongs to.
+    pub(crate) fn at(admin: Admin) -> Self {
+        Self { admins: vec![admin], cluster: None, data: PathBuf::new() }
+    }
+
     fn of_config(config: &Config, named: Option<&str>, tls: &TlsOptions) -> Result<Self, Failure> {
         let admins = match named {
             Some(named) => vec![Admin::named("--admin", named, tls)?],
             None => found(config, tls)?,
         };
-        Ok(Self { admins, cluster: config.cluster.to_string(), data: config.data.clone() })
+        Ok(Self { admins, cluster: Some(config.cluster.to_string()), data: config.data.clone() })
     }
 
     /// Asks all at once, each within the time limit of an answer.
@@ -56,7 +61,7 @@ impl Servers {
         for (at, admin) in self.admins.iter().cloned().enumerate() {
             let cluster = self.cluster.clone();
             asked.spawn(async move {
-                let status = admin.status().await.and_then(|status| of_cluster(status, &cluster));
+                let status = admin.status().await.and_then(|status| of_cluster(status, cluster.as_deref()));
                 (at, Said { admin: admin.address().to_owned(), status })
             });
         }
@@ -71,7 +76,7 @@ impl Servers {
             let data = self.data.display();
             return vec![format!(
                 "servers asked: none, for none of cluster {} runs on {data} (--data); another machine's are not looked for",
-                self.cluster
+                self.cluster.as_deref().unwrap_or_default()
             )];
         }
         let silent = said.iter().filter(|said| said.status.is_err()).count();
@@ -154,11 +159,14 @@ fn found(config: &Config, tls: &TlsOptions) -> Result<Vec<Admin>, Failure> {
 }
 
 /// Checks the cluster's name, because another program may listen on a released port by now.
-fn of_cluster(status: Value, cluster: &str) -> Result<Value, String> {
-    match status["cluster"].as_str() {
-        Some(found) if found == cluster => Ok(status),
-        Some(other) => Err(format!("a server of cluster {other} answers there, expected {cluster}")),
-        None => Err("what answers there is no server of sequent".to_owned()),
+fn of_cluster(status: Value, cluster: Option<&str>) -> Result<Value, String> {
+    match (status["cluster"].as_str(), cluster) {
+        (Some(_), None) => Ok(status),
+        (Some(found), Some(cluster)) if found == cluster => Ok(status),
+        (Some(other), Some(cluster)) => {
+            Err(format!("a server of cluster {other} answers there, expected {cluster}"))
+        }
+        (None, _) => Err("what answers there is no server of sequent".to_owned()),
     }
 }
 
@@ -195,7 +203,7 @@ mod tests {
     use super::*;
 
     fn peers() -> Servers {
-        Servers { admins: Vec::new(), cluster: "shop".to_owned(), data: "/srv/shop".into() }
+        Servers { admins: Vec::new(), cluster: Some("shop".to_owned()), data: "/srv/shop".into() }
     }
 
     fn said(status: Result<Value, &str>) -> Said {
@@ -238,7 +246,7 @@ mod tests {
     #[test]
     fn whoever_else_answers_is_not_believed() {
         let other = json!({ "cluster": "bank" });
-        assert!(of_cluster(other, "shop").unwrap_err().contains("cluster bank"));
-        assert!(of_cluster(json!({}), "shop").unwrap_err().contains("no server"));
+        assert!(of_cluster(other, Some("shop")).unwrap_err().contains("cluster bank"));
+        assert!(of_cluster(json!({}), Some("shop")).unwrap_err().contains("no server"));
     }
 }

@@ -3,12 +3,7 @@
 
 use std::borrow::Cow;
 
-/// Whether a character shows nothing itself and changes what is shown around it.
-pub(crate) fn is_hidden(c: char) -> bool {
-    let is_direction =
-        matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    c.is_control() || is_direction
-}
+use sequent_admin::is_hidden;
 
 /// A text for a terminal. Hidden characters are written as JSON writes them (`\u001b`), except ends of lines and tabs.
 pub(crate) fn escaped(text: &str) -> Cow<'_, str> {

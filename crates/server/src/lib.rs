@@ -8,7 +8,8 @@
 //! | `grpc`, `http` | one module per protocol: the measured `fast_path` of `Next`, and an axum router behind it |
 //! | `auth` | who may ask for what: principals, their verbs and quotas; called by every API |
 //! | `redis` | the protocol of Redis: its requests and replies, and a table of commands |
-//! | `admin` | an axum router: health, metrics, status and the console |
+//! | `admin` | an axum router: health, metrics, status, the console, and what operators change |
+//! | `audit` | the audit log: a chained file of changes and refusals |
 //! | `connection` | the accept loop, and one connection from its first byte to its close |
 //! | `limits` | every limit with its number, and the quotas that enforce them |
 //! | `shutdown` | phases of the shutdown, and the drain |
@@ -20,6 +21,7 @@
 //! This crate knows no stores, rings or queues: all numbers come from an [`Engine`](sequent_engine::Engine).
 
 mod admin;
+mod audit;
 mod auth;
 mod connection;
 mod error;
@@ -33,6 +35,7 @@ mod shutdown;
 mod telemetry;
 mod tls;
 
+pub use audit::{Audit, AuditBroken, AuditChain};
 pub use auth::{Auth, Token};
 pub use connection::accept::Listeners;
 pub use limits::fd_budget::FdBudget;

@@ -130,14 +130,14 @@ pub async fn run(
         ..ends("admin", Alpn::Http1)
     };
     let admin = move |stream, peer, context: ConnectionContext| {
-        let (_, auth) = shares.of("admin", &context, peer);
-        let service = AdminService::new(admin.clone(), auth);
+        let (share, auth) = shares.of("admin", &context, peer);
+        let service = AdminService::new(admin.clone(), auth, share);
         serve(Protocol::Http1(ADMIN_HEAD_TIMEOUT), stream, service, context)
     };
     let admin = tokio::spawn(accept(listeners.admin, admin, last));
     request_metrics::begin(&engine).await;
     let upkeep = tokio::spawn(recorder.upkeep());
-    let expiry = tokio::spawn(auth.watch_expiry());
+    let expiry = tokio::spawn(auth.clone().watch_expiry());
 
     shutdown.await;
     tracing::info!("draining: no longer ready");
@@ -165,6 +165,7 @@ pub async fn run(
     let _late = timeout(ADMIN_GRACE, admin).await.is_err();
     upkeep.abort();
     expiry.abort();
+    auth.audit().finish().await;
     dropped(left)
 }
 
@@ -183,7 +184,7 @@ impl Shares {
         context: &ConnectionContext,
         peer: Option<Arc<PeerCertificate>>,
     ) -> (Arc<ConnectionShare>, Arc<ConnectionAuth>) {
-        let auth = self.auth.connection((listener, context.address), peer);
+        let auth = self.auth.connection((listener, context.peer), peer);
         (self.pending.connection_share(context.address), auth)
     }
 }

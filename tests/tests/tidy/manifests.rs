@@ -17,7 +17,7 @@ const CRATES: [(&str, &[&str]); 16] = [
     ("crates/engine", &["core", "backend", "guard", "ha", "buffer", "format"]),
     ("crates/admin", &["core", "guard", "format", "engine"]),
     ("crates/proto", &[]),
-    ("crates/server", &["core", "engine", "proto"]),
+    ("crates/server", &["core", "engine", "admin", "proto"]),
     ("crates/client", &["core", "ha", "buffer", "format", "proto"]),
     (
         "crates/cli",

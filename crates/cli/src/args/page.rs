@@ -19,8 +19,9 @@ SHELL` completions. [Configuration](config.md#where-a-value-comes-from) says how
 codes](errors.md#exit-codes) are the same for all commands.
 
 More about some of them: [doctor](../operating/doctor.md), [recover](../operating/recovery.md), \
-[resize and advance](../operating/resize.md), [import](../using/moving-from/mysql.md), [forget](../operating/capacity.md#forget-a-name), \
-[token](../operating/tokens.md), [TLS](../operating/tls.md#clients).
+[resize and advance](../operating/resize.md), [import](../using/moving-from/mysql.md), \
+[forget](../operating/capacity.md#forget-a-name), [token](../operating/tokens.md), \
+[by a server](../operating/tokens.md#operators), [audit](../operating/audit.md), [TLS](../operating/tls.md#clients).
 ";
 
 /// An option or argument as a row of a table.

@@ -1,10 +1,13 @@
 //! `sequent advance`: moves a sequence forward, for imports.
 
 use clap::Args;
-use sequent_admin::AdvanceReport;
-use sequent_engine::{NextRequest, Pace};
+use hyper::Method;
+use sequent_admin::{AdvanceAsk, AdvanceReport};
+use sequent_engine::{NextRequest, Pace, Values};
+use serde_json::{Map, Value, json};
 
 use crate::{
+    admin_client::{Admin, AdminArg},
     failure::Failure,
     open_cluster::{Cluster, sequence_name},
     output,
@@ -15,6 +18,7 @@ const EXAMPLES: &str = "\
 Examples:
   sequent advance order 250000           an old system has given numbers up to 250000
   sequent advance order 9000000000000 --jump
+  sequent advance order 250000 --admin https://a:7423 --token-file ops.token    by a server
   sequent advance invoice 8000 --create  a sequence that nobody has used yet, and auto_create allows
   sequent advance repair 400 --with area=010
   sequent advance repair 400 --with area=010 --period 20260401      as `sequent show repair` names it
@@ -49,35 +53,58 @@ pub(crate) struct Advance {
     period: Option<String>,
     #[command(flatten)]
     with: TemplateValues,
+    #[command(flatten)]
+    admin: AdminArg,
 }
 
 impl Advance {
+    /// Whether a server carries it out.
+    pub(crate) fn asks_server(&self) -> bool {
+        self.admin.is_named()
+    }
+
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         let name = sequence_name(&self.name)?;
         let to = self.to.parse().ok().filter(|to| (1..=i64::MAX.unsigned_abs()).contains(to));
         let bound = || format!("1 to {} are numbers", i64::MAX);
         let to = to.ok_or_else(|| Failure::argument("to", &self.to, bound()))?;
-        let mut request =
+        let request =
             NextRequest { with: self.with.values()?, at: self.with.at.clone(), ..NextRequest::of(name) };
-        let engine = cluster.engine(cluster.config()?, Pace::Once).await?;
-        let advanced = async {
-            if self.create {
-                engine.first_use(&request.name).await?;
-            }
-            if let Some(period) = &self.period {
-                request.at = Some(engine.beginning(&request.name, period).await?);
-            }
-            sequent_admin::advance(&engine, &request, to, self.jump).await
+        let (jump, create, period) = (self.jump, self.create, self.period);
+        let ask = AdvanceAsk { request, to, jump, create, period };
+        let advanced = if let Some(admin) = self.admin.client(cluster)? {
+            by_server(&admin, &ask).await?
+        } else {
+            let engine = cluster.engine(cluster.config()?, Pace::Once).await?;
+            let advanced = ask.run(&engine).await;
+            engine.shutdown().await;
+            advanced?
         };
-        let advanced = advanced.await;
-        engine.shutdown().await;
-        let advanced = advanced?;
         if cluster.json() {
             return output::report(&advanced);
         }
         let aside = advanced.aside.iter().map(|aside| format!("not believed, and left out of that: {aside}"));
         output::lines(std::iter::once(sentence(&advanced)).chain(aside))
     }
+}
+
+/// Asks a server.
+async fn by_server(admin: &Admin, ask: &AdvanceAsk) -> Result<AdvanceReport, Failure> {
+    let AdvanceAsk { request, to, jump, create, period } = ask;
+    let mut body = json!({ "to": to.to_string(), "jump": jump, "create": create });
+    for (field, text) in [("at", &request.at), ("period", period)] {
+        if let Some(text) = text {
+            body[field] = text.as_str().into();
+        }
+    }
+    if request.with != Values::new() {
+        let values: Map<String, Value> =
+            request.with.iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
+        body["values"] = values.into();
+    }
+    let told = admin.call(Method::POST, &format!("/v1/sequences/{}/advance", request.name), &body).await?;
+    serde_json::from_value(told)
+        .map_err(|error| Failure::failed(format!("its answer can't be read: {error}")))
 }
 
 fn sentence(report: &AdvanceReport) -> String {

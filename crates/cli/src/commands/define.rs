@@ -1,10 +1,12 @@
 //! `sequent define`: the definition of a sequence.
 
 use clap::Args;
+use hyper::Method;
 use sequent_client::v1;
 use sequent_engine::{Body, DefineReport, Effective, Pace};
 
 use crate::{
+    admin_client::AdminArg,
     failure::Failure,
     open_cluster::{Cluster, sequence_name},
     output,
@@ -19,6 +21,7 @@ Examples:
   sequent define order --template 'B@{seq,w=6}'      another template: the next version
   sequent define order --template 'C@{seq,w=6}' --effective 2027-01-01
   sequent define order --template 'B@{seq,w=6}' --server http://a:7420    by a server with limits.define = true
+  sequent define order --template 'B@{seq,w=6}' --admin https://a:7423 --token-file ops.token
 
 It is in the ledger at once, and in force on every server within two seconds. A version never changes once it is \
 there: the same content again changes nothing, another one becomes the next version, a version below the one that is there is ignored, and what would give numbers or texts \
@@ -70,11 +73,19 @@ pub(crate) struct Define {
     effective: Option<String>,
     #[command(flatten)]
     servers: Named,
+    #[command(flatten)]
+    admin: AdminArg,
 }
 
 impl Define {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         let name = sequence_name(&self.name)?;
+        if let Some(admin) = self.admin.client(cluster)? {
+            self.belongs()?;
+            let body = remote_definitions::as_json(self.wire());
+            let report = admin.call(Method::PUT, &format!("/v1/sequences/{name}"), &body).await?;
+            return told(cluster, &remote_definitions::defined(&report));
+        }
         if let Some(definitions) = self.servers.definitions(cluster).await? {
             // The servers prove the template: they have its keys, and know the previous versions.
             self.belongs()?;

@@ -14,6 +14,7 @@ const EXAMPLES: &str = "\
 Examples:
   sequent drain 2 --why 'moves to another host'
   sequent drain 2 --why 'kernel update' --for 30m
+  sequent drain 2 --why 'new disk' --admin https://a:7423 --token-file ops.token    by a server
 
 The word is written to the ledger with who, when, why and until; every process that uses the cluster obeys \
 within two seconds: it asks the slot for nothing new, awaits what it had asked before, and uses it, as it uses what \
@@ -31,6 +32,11 @@ pub(crate) struct Drain {
 }
 
 impl Drain {
+    /// Whether a server carries it out.
+    pub(crate) fn asks_server(&self) -> bool {
+        self.speech.admin.is_named()
+    }
+
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         slot_command::say(cluster, SlotVerb::Drain, self.speech, Some(&self.absence)).await
     }

@@ -14,6 +14,7 @@ Examples:
   sequent evict 2 --why 'disk to be replaced'
   sequent evict 2 --why 'kernel update' --for 30m
   sequent evict 2 --why 'disk to be replaced' --who ann@ops
+  sequent evict 2 --why 'new disk' --admin https://a:7423 --token-file ops.token    by a server
 
 The word is written to the ledger with who, when, why and until; every process that uses the cluster obeys \
 within two seconds. Timed rescue does not undo it: `sequent rescue 2` does, or the end of --for. The last slot that can \
@@ -30,6 +31,11 @@ pub(crate) struct Evict {
 }
 
 impl Evict {
+    /// Whether a server carries it out.
+    pub(crate) fn asks_server(&self) -> bool {
+        self.speech.admin.is_named()
+    }
+
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         slot_command::say(cluster, SlotVerb::Evict, self.speech, Some(&self.absence)).await
     }

@@ -1,6 +1,7 @@
 //! Commands, one file each: arguments, examples, and action.
 
 pub(crate) mod advance;
+pub(crate) mod audit;
 pub(crate) mod bench;
 pub(crate) mod completions;
 pub(crate) mod config;

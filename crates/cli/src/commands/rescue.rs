@@ -9,6 +9,7 @@ use crate::{failure::Failure, open_cluster::Cluster};
 const EXAMPLES: &str = "\
 Examples:
   sequent rescue 2 --why 'new disk is in'
+  sequent rescue 2 --why 'new disk' --admin https://a:7423 --token-file ops.token    by a server
 
 Ends an eviction or a quarantine: every process that uses the cluster hears of it within two seconds, and tries the slot by one \
 real take through the guard; a counter that was put aside is tried at the next use of its key. The command says the word, \
@@ -23,6 +24,11 @@ pub(crate) struct Rescue {
 }
 
 impl Rescue {
+    /// Whether a server carries it out.
+    pub(crate) fn asks_server(&self) -> bool {
+        self.speech.admin.is_named()
+    }
+
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         slot_command::say(cluster, SlotVerb::Rescue, self.speech, None).await
     }

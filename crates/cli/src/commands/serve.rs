@@ -2,7 +2,7 @@
 
 mod fd_limit;
 
-use std::{io, net::SocketAddr, path::PathBuf, sync::Arc, time::SystemTime};
+use std::{io, net::SocketAddr, os::unix::fs::MetadataExt as _, path::PathBuf, sync::Arc, time::SystemTime};
 
 use clap::Args;
 use sequent_core::{Clock, SystemClock};
@@ -12,7 +12,8 @@ use sequent_engine::{
     data::exposed_secrets,
 };
 use sequent_server::{
-    Auth, FdBudget, Listeners, Recorder, RuntimeLimits, ServerOptions, ServerTls, TlsFiles, TlsWatch, run,
+    Audit, Auth, FdBudget, Listeners, Recorder, RuntimeLimits, ServerOptions, ServerTls, TlsFiles, TlsWatch,
+    run,
 };
 use tokio::{
     net::TcpListener,
@@ -42,7 +43,8 @@ Prints its addresses once it serves. SIGTERM and SIGINT drain: unready at once, 
 limits.drain_delay_s (and up to half of limits.drain_timeout_s more while callers use up what is ready), then requests in \
 work have the rest of limits.drain_timeout_s; exit code 0, or 1 where a file could not be \
 left cleanly because its disk does not answer. SIGHUP, or a changed configuration file, puts in force what can change \
-(limits, sequences, auto_create, tls) after checking the whole file, and says what needs a restart.";
+(limits, sequences, auto_create, tls, principals) after checking the whole file, and says what needs a restart. SIGHUP opens \
+the audit log anew, too.";
 
 /// Serve gRPC, HTTP/JSON and the protocol of Redis, with health and metrics on a listener of their own
 #[derive(Debug, Args)]
@@ -75,7 +77,8 @@ pub(crate) async fn serve(cluster: &Cluster, config: Config, reloads: bool) -> R
     say_plaintext(&config);
     // The cluster is opened first, so that a refusal comes before a port opens.
     let engine = cluster.engine(config.clone(), Pace::Standing).await?;
-    let auth = Auth::new(&config, Arc::clone(engine.clock()));
+    let audit = Audit::start(&config.audit, engine.clock());
+    let auth = Auth::audited(&config, Arc::clone(engine.clock()), audit.clone());
     let limits = FdLimit::beside(&engine, descriptors).runtime_limits(&config.limits);
     let listeners = match bind(&config) {
         Ok(listeners) => listeners,
@@ -105,7 +108,7 @@ pub(crate) async fn serve(cluster: &Cluster, config: Config, reloads: bool) -> R
     };
     let reloading = async {
         if reloads {
-            let reloaded = Reloaded { engine, limits, auth, recorder, tls };
+            let reloaded = Reloaded { engine, limits, auth, recorder, tls, audit };
             reload(cluster, config, reloaded, hangups).await;
         }
         std::future::pending::<()>().await;
@@ -208,6 +211,7 @@ struct Reloaded {
     auth: Auth,
     recorder: Recorder,
     tls: ServerTls,
+    audit: Audit,
 }
 
 impl Reloaded {
@@ -242,11 +246,17 @@ async fn reload(cluster: &Cluster, mut in_force: Config, reloaded: Reloaded, mut
         }
         let is_new = asked || now != seen;
         seen = now;
+        if asked {
+            reloaded.audit.reopen();
+        }
+        let user = cluster.file().and_then(owner);
         match reloaded.put(cluster).await {
             Ok(config) => {
                 refused = None;
                 reloaded.recorder.reloaded(Some(SystemClock.wall_ms()));
-                say(&reloaded.limits.reload(&in_force, &config));
+                let changes = reloaded.limits.reload(&in_force, &config);
+                reloaded.audit.reloaded(Some(&changes), user);
+                say(&changes);
                 watch = TlsWatch::new(&config.tls);
                 in_force = config;
             }
@@ -255,6 +265,7 @@ async fn reload(cluster: &Cluster, mut in_force: Config, reloaded: Reloaded, mut
                 // Each look tries again, and says so only if there is something new.
                 if is_new || refused.as_ref() != Some(&failure) {
                     reloaded.recorder.reloaded(None);
+                    reloaded.audit.reloaded(None, user);
                     tracing::error!(
                         failure,
                         "configuration not reloaded: the old one stays in force, except for principals if the file has no fault"
@@ -296,6 +307,11 @@ fn say(changes: &[sequent_server::ConfigChange]) {
             tracing::warn!(key, was, is, "needs a restart");
         }
     }
+}
+
+/// Whose file it is.
+fn owner(file: &PathBuf) -> Option<u32> {
+    std::fs::metadata(file).ok().map(|found| found.uid())
 }
 
 /// The file's last modification and length. If either differs, the content has changed.

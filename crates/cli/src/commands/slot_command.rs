@@ -3,18 +3,19 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use clap::Args;
-use sequent_admin::Saying;
+use hyper::Method;
+use sequent_admin::{Saying, SlotCommandGiven};
 use sequent_core::{Clock, SlotIndex, SystemClock, ledger::SlotVerb};
 use sequent_engine::report::SlotCommandReport;
 use serde_json::{Value, json};
 
 use super::slot_absence::SlotAbsence;
 use crate::{
+    admin_client::{Admin, AdminArg},
     failure::Failure,
     open_cluster::Cluster,
     output,
     server_discovery::{Said, Servers},
-    terminal::is_hidden,
 };
 
 /// Every server that reaches the ledger has read a slot command after two seconds. One more is for its
@@ -23,9 +24,6 @@ const HEARD_WITHIN: Duration = Duration::from_secs(3);
 
 /// Pause between two checks of a server that has not obeyed yet.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-
-/// The longest `--why` and `--who`, in bytes: a sentence for a table, not a report.
-const TEXT_MAX: usize = 500;
 
 /// The arguments of a slot command.
 #[derive(Debug, Args)]
@@ -38,51 +36,88 @@ pub(super) struct SlotCommandArgs {
     /// The author [default: $SUDO_USER or $USER, at this host]
     #[arg(long, value_name = "NAME")]
     who: Option<String>,
+    #[command(flatten)]
+    pub(super) admin: AdminArg,
 }
 
-/// Gives the slot command, and prints it as the ledger has recorded it. `absence` is the duration for a
-/// command that takes the slot out.
+/// Gives the slot command, by the ledger or by the server that is named, and prints it as the ledger has recorded it.
+/// `absence` is for a command that takes the slot out.
 pub(super) async fn say(
     cluster: &Cluster,
     verb: SlotVerb,
     speech: SlotCommandArgs,
     absence: Option<&SlotAbsence>,
 ) -> Result<(), Failure> {
-    let SlotCommandArgs { slot, why, who } = speech;
-    check("why", &why)?;
-    let who = who.unwrap_or_else(whoever);
-    check("who", &who)?;
-    let lasts = absence.and_then(|absence| absence.duration);
-    let until_ms = lasts.map(|lasts| SystemClock.wall_ms().saturating_add(whole_ms(lasts)));
-    let admin = cluster.admin().await?;
-    let slots = admin.cluster().layout().slots();
-    if slot >= slots {
-        return Err(Failure::argument("slot", slot, format!("0 to {} are allowed", slots - 1)));
-    }
-    if let Some(absence) = absence {
-        absence.is_meant(&admin, slot).await?;
-    }
-    let aside: Vec<String> = match verb {
-        SlotVerb::Rescue => admin.put_aside(slot).await.into_iter().map(|counter| counter.key).collect(),
-        SlotVerb::Evict | SlotVerb::Drain => Vec::new(),
+    let slot = speech.slot;
+    let (given, peers) = match speech.admin.client(cluster)? {
+        Some(admin) => (by_server(&admin, verb, &speech, absence).await?, Servers::at(admin)),
+        None => (by_ledger(cluster, verb, speech, absence).await?, Servers::of(cluster, None)?),
     };
-    let said = admin.say(&Saying { slot, verb, who, why, until_ms }).await?;
-    let peers = Servers::of(cluster, None)?;
     let heard = obeyed(&peers, slot, verb).await;
     if cluster.json() {
         let servers: Vec<Value> = heard.iter().map(|said| heard_as_json(said, slot, verb)).collect();
-        let mut report = json!({ "slot": slot, "word": said, "servers": servers });
-        if verb == SlotVerb::Rescue {
-            report["tried_at_next_use"] = json!(aside);
-        }
+        let mut report = json!(given);
+        report["servers"] = servers.into();
         return output::report(&report);
     }
-    let mut lines = vec![format!("slot {slot}: {}", sentence(&said))];
-    if verb == SlotVerb::Rescue {
-        lines.push(to_be_tried(&aside));
-    }
+    let mut lines = vec![format!("slot {slot}: {}", sentence(&given.word))];
+    lines.extend(given.tried_at_next_use.as_deref().map(to_be_tried));
     lines.extend(heard.iter().map(|said| heard_line(said, slot, verb)));
     output::lines(lines)
+}
+
+/// Opens the ledger, which records the command.
+async fn by_ledger(
+    cluster: &Cluster,
+    verb: SlotVerb,
+    SlotCommandArgs { slot, why, who, .. }: SlotCommandArgs,
+    absence: Option<&SlotAbsence>,
+) -> Result<SlotCommandGiven, Failure> {
+    let lasts = absence.and_then(|absence| absence.duration);
+    let until_ms = lasts.map(|lasts| SystemClock.wall_ms().saturating_add(whole_ms(lasts)));
+    let saying = Saying { slot, verb, who: who.unwrap_or_else(whoever), why, until_ms };
+    saying.check()?;
+    let leave_none = absence.is_some_and(|absence| absence.leave_none);
+    Ok(cluster.admin().await?.command(&saying, leave_none).await?)
+}
+
+/// Asks a server, which records the command by the name of this caller's principal.
+async fn by_server(
+    admin: &Admin,
+    verb: SlotVerb,
+    SlotCommandArgs { slot, why, who, .. }: &SlotCommandArgs,
+    absence: Option<&SlotAbsence>,
+) -> Result<SlotCommandGiven, Failure> {
+    if let Some(who) = who {
+        let bound = "with --admin the server says who it is, by the token or the certificate: leave it out";
+        return Err(Failure::argument("--who", who, bound));
+    }
+    let mut body = json!({ "why": why });
+    if let Some(absence) = absence {
+        body["leave_none"] = absence.leave_none.into();
+        if let Some(lasts) = absence.duration {
+            body["for_s"] = whole_ms(lasts).div_ceil(1000).into();
+        }
+    }
+    let path = format!("/v1/slots/{slot}/{}", verb.as_str());
+    let told = admin.call(Method::POST, &path, &body).await?;
+    Ok(given(*slot, verb, &told))
+}
+
+/// What a server answers after a slot command.
+fn given(slot: SlotIndex, verb: SlotVerb, told: &Value) -> SlotCommandGiven {
+    let word = &told["word"];
+    let text = |field: &str| word[field].as_str().unwrap_or_default().to_owned();
+    let word = SlotCommandReport {
+        verb: verb.as_str(),
+        who: text("who"),
+        why: text("why"),
+        at_ms: word["at_ms"].as_u64().unwrap_or_default(),
+        until_ms: word["until_ms"].as_u64(),
+    };
+    let tried = told["tried_at_next_use"].as_array();
+    let keys = |keys: &Vec<Value>| keys.iter().filter_map(|key| Some(key.as_str()?.to_owned())).collect();
+    SlotCommandGiven { slot, word, tried_at_next_use: tried.map(keys) }
 }
 
 /// The report after a rescue. Whether the cleared counters are in order shows only at their next use.
@@ -170,13 +205,6 @@ pub(super) fn sentence(said: &SlotCommandReport) -> String {
     let until =
         until_ms.map_or_else(|| "until another word".to_owned(), |until| format!("until {}", time(until)));
     format!("{verb}, said by {who} at {}, {until}: {why}", time(*at_ms))
-}
-
-fn check(field: &str, text: &str) -> Result<(), Failure> {
-    let fits = !text.trim().is_empty() && text.len() <= TEXT_MAX && !text.contains(is_hidden);
-    let bound =
-        || format!("1 to {TEXT_MAX} bytes on one line, without controls and marks of direction, are allowed");
-    if fits { Ok(()) } else { Err(Failure::argument(field, text, bound())) }
 }
 
 /// The user behind `sudo`, or this user, and the host.

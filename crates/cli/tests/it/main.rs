@@ -4,6 +4,7 @@
 
 mod abuse;
 mod answers;
+mod audit;
 mod bench;
 mod book;
 mod browser;
@@ -22,6 +23,7 @@ mod logs;
 mod lowered;
 mod lowered_alike;
 mod numbers;
+mod operate;
 mod operators;
 mod peers;
 mod place;

@@ -6,9 +6,9 @@ use globset::GlobSet;
 use sequent_core::{Layout, LayoutError, NameError, SequenceName};
 
 use super::{
-    AuthSection, Fault, Faults, LedgerSection, LimitsSection, ListenSection, Place, PrincipalPart,
-    ReservoirSection, RingSection, SequencePart, ServerPlace, ShardPart, Shown, Sources, TlsSection,
-    TracesSection,
+    AuditSection, AuthSection, Fault, Faults, LedgerSection, LimitsSection, ListenSection, Place,
+    PrincipalPart, ReservoirSection, RingSection, SequencePart, ServerPlace, ShardPart, Shown, Sources,
+    TlsSection, TracesSection,
     locations::{self, put_under},
     reading::{Document, Reader, Section},
     sections::{cluster::ClusterSection, obf_key, shard::Shards},
@@ -52,6 +52,8 @@ pub struct Config {
     pub auth: AuthSection,
     /// `[[principal]]`.
     pub principals: Vec<PrincipalPart>,
+    /// `[audit]`.
+    pub audit: AuditSection,
     /// `[traces]`.
     pub traces: TracesSection,
     /// The files of `[[obf_key]]`.
@@ -97,6 +99,7 @@ impl Config {
         if reader.faults() == before {
             auth.check(&mut reader, &principals, (&listen, &tls));
         }
+        let audit = AuditSection::checked(&mut reader, &sources.data);
         let traces = whole(&mut reader, "traces", TracesSection::read);
         for (_, part) in shards.iter_mut().flatten() {
             put_under(&sources.data, &mut part.place);
@@ -124,6 +127,7 @@ impl Config {
             tls,
             auth,
             principals,
+            audit,
             traces,
             obf_keys,
             with_secret,

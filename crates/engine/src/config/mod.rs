@@ -35,6 +35,7 @@ pub use load::Config;
 pub use location::Place;
 pub use origins::{Origin, Shown};
 pub use reference::reference;
+pub use sections::audit::AuditSection;
 pub use sections::ledger::LedgerSection;
 pub use sections::limits::LimitsSection;
 pub(crate) use sections::limits::SharedLimits;

@@ -6,8 +6,8 @@ use sequent_backend::{kinds::Role, net::DRIVERS};
 use toml::Table;
 
 use super::{
-    AuthSection, LedgerSection, LimitsSection, ListenSection, Place, ReservoirSection, RingSection, Sources,
-    TlsSection, TracesSection,
+    AuditSection, AuthSection, LedgerSection, LimitsSection, ListenSection, Place, ReservoirSection,
+    RingSection, Sources, TlsSection, TracesSection,
     auth::PrincipalSection,
     reading::{Document, Reader, Section, setting::About},
     sections::{
@@ -40,6 +40,7 @@ pub fn reference() -> String {
     add("`[tls]`", TlsSection::DOC, &[("", rows(TlsSection::read))]);
     add("`[auth]`", AuthSection::DOC, &[("", rows(AuthSection::read))]);
     add("`[[principal]]`", PrincipalSection::DOC, &[("", rows(PrincipalSection::read))]);
+    add("`[audit]`", AuditSection::DOC, &[("", rows(AuditSection::read))]);
     add("`[traces]`", TracesSection::DOC, &[("", rows(TracesSection::read))]);
     add("`[[obf_key]]`", ObfKeySection::DOC, &[("", rows(ObfKeySection::read))]);
     add("`[[sequence]]`", SequenceSection::DOC, &[("", rows(SequenceSection::read))]);

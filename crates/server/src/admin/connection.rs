@@ -7,17 +7,25 @@ use http::{Request, Response};
 use hyper::{body::Incoming, service::Service};
 use hyper_util::service::TowerToHyperService;
 
-use crate::auth::{ConnectionAuth, routes::Need};
+use crate::{
+    auth::{ConnectionAuth, routes::Need},
+    limits::pending_quota::ConnectionShare,
+};
 
 /// Service of one connection.
 pub(crate) struct AdminService {
     routes: TowerToHyperService<Router>,
     auth: Arc<ConnectionAuth>,
+    share: Arc<ConnectionShare>,
 }
 
 impl AdminService {
-    pub(crate) fn new(routes: TowerToHyperService<Router>, auth: Arc<ConnectionAuth>) -> Self {
-        Self { routes, auth }
+    pub(crate) fn new(
+        routes: TowerToHyperService<Router>,
+        auth: Arc<ConnectionAuth>,
+        share: Arc<ConnectionShare>,
+    ) -> Self {
+        Self { routes, auth, share }
     }
 }
 
@@ -26,9 +34,14 @@ impl Service<Request<Incoming>> for AdminService {
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
 
-    fn call(&self, request: Request<Incoming>) -> Self::Future {
-        match self.auth.caller(Need::of_admin(request.uri().path()), request.headers()) {
-            Ok(_) => Box::pin(self.routes.call(request)),
+    fn call(&self, mut request: Request<Incoming>) -> Self::Future {
+        let need = Need::of_admin(request.method(), request.uri().path());
+        match self.auth.caller(need, request.headers()) {
+            Ok(caller) => {
+                request.extensions_mut().insert(caller);
+                request.extensions_mut().insert(Arc::clone(&self.share));
+                Box::pin(self.routes.call(request))
+            }
             Err(error) => Box::pin(std::future::ready(Ok(error.into_response()))),
         }
     }

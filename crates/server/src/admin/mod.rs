@@ -1,8 +1,9 @@
-//! Admin listener: health, metrics, status and the console. It is read-only.
+//! Admin listener: health, metrics, status and the console, all read-only; and what operators change, by name.
 
 mod connection;
 mod console;
 pub(crate) mod health;
+mod operate;
 mod state;
 mod status;
 
@@ -16,7 +17,12 @@ use axum::{
 };
 
 pub(crate) use crate::admin::{connection::AdminService, state::Admin};
-use crate::{error::ApiError, http::own_site::OwnSite, telemetry::request_metrics};
+use crate::{
+    auth::{Auth, Caller},
+    error::ApiError,
+    http::own_site::OwnSite,
+    telemetry::request_metrics,
+};
 
 /// Content type of the Prometheus text format.
 const METRICS_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
@@ -29,17 +35,23 @@ pub(crate) fn router(admin: Admin, site: OwnSite) -> Router {
         .route("/console", get(console::page))
         .route("/metrics", get(metrics))
         .route("/v1/status", get(status::show))
-        .with_state(admin)
+        .merge(operate::router())
+        .with_state(admin.clone())
         .merge(health)
         .method_not_allowed_fallback(read_only)
         .fallback(get(unknown).fallback(read_only));
-    routes.layer(from_fn_with_state(site, own_site)).layer(map_response(not_stored))
+    routes.layer(from_fn_with_state((site, admin.auth), own_site)).layer(map_response(not_stored))
 }
 
 /// Layer: refuses what a page of another site asks.
-async fn own_site(State(site): State<OwnSite>, request: Request, next: Next) -> Response {
+async fn own_site(State((site, auth)): State<(OwnSite, Auth)>, request: Request, next: Next) -> Response {
     match site.refusal(&request) {
-        Some(error) => ([(header::CONNECTION, "close")], error).into_response(),
+        Some(error) => {
+            // A browser's certificate may have said whose it is.
+            let name = request.extensions().get::<Caller>().and_then(Caller::principal);
+            auth.audit().refused(&error, |entry| entry.by("admin", None).of(name).with("why", "page"));
+            ([(header::CONNECTION, "close")], error).into_response()
+        }
         None => next.run(request).await,
     }
 }
@@ -55,12 +67,13 @@ async fn metrics(State(admin): State<Admin>) -> impl IntoResponse {
 }
 
 async fn unknown(uri: Uri) -> ApiError {
-    let bound = "/, /metrics, /livez, /readyz and /v1/status are served";
+    let bound = "/, /metrics, /livez, /readyz and /v1/status are served, and what operators change: \
+                 POST /v1/slots/{slot}/evict, drain and rescue, POST /v1/sequences/{name}/advance, PUT /v1/sequences/{name}";
     ApiError::field("path", uri.path(), bound).with_status(StatusCode::NOT_FOUND)
 }
 
 async fn read_only(method: Method) -> ApiError {
-    let bound = "GET is allowed: nothing is changed here";
+    let bound = "GET is allowed, and POST and PUT of what operators change";
     ApiError::field("method", method.as_str(), bound).with_status(StatusCode::METHOD_NOT_ALLOWED)
 }
 

@@ -6,7 +6,7 @@ use sequent_engine::report::Status;
 use tokio::sync::Mutex;
 
 use crate::{
-    admin::health::is_ready,
+    admin::{health::is_ready, operate::Changes},
     auth::Auth,
     limits::STATUS_MAX_AGE,
     service::NumberService,
@@ -30,6 +30,7 @@ pub(crate) struct Admin {
     pub(super) drain: DrainState,
     pub(super) auth: Auth,
     pub(super) tls: ServerTls,
+    pub(super) changes: Changes,
     /// The latest status. Its lock is held while a new one is read, so concurrent requests cause one read.
     snapshot: Arc<Mutex<Option<StatusSnapshot>>>,
 }
@@ -41,7 +42,16 @@ impl Admin {
         (phases, drain): (PhaseWatch, DrainState),
         (auth, tls): (Auth, ServerTls),
     ) -> Self {
-        Self { service, recorder, phases, drain, auth, tls, snapshot: Arc::default() }
+        Self {
+            service,
+            recorder,
+            phases,
+            drain,
+            auth,
+            tls,
+            changes: Changes::default(),
+            snapshot: Arc::default(),
+        }
     }
 
     pub(super) fn is_ready(&self) -> bool {

@@ -1,18 +1,19 @@
 //! `GET /v1/status`: slots and keys as of a few seconds ago, with the state of the slots as of now.
 
 use axum::{
+    Extension,
     extract::State,
     http::{HeaderName, StatusCode, header},
 };
 use sequent_engine::SlotGlance;
 use serde_json::Value;
 
-use crate::admin::state::Admin;
+use crate::{admin::state::Admin, auth::Caller};
 
 /// JSON, or the reason why there is none.
 type JsonOrText = Result<([(HeaderName, &'static str); 1], String), (StatusCode, &'static str)>;
 
-pub(super) async fn show(State(admin): State<Admin>) -> JsonOrText {
+pub(super) async fn show(State(admin): State<Admin>, Extension(caller): Extension<Caller>) -> JsonOrText {
     let stopping = (StatusCode::SERVICE_UNAVAILABLE, "this server is stopping: its stores are closed\n");
     let status = admin.snapshot().await.ok_or(stopping)?;
     let defect = |_| (StatusCode::INTERNAL_SERVER_ERROR, "the status can't be written as JSON\n");
@@ -27,6 +28,8 @@ pub(super) async fn show(State(admin): State<Admin>) -> JsonOrText {
     value["behind_more"] = more.into();
     value["events"] = serde_json::to_value(admin.service.engine().told()).unwrap_or_default();
     value["principals"] = admin.auth.report();
+    value["caller"] = caller.principal().into();
+    value["audit"] = admin.auth.audit().status();
     value["tls"] = admin.tls.status();
     value["phase"] = format!("{:?}", admin.phases.now()).to_lowercase().into();
     Ok(([(header::CONTENT_TYPE, "application/json")], value.to_string()))

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use sequent_engine::{Reason, config::Verb};
 
 use crate::{
+    audit::Entry,
     auth::{
         ConnectionAuth, Principal,
         quota::{InFlight, QuotaExceeded},
@@ -39,9 +40,13 @@ impl Caller {
     }
 
     /// The principal's name.
-    #[cfg(test)]
     pub(crate) fn name(&self) -> &str {
         self.principal.name()
+    }
+
+    /// The principal's name, if the caller had to say who it is.
+    pub(crate) fn principal(&self) -> Option<&str> {
+        self.principal.known()
     }
 
     /// Whether the caller may do something besides what its route needs.
@@ -111,6 +116,12 @@ impl Caller {
     /// Whether principals are demanded, so that a verb was allowed on purpose.
     pub(crate) fn is_principal(&self) -> bool {
         self.connection.auth().is_required()
+    }
+
+    /// Records a change that the caller asked for, and how it ended.
+    pub(crate) fn record<T>(&self, change: Entry, outcome: &Result<T, ApiError>) {
+        let ended = outcome.as_ref().map_or_else(|error| error.reason().as_str(), |_| "OK");
+        self.connection.record(change.of(self.principal()).ended(ended));
     }
 
     /// Counts an answered request: its reason unless it succeeded, and the numbers that it was given.

@@ -9,7 +9,8 @@ use sequent_engine::{ReadyBlock, config::Verb};
 use subtle::ConstantTimeEq;
 
 use crate::{
-    auth::{Auth, Caller, NotAuthenticated, Principal, Token, routes::Need},
+    audit::Entry,
+    auth::{Auth, Caller, NotAuthenticated, Principal, Token, refusal::no_operators, routes::Need},
     error::ApiError,
     tls::peer::PeerCertificate,
 };
@@ -25,8 +26,7 @@ const SCHEME: &str = "bearer";
 pub(crate) struct ConnectionAuth {
     auth: Auth,
     listener: &'static str,
-    /// The address that its peer is counted under.
-    address: IpAddr,
+    peer: IpAddr,
     /// The client's certificate.
     certificate: Option<Arc<PeerCertificate>>,
     known: ArcSwapOption<Known>,
@@ -45,10 +45,10 @@ struct Known {
 impl ConnectionAuth {
     pub(super) fn new(
         auth: Auth,
-        (listener, address): (&'static str, IpAddr),
+        (listener, peer): (&'static str, IpAddr),
         certificate: Option<Arc<PeerCertificate>>,
     ) -> Self {
-        Self { auth, listener, address, certificate, known: ArcSwapOption::empty() }
+        Self { auth, listener, peer, certificate, known: ArcSwapOption::empty() }
     }
 
     pub(super) fn auth(&self) -> &Auth {
@@ -123,8 +123,12 @@ impl ConnectionAuth {
     pub(crate) fn caller(self: &Arc<Self>, need: Need, headers: &HeaderMap) -> Result<Caller, ApiError> {
         let principal = match need {
             Need::Nobody => self.auth.everyone(),
+            // Anybody on the machine could ask, and any page of its browsers.
+            Need::Operator(_) if !self.auth.is_required() => {
+                return Err(self.refused("denied", no_operators()));
+            }
             _ if !self.auth.is_required() => self.auth.everyone(),
-            Need::Anybody | Need::Verb(_) => self.identify(headers)?,
+            Need::Anybody | Need::Verb(_) | Need::Operator(_) => self.identify(headers)?,
         };
         let caller = Caller::new(Arc::clone(self), principal, need.verb());
         match need {
@@ -138,9 +142,15 @@ impl ConnectionAuth {
         }
     }
 
-    /// Counts and logs a refusal.
+    /// Records a change, or a refusal, that came by this connection.
+    pub(super) fn record(&self, entry: Entry) {
+        self.auth.audit().record(entry.by(self.listener, Some(self.peer)));
+    }
+
+    /// Counts, logs and records a refusal.
     pub(super) fn refused(&self, why: &'static str, error: ApiError) -> ApiError {
-        self.auth.refused((self.listener, self.address), why, error)
+        self.auth.audit().refused(&error, |entry| entry.by(self.listener, Some(self.peer)));
+        self.auth.refused((self.listener, self.peer), why, error)
     }
 
     /// Keeps the name that the last caller was allowed to take numbers of.

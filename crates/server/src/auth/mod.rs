@@ -43,7 +43,7 @@ pub(crate) use refusal::NotAuthenticated;
 pub use token::Token;
 
 use crate::{
-    auth::principals::Principals, error::ApiError, telemetry::auth_metrics::AuthMetrics,
+    audit::Audit, auth::principals::Principals, error::ApiError, telemetry::auth_metrics::AuthMetrics,
     tls::peer::PeerCertificate,
 };
 
@@ -64,11 +64,17 @@ struct Inner {
     /// Raised by each reload and each expiry. A connection that has seen a lower one looks again.
     generation: AtomicU64,
     metrics: AuthMetrics,
+    audit: Audit,
 }
 
 impl Auth {
     /// The principals of a configuration. `clock` decides what has expired, and by how much quotas have recovered.
     pub fn new(config: &Config, clock: Arc<dyn Clock>) -> Self {
+        Self::audited(config, clock, Audit::off())
+    }
+
+    /// The same, of a server that records changes and refusals.
+    pub fn audited(config: &Config, clock: Arc<dyn Clock>, audit: Audit) -> Self {
         let metrics = AuthMetrics::new();
         let principals = Principals::new(config, (None, Duration::ZERO), &metrics);
         Self(Arc::new(Inner {
@@ -78,6 +84,7 @@ impl Auth {
             principals: ArcSwap::from_pointee(principals),
             generation: AtomicU64::new(0),
             metrics,
+            audit,
         }))
     }
 
@@ -119,6 +126,11 @@ impl Auth {
             return Err(NotAuthenticated::Expired);
         }
         Ok(principal)
+    }
+
+    /// Where changes and refusals are recorded.
+    pub(crate) fn audit(&self) -> &Audit {
+        &self.0.audit
     }
 
     /// What a new connection knows: nobody yet. `at` is its listener and the address of its peer,

@@ -14,6 +14,8 @@ use crate::{
 /// A principal.
 pub(crate) struct Principal {
     part: PrincipalPart,
+    /// Whether it is nobody in particular.
+    is_everyone: bool,
     pub(super) quotas: Quotas,
     pub(super) metrics: PrincipalMetrics,
 }
@@ -30,13 +32,13 @@ impl Principal {
             Some(before) => quotas.following(&before.quotas, now),
             None => quotas,
         };
-        Self { part: part.clone(), quotas, metrics }
+        Self { part: part.clone(), is_everyone: false, quotas, metrics }
     }
 
     /// All callers while `auth.mode` is off. Numbers that a key hides are revealed on loopback alone.
     pub(super) fn everyone(is_loopback: bool) -> Self {
         let part = PrincipalPart::everyone(is_loopback);
-        Self { quotas: Quotas::new(&part.quotas), part, metrics: PrincipalMetrics::none() }
+        Self { quotas: Quotas::new(&part.quotas), part, is_everyone: true, metrics: PrincipalMetrics::none() }
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -45,6 +47,11 @@ impl Principal {
 
     pub(super) fn tokens(&self) -> &[TokenHash] {
         &self.part.tokens
+    }
+
+    /// The name of a principal that was identified.
+    pub(super) fn known(&self) -> Option<&str> {
+        (!self.is_everyone).then(|| self.name())
     }
 
     /// Whether it may do something with a sequence. A request without a sequence has the empty name.

@@ -54,6 +54,13 @@ pub(super) fn denied(principal: &str, verb: Option<Verb>, name: &str) -> ApiErro
     if name.is_empty() { error } else { error.with_detail("sequence", name) }
 }
 
+/// The error of whoever would operate a server whose callers have no names.
+pub(super) fn no_operators() -> ApiError {
+    let text = "while auth.mode is \"off\" nobody may change anything here: set auth.mode = \"required\", with a \
+                [[principal]] that is allowed it (`sequent token new ops --allow operate,status --allow 'define:*'`)";
+    ApiError::new(Reason::PermissionDenied, text).with_detail("why", "off")
+}
+
 /// The error of a principal that has used up a quota.
 pub(super) fn exceeded(principal: &str, quota: &QuotaExceeded) -> ApiError {
     let QuotaExceeded { quota, limit, wait } = quota;

@@ -13,6 +13,8 @@ pub(crate) enum Need {
     Anybody,
     /// A principal that is allowed this verb.
     Verb(Verb),
+    /// The same, and nobody at all while `auth.mode` is off.
+    Operator(Verb),
 }
 
 /// Methods of gRPC.
@@ -60,14 +62,19 @@ const REDIS: &[(&str, Need)] = &[
     ("reset", Need::Nobody),
 ];
 
-/// Paths of the admin listener. The console is a page without data: its script asks for the status.
-const ADMIN: &[(&str, Need)] = &[
-    ("/", Need::Nobody),
-    ("/console", Need::Nobody),
-    ("/livez", Need::Nobody),
-    ("/readyz", Need::Nobody),
-    ("/metrics", Need::Verb(Verb::Metrics)),
-    ("/v1/status", Need::Verb(Verb::Status)),
+/// Methods and paths of the admin listener. The console is a page without data: its script asks for the status.
+const ADMIN: &[(Method, &str, Need)] = &[
+    (Method::GET, "/", Need::Nobody),
+    (Method::GET, "/console", Need::Nobody),
+    (Method::GET, "/livez", Need::Nobody),
+    (Method::GET, "/readyz", Need::Nobody),
+    (Method::GET, "/metrics", Need::Verb(Verb::Metrics)),
+    (Method::GET, "/v1/status", Need::Verb(Verb::Status)),
+    (Method::POST, "/v1/slots/*/evict", Need::Operator(Verb::Operate)),
+    (Method::POST, "/v1/slots/*/drain", Need::Operator(Verb::Operate)),
+    (Method::POST, "/v1/slots/*/rescue", Need::Operator(Verb::Operate)),
+    (Method::POST, "/v1/sequences/*/advance", Need::Operator(Verb::Operate)),
+    (Method::PUT, "/v1/sequences/*", Need::Operator(Verb::Define)),
 ];
 
 impl Need {
@@ -78,9 +85,7 @@ impl Need {
 
     /// What a method and path of HTTP needs.
     pub(crate) fn of_http(method: &Method, path: &str) -> Self {
-        let method = if method == Method::HEAD { &Method::GET } else { method };
-        let found = HTTP.iter().find(|(known, pattern, _)| known == method && fits(pattern, path));
-        found.map_or(Self::Anybody, |(_, _, need)| *need)
+        of_route(HTTP, method, path)
     }
 
     /// What a command of Redis needs, by its name in lower case.
@@ -88,15 +93,15 @@ impl Need {
         of_path(REDIS, command)
     }
 
-    /// What a path of the admin listener needs.
-    pub(crate) fn of_admin(path: &str) -> Self {
-        of_path(ADMIN, path)
+    /// What a method and path of the admin listener needs.
+    pub(crate) fn of_admin(method: &Method, path: &str) -> Self {
+        of_route(ADMIN, method, path)
     }
 
     /// The verb, if it is one.
     pub(super) fn verb(self) -> Option<Verb> {
         match self {
-            Self::Verb(verb) => Some(verb),
+            Self::Verb(verb) | Self::Operator(verb) => Some(verb),
             _ => None,
         }
     }
@@ -104,6 +109,12 @@ impl Need {
 
 fn of_path(table: &[(&str, Need)], path: &str) -> Need {
     table.iter().find(|(known, _)| *known == path).map_or(Need::Anybody, |(_, need)| *need)
+}
+
+fn of_route(table: &[(Method, &str, Need)], method: &Method, path: &str) -> Need {
+    let method = if method == Method::HEAD { &Method::GET } else { method };
+    let found = table.iter().find(|(known, pattern, _)| known == method && fits(pattern, path));
+    found.map_or(Need::Anybody, |(_, _, need)| *need)
 }
 
 fn fits(pattern: &str, path: &str) -> bool {
@@ -132,7 +143,9 @@ mod tests {
         assert_eq!(Need::of_grpc("/sequent.v1.Sequences/next"), Need::Anybody);
         assert_eq!(Need::of_redis("ping"), Need::Anybody);
         assert_eq!(Need::of_redis("incr"), Need::Verb(Verb::Next));
-        assert_eq!(Need::of_admin("/livez"), Need::Nobody);
-        assert_eq!(Need::of_admin("/v1/status/"), Need::Anybody);
+        assert_eq!(Need::of_admin(&Method::HEAD, "/livez"), Need::Nobody);
+        assert_eq!(Need::of_admin(&Method::GET, "/v1/status/"), Need::Anybody);
+        assert_eq!(Need::of_admin(&Method::POST, "/v1/status"), Need::Anybody);
+        assert_eq!(Need::of_admin(&Method::POST, "/v1/slots/1/evict"), Need::Operator(Verb::Operate));
     }
 }

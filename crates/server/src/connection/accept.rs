@@ -115,6 +115,7 @@ where
                 Err(full) => return metrics.refused(full == QuotaFull::Address),
             };
             let context = ConnectionContext {
+                peer: peer.ip(),
                 phases,
                 closes_at,
                 unread,

@@ -54,6 +54,8 @@ pub(crate) enum Protocol {
 
 /// What a connection shares with its listener.
 pub(crate) struct ConnectionContext {
+    /// The address of the other end.
+    pub(crate) peer: IpAddr,
     pub(crate) phases: PhaseWatch,
     /// The phase in which the listener closes.
     pub(crate) closes_at: Phase,
@@ -181,6 +183,7 @@ mod tests {
 
     fn context(phases: PhaseWatch) -> ConnectionContext {
         ConnectionContext {
+            peer: IpAddr::from([127, 0, 0, 1]),
             phases,
             closes_at: Phase::Closing,
             unread: ResponseBudget::default().connection(),

@@ -87,6 +87,11 @@ impl ApiError {
         self
     }
 
+    /// A fact for programs.
+    pub(crate) fn detail(&self, key: &str) -> Option<&str> {
+        self.details.iter().find_map(|(known, value)| (*known == key).then_some(value.as_str()))
+    }
+
     /// A quota that is used up.
     pub(crate) fn over_quota(text: impl Into<String>, quota: QuotaFault) -> Self {
         Self { quota: Some(Box::new(quota)), ..Self::new(Reason::QuotaExceeded, text) }

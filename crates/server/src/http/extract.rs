@@ -9,7 +9,7 @@ use axum::{
     http::request::Parts,
 };
 use bytes::Bytes;
-use http::{HeaderValue, StatusCode, header};
+use http::{HeaderValue, StatusCode, Uri, header};
 use percent_encoding::percent_decode_str;
 
 use crate::{
@@ -30,25 +30,28 @@ impl FromRequestParts<Arc<Api>> for Name {
     /// Unlike axum's `Path`, its error shows the segment as it was sent. The path is split before it is decoded, so
     /// `%2f` stays within a name.
     async fn from_request_parts(parts: &mut Parts, api: &Arc<Api>) -> Result<Self, ApiError> {
-        let segment = parts.uri.path().split('/').nth(NAME_SEGMENT).unwrap_or_default();
-        let refused = |_| {
-            let bound = "a name in UTF-8, percent-encoded, is expected";
-            api.next_metrics.refused(ApiError::field("name", segment, bound))
-        };
-        let name = percent_decode_str(segment).decode_utf8().map_err(refused)?;
-        Ok(Self(name.into_owned()))
+        name_of(&parts.uri).map(Self).map_err(|error| api.next_metrics.refused(error))
     }
 }
 
+/// The name in a path.
+pub(crate) fn name_of(uri: &Uri) -> Result<String, ApiError> {
+    let segment = uri.path().split('/').nth(NAME_SEGMENT).unwrap_or_default();
+    let name = percent_decode_str(segment).decode_utf8();
+    let name =
+        name.map_err(|_| ApiError::field("name", segment, "a name in UTF-8, percent-encoded, is expected"));
+    Ok(name?.into_owned())
+}
+
 /// Body of a request, not read yet.
-pub(super) struct RequestBody {
+pub(crate) struct RequestBody {
     body: BodyReader<Body>,
     kind: Option<HeaderValue>,
 }
 
 impl RequestBody {
     /// Reads the whole body, within the limits on size, time and memory.
-    pub(super) async fn read(self) -> Result<Bytes, ApiError> {
+    pub(crate) async fn read(self) -> Result<Bytes, ApiError> {
         let body = self.body.read_all(BODY_MAX).await?;
         let kind = self.kind.as_ref().map_or(&b""[..], HeaderValue::as_bytes);
         // A page of another site may send texts and forms unasked, but no JSON.

@@ -11,12 +11,12 @@ use serde_json::Value;
 use crate::error::ApiError;
 
 /// Fields of a JSON object in their order, duplicates included.
-pub(super) struct Fields<V>(pub(super) Vec<(String, V)>);
+pub(crate) struct Fields<V>(pub(super) Vec<(String, V)>);
 
 /// Value of a field. An object keeps its duplicates.
 #[derive(Deserialize)]
 #[serde(untagged)]
-pub(super) enum FieldValue {
+pub(crate) enum FieldValue {
     Object(Fields<Value>),
     Plain(Value),
 }
@@ -38,7 +38,7 @@ impl FieldValue {
 
 /// Reads an object without nulls and lists, since no body has any. Serde alone would read a null as an absent field,
 /// and a list as the fields in their order.
-pub(super) fn read<T: DeserializeOwned>(body: &[u8], bound: &'static str) -> Result<T, ApiError> {
+pub(crate) fn read<T: DeserializeOwned>(body: &[u8], bound: &'static str) -> Result<T, ApiError> {
     let refused = |found: String| ApiError::field("body", &found, bound);
     let value = serde_json::from_slice(body).map_err(|error| refused(error.to_string()))?;
     match null_or_list(&value) {

@@ -4,13 +4,13 @@
 
 mod api;
 mod definitions;
-mod extract;
+pub(crate) mod extract;
 mod fast_path;
-mod json;
-mod next;
+pub(crate) mod json;
+pub(crate) mod next;
 mod number_json;
 pub(crate) mod own_site;
-mod responses;
+pub(crate) mod responses;
 mod router;
 
 use std::{convert::Infallible, sync::Arc};

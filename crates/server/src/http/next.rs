@@ -147,7 +147,7 @@ fn agree<T: Copy + PartialEq + Display>(
 }
 
 /// The text of an instant. An empty one is refused, since the engine would read it as now.
-pub(super) fn instant(text: &str, shown: &str) -> Result<String, ApiError> {
+pub(crate) fn instant(text: &str, shown: &str) -> Result<String, ApiError> {
     if text.is_empty() {
         return Err(ApiError::field("at", shown, format!("{INSTANT_EXPECTED}; without it now counts")));
     }
@@ -155,7 +155,7 @@ pub(super) fn instant(text: &str, shown: &str) -> Result<String, ApiError> {
 }
 
 /// Values for a template.
-pub(super) fn values(given: FieldValue) -> Result<Values, ApiError> {
+pub(crate) fn values(given: FieldValue) -> Result<Values, ApiError> {
     let fields = match given {
         FieldValue::Object(Fields(fields)) => fields,
         FieldValue::Plain(other) => {

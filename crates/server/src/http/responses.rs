@@ -41,7 +41,7 @@ fn push_texts(text: &mut String, dated: &Dated) {
 }
 
 /// `200 OK` with an object.
-pub(super) fn object(value: &impl Serialize) -> Response<Full<Bytes>> {
+pub(crate) fn object(value: &impl Serialize) -> Response<Full<Bytes>> {
     json(Bytes::from(serde_json::to_vec(value).unwrap_or_default()))
 }
 

@@ -15,10 +15,16 @@ use serde_json::Value;
 use tokio::{runtime::Handle, time::timeout_at};
 use tracing::Instrument;
 
-use crate::{auth::Caller, error::ApiError, limits::pending_quota::ConnectionShare, service::NumberService};
+use crate::{
+    audit::Entry, auth::Caller, error::ApiError, limits::pending_quota::ConnectionShare,
+    service::NumberService,
+};
 
 /// Metric label of these calls.
 pub(crate) const METHOD: &str = "definitions";
+
+/// What the audit log calls a definition.
+const DEFINE: &str = "define";
 
 /// Error text if callers may not define.
 const NOT_ALLOWED: &str =
@@ -110,7 +116,9 @@ pub(crate) async fn define(
     let _admitted = caller.admit(name.as_str())?;
     // A principal was allowed the verb on purpose.
     if !caller.is_principal() && !service.may_define() {
-        return Err(ApiError::new(Reason::PermissionDenied, NOT_ALLOWED));
+        let refused = Err(ApiError::new(Reason::PermissionDenied, NOT_ALLOWED));
+        caller.record(Entry::new(DEFINE, "").with("sequence", name.as_str()), &refused);
+        return refused;
     }
     let input = input()?;
     let version = input.version.map(|version| {
@@ -118,7 +126,7 @@ pub(crate) async fn define(
         narrow.ok_or_else(|| version_error(version))
     });
     let (version, effective) = (version.transpose()?, input.effective.clone());
-    let engine = service.engine().clone();
+    let (engine, caller) = (service.engine().clone(), caller.clone());
     run_in_turn(
         call,
         Box::pin(async move {
@@ -126,10 +134,23 @@ pub(crate) async fn define(
             let effective = effective.map(|text| Effective::read(&text, &body)).transpose();
             let effective = effective.map_err(|error| body_error(&error))?;
             let defined = engine.define_from(&name, (version, effective), body).await;
-            defined.map_err(|error| open_error(&error))
+            let defined = defined.map_err(|error| open_error(&error));
+            // Here, as its caller may be gone by now.
+            record(&caller, &name, &defined);
+            defined
         }),
     )
     .await
+}
+
+/// Records a definition, unless it was there.
+fn record(caller: &Caller, name: &SequenceName, defined: &Result<DefineReport, ApiError>) {
+    let entry = Entry::new(DEFINE, "").with("sequence", name.as_str());
+    match defined {
+        Ok(report) if report.already => {}
+        Ok(report) => caller.record(entry.with("version", report.version), defined),
+        Err(_) => caller.record(entry, defined),
+    }
 }
 
 /// The text that a number would have. No number is issued.
@@ -283,7 +304,7 @@ fn named(field: &'static str, name: &str) -> Result<SequenceName, ApiError> {
     name.parse().map_err(|_| ApiError::name(field, name))
 }
 
-fn number(field: &'static str, number: Option<NumberInput>) -> Result<Option<u64>, ApiError> {
+pub(crate) fn number(field: &'static str, number: Option<NumberInput>) -> Result<Option<u64>, ApiError> {
     match number {
         None => Ok(None),
         Some(NumberInput::Integer(number)) => Ok(Some(number)),

@@ -32,6 +32,8 @@ pub(crate) const PARKS: &str = "sequent_runtime_parks_total";
 pub(crate) const AUTH_REFUSED: &str = "sequent_auth_refused_total";
 pub(crate) const PRINCIPAL_REQUESTS: &str = "sequent_principal_requests_total";
 pub(crate) const PRINCIPAL_NUMBERS: &str = "sequent_principal_numbers_total";
+pub(crate) const AUDIT_LINES: &str = "sequent_audit_lines_total";
+pub(crate) const AUDIT_UNWRITABLE: &str = "sequent_audit_unwritable";
 pub(crate) const QUOTA_USED: &str = "sequent_quota_used_ratio";
 
 /// All metrics of the server without those of its engine. The metrics `process_…` are the usual ones of Prometheus
@@ -69,6 +71,12 @@ pub static METRICS: &[Metric] = &[
     ),
     Metric::counter(PRINCIPAL_NUMBERS, &["principal"], "Numbers given to principals"),
     Metric::gauge(QUOTA_USED, &["principal", "quota"], "Part of a principal's quota that is used, 0 to 1"),
+    Metric::counter(
+        AUDIT_LINES,
+        &["outcome"],
+        "Lines of the audit log, by whether they are in the file: written, or lost",
+    ),
+    Metric::gauge(AUDIT_UNWRITABLE, &[], "1 while the audit log can't be written"),
     Metric::gauge(SLOT_STATE, &["slot", "state"], "1 for the state that a slot is in"),
     Metric::counter(
         SLOW_EVENTS,

@@ -1,5 +1,6 @@
 //! Metrics of the server and of its runtime, the recorder that renders them, and request traces.
 
+pub(crate) mod audit_metrics;
 pub(crate) mod auth_metrics;
 pub(crate) mod metric_names;
 pub(crate) mod recorder;

@@ -1,6 +1,7 @@
 //! The tables of a configuration, a file each. Each setting is one entry, whose comment is its text on the reference
 //! page.
 
+pub(crate) mod audit;
 pub(crate) mod cluster;
 pub(crate) mod ledger;
 pub(crate) mod limits;
