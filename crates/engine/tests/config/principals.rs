@@ -81,5 +81,7 @@ fn a_server_that_nobody_could_use_is_refused() {
     let found = faults("[auth]\nmode = \"required\"\n");
     assert_eq!(found.len(), 1, "{found:#?}");
     assert!(found[0].starts_with("auth.mode is \"required\": a [[principal]] is expected"), "{}", found[0]);
+    let found = faults("[[principal]]\nname = \"a\"\ncert_names = [\"a\"]\n");
+    assert!(found[0].starts_with("auth.mode is \"off\": \"required\" is expected"), "{}", found[0]);
     assert_eq!(faults("[auth]\nmode = \"on\"\n"), ["auth.mode is \"on\": \"off\", \"required\" are allowed"]);
 }

@@ -93,13 +93,18 @@ where
         };
         let (limits, most) = (options.limits.clone(), options.connections_max);
         let entered = quota.acquire(peer.ip(), most(&limits));
-        // The others that arrive don't wait for the room that this one needs.
+        // The others that arrive don't wait for the room that this one needs, unless many wait for theirs.
         let full = entered.as_ref().err().copied();
-        let waits = full.map(|_| Arc::clone(&waiting).try_acquire_owned()).transpose();
-        let Ok(waits) = waits else {
+        let waits = match full {
+            Some(_) => {
+                timeout(ROOM_WITHIN, Arc::clone(&waiting).acquire_owned()).await.ok().and_then(Result::ok)
+            }
+            None => None,
+        };
+        if full.is_some() && waits.is_none() {
             metrics.refused(full == Some(QuotaFull::Address));
             continue;
-        };
+        }
         let (begin, metrics, ended) = (Arc::clone(&begin), metrics.clone(), Arc::clone(&ended));
         let (phases, closes_at) = (options.phases.clone(), options.closes_at);
         let (quota, unread) = (quota.clone(), budget.connection());

@@ -142,8 +142,9 @@ pub(crate) const FIRST_REQUEST_WHEN_FULL: Duration = Duration::from_secs(1);
 /// How long a connection has to make room for another one. It only has to be scheduled.
 pub(crate) const ROOM_WITHIN: Duration = Duration::from_secs(1);
 
-/// Limit on connections of a listener that wait for room at once. Further ones are refused.
-pub(crate) const ROOM_WAITING_MAX: usize = 64;
+/// Limit on connections of a listener that wait for room at once, beyond its limit on connections. The next ones are
+/// accepted when they have it.
+pub(crate) const ROOM_WAITING_MAX: usize = 16;
 
 /// Least time between two log lines of a listener about connections that it ended.
 pub(crate) const ENDED_LOG_EVERY: Duration = Duration::from_secs(60);

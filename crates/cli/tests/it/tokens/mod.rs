@@ -248,6 +248,10 @@ fn each_verb_at_each_api_with_each_credential() {
             assert_eq!(site.sdk(whose, &url, *call), expected(Needs::Verb, whose), "{whose}: gRPC {call:?}");
         }
     }
+    // Balancers ask the listener that they send requests to.
+    for path in ["/livez", "/readyz"] {
+        assert_eq!(reason(&said(&site.server.http, &format!("GET {path} HTTP/1.1"), "")), "OK", "{path}");
+    }
     let refused = |why: &str| site.metric("right", "sequent_auth_refused_total", why);
     for why in ["missing", "unknown", "expired", "denied"] {
         assert!(refused(&format!("why=\"{why}\"")) > 0.0, "{why}");
@@ -346,6 +350,32 @@ fn a_token_that_is_revoked_ends_on_the_connection_that_used_it() {
     assert_eq!((ask("stays"), ask("goes")), ("200".to_owned(), "401".to_owned()));
 }
 
+/// A definition that conflicts with the one in force, as one that the ledger is too far away for, must keep nobody in.
+#[test]
+fn a_token_is_revoked_though_the_rest_of_the_file_is_refused() {
+    let place = Place::new();
+    let (stays, goes) =
+        (principal(&place, "stays", &["--allow", ALL]), principal(&place, "goes", &["--allow", ALL]));
+    let site = Site::serve(place, &format!("{stays}{goes}"));
+    let next = "POST /v1/sequences/plain/next";
+    assert_eq!((site.http("goes", next, ""), site.http("stays", next, "")), ("OK".into(), "OK".into()));
+    let conflict = SHARDS.replace("O@{seq,w=9}", "P@{seq,w=9}");
+    fs::write(site.place.path("sequent.toml"), format!("{conflict}{stays}")).unwrap();
+    site.server.signal("HUP");
+    let until = Instant::now() + PATIENCE;
+    while site.http("goes", next, "") != "UNAUTHENTICATED" {
+        assert!(Instant::now() < until, "it is still let in");
+    }
+    assert_eq!(site.http("stays", next, ""), "OK");
+    let reloads = |outcome: &str| site.metric("stays", "sequent_config_reloads_total", outcome);
+    assert!(reloads("outcome=\"refused\"") > 0.0 && reloads("outcome=\"ok\"") < 0.5);
+    fs::write(site.place.path("sequent.toml"), format!("{SHARDS}{stays}")).unwrap();
+    let until = Instant::now() + PATIENCE;
+    while reloads("outcome=\"ok\"") < 0.5 {
+        assert!(Instant::now() < until, "the mended file is not put in force");
+    }
+}
+
 #[test]
 fn a_list_has_what_may_be_listed_and_a_report_is_believed_of_few() {
     let place = Place::new();
@@ -415,6 +445,9 @@ fn commands_send_the_token_of_a_file() {
     let out = place.command(&next).env("SEQUENT_TOKEN_FILE", right).output().unwrap();
     assert_eq!(String::from_utf8(out.stdout).unwrap(), "2\n");
     assert!(place.text(&["list", "--server", &url, "--token-file", right]).contains("plain"));
+    let ran = place.run(&[&next[..], &["--token-file", site.token("right").as_str()]].concat());
+    assert!(ran.code == Some(2) && ran.err.contains("a token is never an argument"), "{ran:?}");
+    assert!(!ran.err.contains(&site.token("right")[13..]), "{ran:?}");
     let config = place.path("sequent.toml");
     let check = ["token", "check", "--config", config.to_str().unwrap(), "--token-file"];
     let told = place.text(&[&check[..], &[right, "next:order", "metrics"]].concat());
