@@ -10,19 +10,29 @@ use std::{
 
 use http::{Request, Response};
 use hyper::{body::Incoming, service::Service};
-use tokio::{sync::Notify, time::sleep};
+use tokio::{
+    sync::{Notify, Semaphore},
+    time::sleep,
+};
 
 use crate::limits::{
     FIRST_REQUEST_WHEN_FULL, IDLE_INTERVAL, IDLE_INTERVALS, response_budget::unread::ConnectionUnread,
 };
 
 /// Activity of one connection.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Activity {
     /// Requests that have begun: their heads were complete.
     requests: AtomicU64,
     leave: Notify,
-    gone: Notify,
+    /// Closed once the place is free: many may wait for that.
+    gone: Semaphore,
+}
+
+impl Default for Activity {
+    fn default() -> Self {
+        Self { requests: AtomicU64::new(0), leave: Notify::new(), gone: Semaphore::new(0) }
+    }
 }
 
 impl Activity {
@@ -39,7 +49,8 @@ impl Activity {
     /// Asks the connection to end, and waits until its place is free.
     pub(crate) async fn end(&self) {
         self.leave.notify_one();
-        self.gone.notified().await;
+        // It has no permits, and ends when it is closed.
+        let _closed = self.gone.acquire().await.is_err();
     }
 
     /// Ends when the connection was asked to end.
@@ -49,7 +60,7 @@ impl Activity {
 
     /// The place is free.
     pub(super) fn is_gone(&self) {
-        self.gone.notify_one();
+        self.gone.close();
     }
 
     /// Ends if there was no request within [`FIRST_REQUEST_WHEN_FULL`].
@@ -96,5 +107,24 @@ where
     fn call(&self, request: Request<Incoming>) -> S::Future {
         self.activity.begin();
         self.service.call(request)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn all_who_wait_for_the_same_place_hear_that_it_is_free() {
+        let activity = Arc::new(Activity::default());
+        let waiting: Vec<_> = (0..3).map(|_| Arc::clone(&activity)).collect();
+        let waiting = waiting.into_iter().map(|activity| tokio::spawn(async move { activity.end().await }));
+        let waiting: Vec<_> = waiting.collect();
+        activity.asked_to_end().await;
+        activity.is_gone();
+        for waits in waiting {
+            waits.await.unwrap();
+        }
+        activity.end().await;
     }
 }
