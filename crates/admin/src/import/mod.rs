@@ -1,6 +1,6 @@
 //! Import: sequences that go on where the counters of another system are.
 //!
-//! Reading order: [`shapes`] (what a table of another system says), [`Mapping`] (which counter becomes which sequence),
+//! Reading order: `shapes` (what a table of another system says), [`Mapping`] (which counter becomes which sequence),
 //! `decide` (what is to be done, a pure function), [`plan`] and [`carry_out`], [`verify`].
 
 mod carry_out;
