@@ -5,6 +5,7 @@ use std::{io, ops::ControlFlow, sync::Arc};
 use bytes::{Buf, BytesMut};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
+    task::coop::consume_budget,
     time::{sleep, timeout},
 };
 use tracing::Instrument;
@@ -72,7 +73,10 @@ pub(crate) async fn serve<I: AsyncRead + AsyncWrite + Unpin>(
         }
     });
     let served = async {
-        match connection.run(&mut ends).await {
+        let ended = connection.run(&mut ends).await;
+        // It would be told in the place of whoever waits below.
+        drop(ends);
+        match ended {
             Ok(Ending::Graceful(reason)) => {
                 tokio::select! {
                     biased;
@@ -210,6 +214,8 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Connection<I> {
                 self.executor.run(arguments, &input[..], length, &mut self.wire.output).await
             };
             input.advance(length * commands);
+            // A long pipeline gives way to other connections, and hears that it has to end.
+            consume_budget().await;
             if flow.is_break() {
                 return Ok(ControlFlow::Break(None));
             }
