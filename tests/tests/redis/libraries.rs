@@ -1,5 +1,5 @@
-//! Each library: it connects and signs in, in RESP3 over TLS, takes numbers one by one, by a pipeline and by a transaction, and goes on after its server was
-//! killed, and after it drained. It never sees a number twice.
+//! Each library: it connects and signs in, in RESP3 over TLS. It takes numbers one by one, by a pipeline and by a
+//! transaction, and goes on after its server was killed, and after it drained. It never sees a number twice.
 
 use std::{collections::HashSet, net::SocketAddr};
 
