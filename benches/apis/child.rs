@@ -9,6 +9,8 @@ use std::{
 
 use sequent_benches::cpu_of;
 
+use crate::access;
+
 /// A server of this program, ended when it is dropped.
 pub(crate) struct Server {
     child: Child,
@@ -72,7 +74,8 @@ impl Drop for Server {
 
 fn get(from: SocketAddr, path: &str) -> std::io::Result<String> {
     let mut socket = TcpStream::connect(from)?;
-    write!(socket, "GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")?;
+    let token = access::HEADER;
+    write!(socket, "GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{token}\r\n\r\n")?;
     let mut answer = String::new();
     socket.read_to_string(&mut answer)?;
     Ok(answer)

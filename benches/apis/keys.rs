@@ -6,7 +6,7 @@ use crate::{
     callers::{Names, runtime, unary},
     child::Server,
     filling::fill,
-    load::{check, wrk},
+    load::{Target, check, wrk},
     plan::{Cost, Loading, Plan},
     serve::SEQUENT,
 };
@@ -47,7 +47,7 @@ pub(crate) fn run(
     if plan.wants("S11") {
         let http = |keys: u64| {
             let script = uniform(keys);
-            move |server: &Server| wrk(server.addresses[1], &script, plan.load)
+            move |server: &Server| wrk(Target::plain(server.addresses[1]), &script, plan.load)
         };
         let loads: (Loading<'_>, Loading<'_>) = (&http(plan.keys), &http(1));
         plan.pair(("S11", 0.8), (&many, &one), loads, (&mut *rows, &mut *costs))?;

@@ -2,6 +2,26 @@
 
 use std::{io::Write, net::SocketAddr, process::Command};
 
+/// Whom to load: `http` or `https`, the address, and further header lines.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Target<'a> {
+    pub(crate) scheme: &'a str,
+    pub(crate) address: SocketAddr,
+    pub(crate) headers: &'a [&'a str],
+}
+
+impl Target<'_> {
+    /// In plaintext, without credentials.
+    pub(crate) fn plain(address: SocketAddr) -> Self {
+        Self { scheme: "http", address, headers: &[] }
+    }
+
+    /// The arguments that h2load and wrk both take for the headers.
+    fn header_args(&self) -> impl Iterator<Item = &str> {
+        self.headers.iter().flat_map(|line| ["-H", line])
+    }
+}
+
 /// How hard.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Load {
@@ -28,16 +48,18 @@ pub(crate) fn check(tool: &str, package: &str) -> Result<(), String> {
 }
 
 /// gRPC `Next` of one number, as grpc clients send it, by h2load.
-pub(crate) fn h2load(to: SocketAddr, body: &[u8], load: Load) -> Result<Found, String> {
+pub(crate) fn h2load(to: Target<'_>, body: &[u8], load: Load) -> Result<Found, String> {
     let mut file = tempfile::NamedTempFile::new().map_err(|error| format!("no file: {error}"))?;
     file.write_all(body).map_err(|error| format!("no file: {error}"))?;
     let said = said(
         Command::new("h2load")
             .args(["-t", "1", "--warm-up-time", "1", "-D", &load.seconds.to_string()])
             .args(["-c", &load.connections.to_string(), "-m", &load.streams.to_string()])
-            .args(["-H", "content-type: application/grpc", "-H", "te: trailers", "-d"])
+            .args(["-H", "content-type: application/grpc", "-H", "te: trailers"])
+            .args(to.header_args())
+            .arg("-d")
             .arg(file.path())
-            .arg(format!("http://{to}/sequent.v1.Sequences/Next")),
+            .arg(format!("{}://{}/sequent.v1.Sequences/Next", to.scheme, to.address)),
     )?;
     let rate = after(&said, "finished in ").and_then(|rest| rest.split(", ").nth(1)).and_then(number);
     let counts = after(&said, "requests: ").unwrap_or_default();
@@ -53,15 +75,16 @@ pub(crate) fn h2load(to: SocketAddr, body: &[u8], load: Load) -> Result<Found, S
 }
 
 /// HTTP `next` of one number by wrk; `script` chooses the path of each request, where it is not the same for all.
-pub(crate) fn wrk(to: SocketAddr, script: &str, load: Load) -> Result<Found, String> {
+pub(crate) fn wrk(to: Target<'_>, script: &str, load: Load) -> Result<Found, String> {
     let mut file = tempfile::NamedTempFile::new().map_err(|error| format!("no file: {error}"))?;
     file.write_all(script.as_bytes()).map_err(|error| format!("no file: {error}"))?;
     let said = said(
         Command::new("wrk")
             .args(["-t", "1", "-d", &format!("{}s", load.seconds), "-c", &load.connections.to_string()])
+            .args(to.header_args())
             .arg("-s")
             .arg(file.path())
-            .arg(format!("http://{to}/v1/sequences/order/next")),
+            .arg(format!("{}://{}/v1/sequences/order/next", to.scheme, to.address)),
     )?;
     let rate = after(&said, "Requests/sec:").and_then(number);
     let done =

@@ -3,9 +3,10 @@
 use sequent_benches::{Row, print};
 
 use crate::{
+    access,
     child::Server,
     fresh, keys,
-    load::{Found, Load, check, h2load, wrk},
+    load::{Found, Load, Target, check, h2load, wrk},
     redis,
     serve::{AXUM, SEQUENT, TONIC, UNCOUNTED},
 };
@@ -14,7 +15,7 @@ use crate::{
 pub(crate) const ORDER: &[u8] = b"\0\0\0\0\x07\x0a\x05order";
 
 /// Every request the same.
-const POST: &str = "wrk.method = \"POST\"\n";
+pub(crate) const POST: &str = "wrk.method = \"POST\"\n";
 
 /// What counting costs is a few parts in a hundred, and a shared machine differs from itself by more from one round to the next:
 /// many short rounds, unless told otherwise, whose median is told within less.
@@ -64,7 +65,7 @@ impl Plan {
                 "--streams" => plan.load.streams = whole(1, 256)?,
                 "--keys" => plan.keys = whole(2, 1_000_000)?,
                 "--memory-max-gb" => plan.memory_max_gb = whole(1, 1000)?,
-                _ if redis::is_row(&arg) => plan.only.push(arg),
+                _ if redis::is_row(&arg) || access::is_row(&arg) => plan.only.push(arg),
                 "S6" | "S7" | "S8" | "S11" | "S11-grpc" | "metrics" => plan.only.push(arg),
                 _ => return Err(format!("{arg:?} is unknown: --help says what there is")),
             }
@@ -83,21 +84,23 @@ impl Plan {
         }
         if self.wants("S6") {
             check("h2load", "nghttp2-client")?;
-            let grpc = |server: &Server| h2load(server.addresses[0], ORDER, self.load);
+            let grpc = |server: &Server| h2load(Target::plain(server.addresses[0]), ORDER, self.load);
             let servers = (Server::start(SEQUENT)?, Server::start(TONIC)?);
             self.pair(("S6", 0.85), (&servers.0, &servers.1), (&grpc, &grpc), (&mut rows, &mut costs))?;
         }
         if self.wants("S7") {
             check("wrk", "wrk")?;
             let (subject, baseline) = (Server::start(SEQUENT)?, Server::start(AXUM)?);
-            let http = |at: usize| move |server: &Server| wrk(server.addresses[at], POST, self.load);
+            let http =
+                |at: usize| move |server: &Server| wrk(Target::plain(server.addresses[at]), POST, self.load);
             let loads: (Loading<'_>, Loading<'_>) = (&http(1), &http(0));
             self.pair(("S7", 0.85), (&subject, &baseline), loads, (&mut rows, &mut costs))?;
         }
+        access::run(self, (&mut rows, &mut costs))?;
         if self.wants("metrics") {
             check("h2load", "nghttp2-client")?;
             let plan = self.in_short_rounds();
-            let grpc = |server: &Server| h2load(server.addresses[0], ORDER, plan.load);
+            let grpc = |server: &Server| h2load(Target::plain(server.addresses[0]), ORDER, plan.load);
             let servers = (Server::start(SEQUENT)?, Server::start(UNCOUNTED)?);
             plan.pair(("metrics", 0.97), (&servers.0, &servers.1), (&grpc, &grpc), (&mut rows, &mut costs))?;
         }

@@ -15,9 +15,13 @@ use sequent_server::{Auth, Listeners, Recorder, RuntimeLimits, ServerOptions, Se
 use tokio::net::TcpListener;
 use tonic::{Request, Response, Status, transport::server::TcpIncoming};
 
+use crate::access;
+
 /// The roles, as a child process is told them.
 pub(crate) const SEQUENT: &str = "sequent";
 pub(crate) const UNCOUNTED: &str = "uncounted";
+pub(crate) const TOKENS: &str = "tokens";
+pub(crate) const TLS: &str = "tls";
 pub(crate) const TONIC: &str = "tonic";
 pub(crate) const AXUM: &str = "axum";
 
@@ -32,18 +36,20 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
     let runtime = runtime.map_err(|error| format!("no runtime: {error}"))?;
     runtime.block_on(async {
         match role {
-            SEQUENT => sequent().await,
+            SEQUENT => sequent("").await,
+            TOKENS => sequent(access::PRINCIPAL).await,
+            TLS => sequent(access::TLS).await,
             UNCOUNTED => {
                 // Whoever comes second gets nothing: the server's own recorder then hears of no metric.
                 let first = metrics::set_global_recorder(metrics::NoopRecorder);
                 first.map_err(|error| format!("a recorder was there: {error}"))?;
-                sequent().await
+                sequent("").await
             }
             TONIC => tonic().await,
             AXUM => axum().await,
-            other => {
-                Err(format!("--role is {other:?}: {SEQUENT}, {UNCOUNTED}, {TONIC} and {AXUM} are known"))
-            }
+            other => Err(format!(
+                "--role is {other:?}: {SEQUENT}, {UNCOUNTED}, {TOKENS}, {TLS}, {TONIC} and {AXUM} are known"
+            )),
         }
     })
 }
@@ -59,7 +65,8 @@ fn say(addresses: &[SocketAddr]) {
     println!("{}", addresses.join(" "));
 }
 
-async fn sequent() -> Result<(), String> {
+/// Sequent with `more` in its configuration.
+async fn sequent(more: &str) -> Result<(), String> {
     let place = tempfile::tempdir().map_err(|error| format!("no directory: {error}"))?;
     let file = place.path().join("sequent.toml");
     let mut text = CONFIG.to_owned();
@@ -67,8 +74,13 @@ async fn sequent() -> Result<(), String> {
         let line = format!("[[shard]]\nslot = {slot}\nstore = \"memory\"\n");
         text.write_str(&line).map_err(|error| error.to_string())?;
     }
+    text.push_str(more);
+    let data = place.path().join("data");
+    if more == access::TLS {
+        access::certificate(&data)?;
+    }
     std::fs::write(&file, text).map_err(|error| format!("no configuration: {error}"))?;
-    let sources = Sources::embedded(place.path().join("data")).file(file);
+    let sources = Sources::embedded(data).file(file);
     let config = Config::load(&sources).map_err(|faults| faults.to_string())?;
     let (recorder, limits) = (Recorder::install(), RuntimeLimits::new(&config.limits));
     let listen = config.listen.clone();
@@ -78,7 +90,7 @@ async fn sequent() -> Result<(), String> {
     let ((grpc, grpc_at), (http, http_at), (admin, admin_at)) = (bind().await?, bind().await?, bind().await?);
     let (redis, redis_at) = bind().await?;
     say(&[grpc_at, http_at, redis_at, admin_at]);
-    let tls = ServerTls::new(TlsFiles::off());
+    let tls = ServerTls::new(TlsFiles::read(&config.tls).map_err(|faults| faults.to_string())?);
     let serving = ServerOptions { engine, limits, auth, recorder, identity: None, listen, tls };
     let listeners = Listeners { grpc, http, redis, admin };
     let ended = sequent_server::run(listeners, serving, std::future::pending()).await;
