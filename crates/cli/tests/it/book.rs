@@ -152,7 +152,7 @@ impl Reader {
         let words = words(&shown.command);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         match words.as_slice() {
-            ["cargo", "run", "--release", "--", args @ ..] | ["sequent", args @ ..] => self.own(args, shown),
+            ["cargo", "run", "--", args @ ..] | ["sequent", args @ ..] => self.own(args, shown),
             ["curl", "-X", "POST", url] => self.curl(url, None, shown),
             ["curl", url, "--json", body] => self.curl(url, Some(body), shown),
             ["redis-cli", "-p", "7422", args @ ..] => self.redis_cli(args, shown),
