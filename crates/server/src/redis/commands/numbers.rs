@@ -66,17 +66,12 @@ fn ready((context, session): (&Context, &Session), name: &str, count: u64, reply
 
 /// Answers commands whose numbers are not ready: all of them by one request, if the caller's are not counted one by one.
 async fn wait((context, session): (&Context, &Session), name: &str, mut count: u64, reply: &mut Reply<'_>) {
-    let caller = match session.caller("incr") {
+    let mut caller = match session.caller("incr") {
         Ok(caller) => caller,
         Err(error) => return fail(context, &error, count, reply),
     };
-    // Nobody learns of a sequence that is not for him whether it exists.
-    let allowed = name.parse::<SequenceName>().map_or(Ok(()), |name| caller.authorize(name.as_str()));
-    let checked = match allowed {
-        Ok(()) => has_integers(context, name).await,
-        refused => refused,
-    };
-    if let Err(error) = checked {
+    if let Err(error) = allowed((context, &caller), name).await {
+        caller.refused_each(error.reason(), count);
         return fail(context, &error, count, reply);
     }
     let mut at_once = if caller.has_rates() { 1 } else { count };
@@ -86,9 +81,25 @@ async fn wait((context, session): (&Context, &Session), name: &str, mut count: u
             Ok(()) => count -= at_once,
             // Fewer are left than were asked for: the first commands get them.
             Err(error) if at_once > 1 && error.reason() == Reason::SequenceExhausted => at_once = 1,
-            Err(error) => return write_errors(&error, count, reply),
+            Err(error) => {
+                caller.count_further(count - 1);
+                return reply.fail_each(&error, count);
+            }
+        }
+        if count > 0 {
+            caller = caller.again();
         }
     }
+}
+
+/// Checks whether the caller may have integers of a sequence. Nobody learns of one that is not for him whether it exists,
+/// and whoever is above the quota of requests has nothing looked for in the ledger.
+async fn allowed((context, caller): (&Context, &Caller), name: &str) -> Result<(), ApiError> {
+    if let Ok(name) = name.parse::<SequenceName>() {
+        caller.authorize(name.as_str())?;
+    }
+    caller.within_requests()?;
+    has_integers(context, name).await
 }
 
 async fn take(
@@ -137,6 +148,7 @@ async fn last_of_range(
     if name.parse::<SequenceName>().is_ok() {
         caller.authorize(name).map_err(|error| metrics.refused(error))?;
     }
+    caller.within_requests().map_err(|error| metrics.refused(error))?;
     let shape = shape(context, name).await.map_err(|error| metrics.refused(error))?;
     if !shape.is_some_and(|shape| shape.is_consecutive()) {
         return Err(metrics.refused(not_consecutive(name, count, shape)));
@@ -188,11 +200,6 @@ fn not_text(name: &[u8]) -> ApiError {
 
 /// Counts and answers commands that were refused before they were requests.
 fn fail(context: &Context, error: &ApiError, count: u64, reply: &mut Reply<'_>) {
-    for _ in 0..count {
-        reply.fail(&context.next_metrics.refused(error.clone()));
-    }
-}
-
-fn write_errors(error: &ApiError, count: u64, reply: &mut Reply<'_>) {
-    (0..count).for_each(|_| reply.fail(error));
+    context.next_metrics.refused_each(error, count);
+    reply.fail_each(error, count);
 }
