@@ -35,7 +35,14 @@ pub(crate) async fn next(
     reply: &mut Reply<'_>,
 ) {
     let Ok(name) = std::str::from_utf8(name) else {
-        return fail(context, &not_text(name), count, reply);
+        let error = session.caller("incr").map_or_else(
+            |error| error,
+            |caller| {
+                caller.refused_each(Reason::InvalidArgument, count);
+                not_text(name)
+            },
+        );
+        return fail(context, &error, count, reply);
     };
     let left = ready((context, session), name, count, reply);
     if left > 0 {
