@@ -35,13 +35,13 @@ pub(crate) async fn next(
     reply: &mut Reply<'_>,
 ) {
     let Ok(name) = std::str::from_utf8(name) else {
-        let error = session.caller("incr").map_or_else(
-            |error| error,
-            |caller| {
+        let error = match session.caller("incr") {
+            Ok(caller) => {
                 caller.refused_each(Reason::InvalidArgument, count);
                 not_text(name)
-            },
-        );
+            }
+            Err(error) => error,
+        };
         return fail(context, &error, count, reply);
     };
     let left = ready((context, session), name, count, reply);
