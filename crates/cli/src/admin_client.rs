@@ -141,9 +141,10 @@ impl Admin {
     }
 
     async fn asked(&self, method: Method, path: &str, body: Option<&Value>) -> Answer {
+        let token = self.authorization()?;
         let socket = TcpStream::connect(self.address()).await?;
         let request = Request::builder().method(method).uri(path).header("host", self.address());
-        let request = match self.authorization()? {
+        let request = match token {
             Some(token) => request.header(AUTHORIZATION, token),
             None => request,
         };

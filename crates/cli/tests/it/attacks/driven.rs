@@ -1,8 +1,8 @@
 //! The attacks that load a server: each goes on until an instant, checks what it was answered, and tells it.
 
 use std::{
-    io::{BufRead as _, BufReader, Write as _},
-    net::{SocketAddr, TcpStream},
+    io::{Read as _, Write as _},
+    net::TcpStream,
     thread,
     time::{Duration, Instant},
 };
@@ -21,6 +21,9 @@ const ENDED: &str = "sequent_connections_ended_total";
 
 /// Names and keys that an attack may bring into being, and no more: see the settings of its row.
 const NEW_MAX: usize = 50;
+
+/// Commands of one pipeline.
+const COMMANDS: usize = 500;
 
 /// Calls of the ledger beside those that numbers wait for, while `attack` goes on: few, whatever is asked.
 fn with_few_looks(scene: &Scene, attack: impl FnOnce() -> String) -> String {
@@ -44,7 +47,9 @@ fn slow_template(number: usize) -> String {
 
 pub(super) fn previews(scene: &Scene, until: Instant) -> String {
     let preview = |number| {
-        let body = format!("{{\"definition\": {{\"template\": \"{}\"}}}}", slow_template(number));
+        let template = slow_template(number);
+        let values = (0..3).map(|part| format!("\"c{part}\": \"{part}key0\"")).collect::<Vec<_>>().join(", ");
+        let body = format!("{{\"definition\": {{\"template\": \"{template}\"}}, \"values\": {{{values}}}}}");
         ("POST /v1/preview".to_owned(), body)
     };
     let statuses = flood(scene, 100, until, preview);
@@ -170,33 +175,41 @@ pub(super) fn control_frames(scene: &Scene, until: Instant) -> String {
     format!("{} MiB, {ended} connections ended", sent >> 20)
 }
 
-/// Commands of Redis that are refused, each another one, by a hundred connections.
+/// Commands of Redis that are refused, each another one, by a hundred connections of few threads.
 pub(super) fn refused_commands(scene: &Scene, until: Instant) -> String {
-    let to: SocketAddr = scene.server.redis.parse().unwrap();
-    let commands: Vec<String> = (0..500).map(|number| format!("INCR nobody-{number}\r\n")).collect();
+    let commands: Vec<String> = (0..COMMANDS).map(|number| format!("INCR nobody-{number}\r\n")).collect();
     let pipeline = commands.concat();
-    let replies: usize = thread::scope(|scope| {
-        let flood = || {
-            let mut writer = TcpStream::connect(to).unwrap();
-            writer.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
-            let mut reader = BufReader::new(writer.try_clone().unwrap());
-            let (mut replies, mut line) = (0, String::new());
-            while Instant::now() < until {
-                writer.write_all(pipeline.as_bytes()).unwrap();
-                for _ in &commands {
-                    line.clear();
-                    reader.read_line(&mut line).unwrap();
-                    assert!(line.starts_with("-NOAUTH "), "{line:?}");
-                    replies += 1;
-                }
-            }
-            replies
+    let flood = || {
+        let connect = |_| {
+            let socket = TcpStream::connect(&scene.server.redis).unwrap();
+            socket.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+            socket
         };
-        let floods: Vec<_> = (0..100).map(|_| scope.spawn(flood)).collect();
+        let mut sockets: Vec<TcpStream> = (0..25).map(connect).collect();
+        let mut refused = 0;
+        while Instant::now() < until {
+            sockets.iter_mut().for_each(|socket| socket.write_all(pipeline.as_bytes()).unwrap());
+            sockets.iter_mut().for_each(read_refusals);
+            refused += sockets.len() * COMMANDS;
+        }
+        refused
+    };
+    let refused: usize = thread::scope(|scope| {
+        let floods: Vec<_> = (0..4).map(|_| scope.spawn(flood)).collect();
         floods.into_iter().map(|flood| flood.join().unwrap()).sum()
     });
-    let refused = scene.metric("sequent_auth_refused_total", "listener=\"redis\",why=\"missing\"");
-    let counted = f64::from(u32::try_from(replies).unwrap());
-    assert!(refused >= counted, "{refused} of {counted} were counted");
-    format!("{replies} refused")
+    let counted = scene.metric("sequent_auth_refused_total", "listener=\"redis\",why=\"missing\"");
+    assert!(counted >= f64::from(u32::try_from(refused).unwrap()), "{counted} of {refused} were counted");
+    format!("{refused} refused")
+}
+
+/// Reads the replies to a pipeline, all of which are refusals.
+fn read_refusals(socket: &mut TcpStream) {
+    let (mut replies, mut part) = (0, [0; 64 << 10]);
+    while replies < COMMANDS {
+        let length = socket.read(&mut part).unwrap();
+        assert!(length > 0, "closed");
+        assert!(replies > 0 || part.starts_with(b"-NOAUTH "), "{}", String::from_utf8_lossy(&part[..length]));
+        replies += part[..length].split(|byte| *byte == b'\n').count() - 1;
+    }
 }

@@ -79,5 +79,5 @@ fn run(id: &str, driven: &Driven) {
     assert!(grown < driven.memory_mib, "{id}: {grown} MiB more");
     let most = Duration::from_millis(driven.p99_ms);
     assert!(!is_full() || *p99 < most, "{id}: {p99:?} of 99 in a hundred, {most:?} at most");
-    assert_eq!(scene.server.end().0, Some(0), "{id}");
+    assert_eq!(scene.end(), Some(0), "{id}");
 }

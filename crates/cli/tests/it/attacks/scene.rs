@@ -63,6 +63,12 @@ impl Scene {
         Self { server: Running::of(child), place }
     }
 
+    /// Ends the server; its exit code.
+    pub(super) fn end(mut self) -> Option<i32> {
+        self.server.signal("TERM");
+        self.server.child.wait().unwrap().code()
+    }
+
     pub(super) fn token(&self, whose: &str) -> String {
         fs::read_to_string(self.place.path(&format!("{whose}.token"))).unwrap().trim().to_owned()
     }

@@ -199,7 +199,7 @@ fn doctor(site: &Site) -> Vec<String> {
         ["--tls-ca", "ca.crt", "--tls-cert", "web.crt", "--tls-key", "web.key", "--tls-name", "localhost"];
     let args: Vec<&str> =
         ["doctor", "--json"].into_iter().chain(own).chain(settings.iter().map(String::as_str)).collect();
-    let report = site.place.json(&args);
+    let report = site.place.run(&args).as_json();
     let findings =
         report["findings"].as_array().unwrap().iter().filter(|finding| finding["id"] == "tls_unfit");
     findings.map(|finding| finding["found"].as_str().unwrap().to_owned()).collect()

@@ -119,8 +119,9 @@ fn who_is_signed_in_changes_with_auth_hello_and_reset() {
     assert_eq!(connection.says(&format!("AUTH right {right}")), "+OK");
     assert!(connection.says("INCR plain").starts_with(':'));
     connection.says("CLIENT INFO");
-    let described = connection.line();
-    assert!(described.contains(" user=right"), "{described}");
+    let mut described = String::new();
+    connection.0.read_line(&mut described).unwrap();
+    assert!(described.ends_with(" user=right\n"), "{described}");
     connection.line();
     let said = connection.says(&format!("AUTH narrow {right}"));
     assert!(said.starts_with("-WRONGPASS "), "the token of another: {said}");
