@@ -45,9 +45,16 @@ pub(crate) async fn next(
         return fail(context, &error, count, reply);
     };
     let left = ready((context, session), name, count, reply);
-    if left > 0 {
-        let span = request_id::generated_span();
-        Box::pin(wait((context, session), name, left, reply)).instrument(span).await;
+    if left == 0 {
+        return;
+    }
+    match allowed(session, name, left) {
+        Ok(caller) => {
+            let span = request_id::generated_span();
+            Box::pin(wait((context, caller), name, left, reply)).instrument(span).await;
+        }
+        // It needs no span, which would cost more than all the rest of it.
+        Err(error) => fail(context, &error, left, reply),
     }
 }
 
@@ -71,13 +78,23 @@ fn ready((context, session): (&Context, &Session), name: &str, count: u64, reply
     left
 }
 
+/// The caller of `count` commands, if it may have numbers of a sequence. Nobody learns of one that is not for him whether
+/// it exists, and whoever is above the quota of requests has nothing looked for in the ledger.
+fn allowed(session: &Session, name: &str, count: u64) -> Result<Caller, ApiError> {
+    let caller = session.caller("incr")?;
+    let may = name.parse::<SequenceName>().map_or(Ok(()), |name| caller.authorize(name.as_str()));
+    match may.and_then(|()| caller.within_requests()) {
+        Ok(()) => Ok(caller),
+        Err(error) => {
+            caller.refused_each(error.reason(), count);
+            Err(error)
+        }
+    }
+}
+
 /// Answers commands whose numbers are not ready: all of them by one request, if the caller's are not counted one by one.
-async fn wait((context, session): (&Context, &Session), name: &str, mut count: u64, reply: &mut Reply<'_>) {
-    let mut caller = match session.caller("incr") {
-        Ok(caller) => caller,
-        Err(error) => return fail(context, &error, count, reply),
-    };
-    if let Err(error) = allowed((context, &caller), name).await {
+async fn wait((context, mut caller): (&Context, Caller), name: &str, mut count: u64, reply: &mut Reply<'_>) {
+    if let Err(error) = has_integers(context, name).await {
         caller.refused_each(error.reason(), count);
         return fail(context, &error, count, reply);
     }
@@ -97,16 +114,6 @@ async fn wait((context, session): (&Context, &Session), name: &str, mut count: u
             caller = caller.again();
         }
     }
-}
-
-/// Checks whether the caller may have integers of a sequence. Nobody learns of one that is not for him whether it exists,
-/// and whoever is above the quota of requests has nothing looked for in the ledger.
-async fn allowed((context, caller): (&Context, &Caller), name: &str) -> Result<(), ApiError> {
-    if let Ok(name) = name.parse::<SequenceName>() {
-        caller.authorize(name.as_str())?;
-    }
-    caller.within_requests()?;
-    has_integers(context, name).await
 }
 
 async fn take(
