@@ -64,7 +64,8 @@ fn principals_that_have_expired_or_will_soon_are_named() {
         format!("[[principal]]\nname = \"{name}\"\ncert_names = [\"{name}\"]\nexpires = \"{end}\"\n")
     };
     let parts = [("gone", "2026-06-01"), ("soon", "2026-06-14"), ("later", "2026-06-16")];
-    let text = parts.map(|(name, end)| principal(name, end)).concat();
+    let principals = parts.map(|(name, end)| principal(name, end)).concat();
+    let text = format!("[auth]\nmode = \"required\"\n{principals}");
     let found: Vec<String> = accepted(&text).cautions(NOW_MS).iter().map(ToString::to_string).collect();
     let expected = [
         "principal_expires: principal gone expired at 2026-06-01T00:00:00Z",
