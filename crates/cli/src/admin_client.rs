@@ -17,7 +17,7 @@ use hyper::{
     http::uri::Authority,
 };
 use hyper_util::rt::TokioIo;
-use sequent_client::{ClientTls, TlsOptions};
+use sequent_client::{ClientTls, TlsOptions, warn_of_readable};
 use serde_json::Value;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
@@ -102,6 +102,7 @@ impl Admin {
         let Some(path) = &self.token_file else { return Ok(None) };
         let wrong = |why: &str| format!("--token-file is {}: {why}", path.display());
         let text = fs::read_to_string(path).map_err(|error| wrong(&format!("it can't be read: {error}")))?;
+        warn_of_readable(path);
         let header = HeaderValue::try_from(format!("Bearer {}", text.trim()));
         header.map(Some).map_err(|_| wrong("one token is expected in it"))
     }
@@ -140,9 +141,10 @@ impl Admin {
     }
 
     async fn asked(&self, method: Method, path: &str, body: Option<&Value>) -> Answer {
+        let token = self.authorization()?;
         let socket = TcpStream::connect(self.address()).await?;
         let request = Request::builder().method(method).uri(path).header("host", self.address());
-        let request = match self.authorization()? {
+        let request = match token {
             Some(token) => request.header(AUTHORIZATION, token),
             None => request,
         };

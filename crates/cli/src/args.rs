@@ -129,7 +129,7 @@ impl Command {
             Self::Import(_) => Some("import"),
             Self::Resize(_) => Some("resize"),
             Self::Explain(_) => Some("explain"),
-            Self::Forget(_) => Some("forget"),
+            Self::Forget(forget) if !forget.asks_server() => Some("forget"),
             _ => None,
         }
     }

@@ -73,4 +73,7 @@ pub use sequent_format::{Arguments, Function};
 /// Requests and responses of [`Definitions`]: the package `sequent.v1`.
 pub use sequent_proto::v1;
 #[doc(hidden)]
-pub use transport::tls::{ClientTls, TlsOptions};
+pub use transport::{
+    tls::{ClientTls, TlsOptions},
+    token_file::warn_of_readable,
+};

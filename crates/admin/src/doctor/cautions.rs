@@ -11,9 +11,9 @@ use super::{
 };
 
 /// The findings.
-pub(super) async fn findings(config: &Config) -> Vec<Finding> {
+pub(super) async fn findings(config: &Config, now_ms: u64) -> Vec<Finding> {
     let (secrets, data) = (data::exposed_secrets(config).await, data::exposed_data(config).await);
-    config.cautions().into_iter().chain(secrets).chain(data).map(finding).collect()
+    config.cautions(now_ms).into_iter().chain(secrets).chain(data).map(finding).collect()
 }
 
 fn finding(Caution { kind, place, found }: Caution) -> Finding {
@@ -22,6 +22,7 @@ fn finding(Caution { kind, place, found }: Caution) -> Finding {
         CautionKind::DataReadable => Kind::DataReadable,
         CautionKind::Plaintext => Kind::Plaintext,
         CautionKind::AutoCreateOpen => Kind::AutoCreateOpen,
+        CautionKind::PrincipalExpires => Kind::PrincipalExpires,
         CautionKind::OneHost => Kind::OneHost,
     };
     let site = match place {

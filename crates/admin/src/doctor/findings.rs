@@ -166,6 +166,12 @@ findings! {
     AutoCreateOpen "auto_create_open" Warning:
         "Each new name is a definition and counters that stay. Whoever reaches the listener can fill memory and ledger.",
         "Name patterns in `auto_create`, such as `order-*`, or listen on loopback.";
+    PrincipalExpires "principal_expires" Warning:
+        "From then on its callers are refused (`UNAUTHENTICATED`).",
+        "`sequent token new` makes a token with a later end; or take the principal out, if it is no longer needed.";
+    TlsUnfit "tls_unfit" Warning:
+        "Servers that run go on with the certificate, key and authorities that they read before, until those expire. None starts.",
+        "Set right what the finding says. Servers take the files up by themselves.";
     OneHost "one_host" Warning:
         "When that host fails, all of them fail at once.",
         "Put each slot and the ledger on a host of its own. Nothing, if it is meant so.";

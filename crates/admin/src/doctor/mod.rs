@@ -66,7 +66,7 @@ pub async fn examine(config: &Config, options: &Options) -> Result<Checkup, Open
         Err(error) => Err(error),
     };
     files.leave().await;
-    Ok(examination?.with(cautions::findings(config).await))
+    Ok(examination?.with(cautions::findings(config, options.env.clock.wall_ms()).await))
 }
 
 fn nothing_in(config: &Config) -> OpenError {

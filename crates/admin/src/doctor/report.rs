@@ -97,6 +97,11 @@ impl Finding {
         Self::new(Kind::ServerWaits, Site::Ring, found)
     }
 
+    /// Files of `[tls]` that do not fit: what is wrong with them, or which server refused them and why.
+    pub fn of_tls(found: impl Into<String>) -> Self {
+        Self::new(Kind::TlsUnfit, Site::Ring, found.into())
+    }
+
     /// The same, with an exact cause before its meaning.
     pub(super) fn because(self, cause: &str) -> Self {
         let means = if cause.is_empty() { self.means } else { format!("{cause}. {}", self.means) };

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use sequent_core::{Clock as _, SystemClock};
 use sequent_engine::{config::Shown, data::exposed_secrets};
 use sequent_server::TlsFiles;
 
@@ -21,7 +22,7 @@ Examples:
 Every fault is reported at once, each with line, key, value and bound. Exit code 3 if there is one. Reads the \
 file, the files of [tls] and the environment, and touches nothing: what only the data can tell (another layout, a shard of another \
 cluster) is refused when the cluster is opened. Warnings are of what is allowed and seldom wanted: connections \
-without TLS to other hosts, places on one host, secrets that other users can read.";
+without TLS to other hosts, principals that have expired or will soon, places on one host, secrets that other users can read.";
 
 const EXAMPLES_SHOW: &str = "\
 Examples:
@@ -65,7 +66,8 @@ impl Config {
 async fn check(cluster: &Cluster, file: Option<&PathBuf>) -> Result<(), Failure> {
     let config = cluster.config_of(file)?;
     TlsFiles::read(&config.tls)?;
-    let mut warnings: Vec<String> = config.cautions().iter().map(ToString::to_string).collect();
+    let mut warnings: Vec<String> =
+        config.cautions(SystemClock.wall_ms()).iter().map(ToString::to_string).collect();
     warnings.extend(exposed_secrets(&config).await.iter().map(ToString::to_string));
     if cluster.json() {
         let report = serde_json::json!({ "file": file, "faults": [], "warnings": warnings });

@@ -2,7 +2,8 @@
 
 use clap::Args;
 use sequent_admin::doctor::{self, Checkup, Finding, PlaceReport, Site};
-use sequent_engine::Reason;
+use sequent_engine::{Reason, config::Faults};
+use sequent_server::TlsFiles;
 
 use crate::{
     failure::Failure,
@@ -51,7 +52,12 @@ impl Doctor {
             let trouble = said.status()?["trouble"].as_str()?;
             Some(Finding::of_server(said.admin(), trouble))
         });
-        let checkup = checkup?.with(troubled);
+        let unfit = TlsFiles::read(&config.tls).err().map(|faults| Finding::of_tls(one_line(&faults)));
+        let refused = said.iter().filter_map(|said| {
+            let why = said.status()?["tls"]["reload_refused"].as_str()?;
+            Some(Finding::of_tls(format!("the server at {} has refused them: {why}", said.admin())))
+        });
+        let checkup = checkup?.with(troubled).with(unfit.into_iter().chain(refused));
         if cluster.json() {
             let mut report = serde_json::to_value(&checkup)
                 .map_err(|error| Failure::failed(format!("the report can't be written as JSON: {error}")))?;
@@ -95,6 +101,12 @@ impl Doctor {
         lines.push(summary(checkup));
         lines
     }
+}
+
+/// What is wrong with files, in one line.
+fn one_line(faults: &Faults) -> String {
+    let faults: Vec<String> = faults.0.iter().map(ToString::to_string).collect();
+    faults.join("; ")
 }
 
 /// A place in one line.

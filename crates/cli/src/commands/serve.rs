@@ -63,7 +63,10 @@ impl Serve {
 /// `config check` and `doctor` say it.
 async fn warn(config: &Config) {
     let secrets = exposed_secrets(config).await;
-    let cautions = config.cautions().into_iter().filter(|caution| caution.kind != CautionKind::OneHost);
+    let cautions = config
+        .cautions(SystemClock.wall_ms())
+        .into_iter()
+        .filter(|caution| caution.kind != CautionKind::OneHost);
     for Caution { kind, place, found } in cautions.chain(secrets) {
         tracing::warn!(kind = kind.as_str(), %place, found, "allowed, and seldom wanted: `sequent doctor` says what to do");
     }

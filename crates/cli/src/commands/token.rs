@@ -8,6 +8,7 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
+use sequent_client::warn_of_readable;
 use sequent_core::{Clock as _, OsEntropy, SequenceName, SystemClock};
 use sequent_engine::{
     Reason, Timestamp,
@@ -161,6 +162,7 @@ fn check(cluster: &Cluster, wanted: &[String]) -> Result<(), Failure> {
         .token_file()
         .ok_or_else(|| Failure::missing("--token-file", "a file with a token is expected"))?;
     let text = fs::read_to_string(path).map_err(|error| Failure::file("read", path, &error))?;
+    warn_of_readable(path);
     let config = cluster.config()?;
     let none = |text: &str| Failure::reason(Reason::Unauthenticated, text.to_owned());
     let hash =

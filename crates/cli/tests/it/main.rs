@@ -4,6 +4,7 @@
 
 mod abuse;
 mod answers;
+mod attacks;
 mod audit;
 mod bench;
 mod book;

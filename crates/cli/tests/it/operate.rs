@@ -117,13 +117,14 @@ const PRINCIPALS: [(&str, &[&str]); 2] = [
     ("shop", &["next,lease,tell,list,show,preview,parse,reveal:*", "status,metrics"]),
 ];
 
-fn calls() -> [(&'static str, Value); 5] {
+fn calls() -> [(&'static str, Value); 6] {
     [
         ("POST /v1/slots/1/evict", json!({ "why": "new disk" })),
         ("POST /v1/slots/1/drain", json!({ "why": "new disk", "for_s": 3600 })),
         ("POST /v1/slots/1/rescue", json!({ "why": "it is there" })),
         ("POST /v1/sequences/order/advance", json!({ "to": "250000" })),
         ("PUT /v1/sequences/made", json!({ "placement": "spread" })),
+        ("POST /v1/sequences/made/forget", json!({ "confirmed": true })),
     ]
 }
 
@@ -214,6 +215,9 @@ fn what_is_wrong_is_named_and_nothing_is_done() {
             "period",
         ),
         ("POST /v1/sequences/o%20/advance", json!({ "to": "9" }), "name"),
+        ("POST /v1/sequences/o%20/forget", json!({ "confirmed": true }), "name"),
+        ("POST /v1/sequences/order/forget", json!({ "confirmed": true }), "name"),
+        ("POST /v1/sequences/newer/forget", json!({ "yes": true }), "body"),
         ("PUT /v1/sequences/made", json!({ "placement": "here" }), "placement"),
     ] {
         let (status, reason, problem) = site.ask("ann", line, &body);
@@ -238,6 +242,56 @@ fn what_is_wrong_is_named_and_nothing_is_done() {
         assert_eq!(answer(&said(&site.server.admin, &head, &body)).0, status, "{headers}");
     }
     assert_eq!((site.state(1), site.next("order")), ("live".to_owned(), 1), "nothing was done");
+}
+
+#[test]
+fn a_name_is_forgotten_by_a_server_and_recorded_with_who_did_it() {
+    let site = Site::start(&PRINCIPALS);
+    let forget = "POST /v1/sequences/made/forget";
+    let refused = site.ask("ann", forget, &json!({ "confirmed": true }));
+    assert_eq!((refused.0, refused.1.as_str()), (404, "SEQUENCE_NOT_FOUND"), "{}", refused.2);
+    site.done("ann", "PUT /v1/sequences/made", &json!({ "template": "M@{seq,w=9}" }));
+    let plan = site.done("ann", forget, &json!({}));
+    assert_eq!((&plan["done"], &plan["version"]), (&Value::Null, &1.into()), "{plan}");
+    assert_eq!(site.next("made"), 1, "nothing was done");
+    let (status, _, problem) = site.ask("ann", forget, &json!({ "confirmed": true }));
+    let bound = problem["errors"][0]["bound"].as_str().unwrap();
+    assert!(status == 400 && bound.contains("this server has made in use"), "{problem}");
+    // Another name, which nobody uses, by the command.
+    site.done("ann", "PUT /v1/sequences/unused", &json!({ "template": "U@{seq,w=9}" }));
+    let (admin, ann) = (format!("http://{}", site.server.admin), site.token_file("ann"));
+    let by = ["--admin", &admin, "--token-file", ann.to_str().unwrap()];
+    let run = |args: &[&str]| site.place.run(&[&["forget", "unused"], args, &by].concat());
+    let plan = run(&[]);
+    assert_eq!(plan.code, Some(3), "{plan:?}");
+    assert!(plan.out.contains("unused would be forgotten"), "{plan:?}");
+    let done = run(&["--yes", "--json"]);
+    let told: Value = serde_json::from_str(&done.out).unwrap_or_else(|error| panic!("{error}: {done:?}"));
+    assert_eq!((&told["done"]["version"], &told["done"]["already"]), (&2.into(), &false.into()), "{told}");
+    let token = fs::read_to_string(&ann).unwrap();
+    let head = format!("POST /v1/sequences/unused/next HTTP/1.1\r\nauthorization: Bearer {}", token.trim());
+    let (status, _, body) = answer(&said(&site.server.http, &head, ""));
+    assert!(status == 404 && body["detail"].as_str().unwrap().contains("was forgotten"), "{body}");
+    assert_eq!(run(&["--yes"]).code, Some(0), "once more");
+    let config = site.place.path("sequent-data/audit.jsonl");
+    let end = Instant::now() + PATIENCE;
+    let lines = loop {
+        let text = fs::read_to_string(&config).unwrap();
+        let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+        let lines: Vec<Value> = lines.filter(|line: &Value| line["what"] == "forget").collect();
+        if lines.len() >= 4 {
+            break lines;
+        }
+        assert!(Instant::now() < end, "{text}");
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    let told: Vec<_> =
+        lines.iter().map(|line| (&line["principal"], &line["sequence"], &line["outcome"])).collect();
+    let [ann, made, unused] = ["ann", "made", "unused"].map(Value::from);
+    let [missing, invalid, ok] = ["SEQUENCE_NOT_FOUND", "INVALID_ARGUMENT", "OK"].map(Value::from);
+    let expected =
+        [(&ann, &made, &missing), (&ann, &made, &invalid), (&ann, &unused, &ok), (&ann, &unused, &ok)];
+    assert_eq!(told, expected);
 }
 
 #[test]
@@ -298,6 +352,7 @@ fn commands_ask_the_server_that_is_named() {
     let ran = by(&[&define[..], &["--json"]].concat(), &ann);
     let told: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!((&told["already"], &told["capacity"]["numbers"]), (&true.into(), &"999999".into()), "{told}");
+    assert_eq!(by(&["forget", "made"], &shop).code, Some(1), "it may not");
     drop(
         site.place
             .run(&["evict", "1", "--why", "x", "--admin", "http://127.0.0.1:1"])

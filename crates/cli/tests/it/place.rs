@@ -2,10 +2,16 @@
 
 use std::{
     collections::BTreeMap,
+    ffi::{OsStr, OsString},
     fs,
     path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
 };
+
+/// The program: another build of it, if one is named, as a release.
+fn program() -> OsString {
+    std::env::var_os("SEQUENT_BIN").unwrap_or_else(|| env!("CARGO_BIN_EXE_sequent").into())
+}
 
 /// A directory that goes with the test.
 pub(crate) struct Place {
@@ -55,10 +61,10 @@ impl Place {
 
     /// The command, in this directory, deaf to the settings of whoever runs the tests.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
-        self.command_of(env!("CARGO_BIN_EXE_sequent"), args)
+        self.command_of(program(), args)
     }
 
-    fn command_of(&self, program: &str, args: &[&str]) -> Command {
+    fn command_of(&self, program: impl AsRef<OsStr>, args: &[&str]) -> Command {
         let mut command = Command::new(program);
         command.args(args).current_dir(self.dir.path()).stdin(Stdio::null());
         for (name, _) in
@@ -76,7 +82,8 @@ impl Place {
 
     /// A line of a shell, in which `sequent` is the binary, in the same surroundings.
     pub(crate) fn shell(&self, line: &str) -> Ran {
-        let folder = Path::new(env!("CARGO_BIN_EXE_sequent")).parent().unwrap();
+        let program = PathBuf::from(program());
+        let folder = program.parent().unwrap();
         let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
         let mut command = self.command_of("sh", &["-c", line]);
         command.env("PATH", path).output().unwrap().into()

@@ -100,3 +100,28 @@ fn a_configuration_with_a_password_is_a_secret_and_one_without_is_not() {
     assert!(file(":geheim").contains("secret_readable: the configuration with a password"));
     assert_eq!([file(""), file(":${PW}")], ["sequent.toml: no faults\n"; 2]);
 }
+
+#[test]
+fn a_token_that_others_can_read_is_warned_of_once_and_used() {
+    let place = Place::new();
+    let new = ["token", "new", "shop", "--allow", "next:*", "--out", place.path("token").to_str().unwrap()]
+        .map(str::to_owned);
+    let config = place.text(&new.each_ref().map(String::as_str));
+    place.write("sequent.toml", &config);
+    let warned = |args: &[&str]| {
+        let ran = place.run(&[args, &["--token-file", "token"]].concat());
+        ran.err.matches("other users can read the file with the token").count()
+    };
+    // By the SDK, and by the client of admin listeners. Nobody answers there.
+    let ways: [&[&str]; 3] = [
+        &["next", "order", "-n", "2", "--server", "http://127.0.0.1:1"],
+        &["forget", "order", "--admin", "http://127.0.0.1:1"],
+        &["token", "check", "--config", "sequent.toml"],
+    ];
+    for way in ways {
+        set(&place.path("token"), 0o600);
+        assert_eq!(warned(way), 0, "{way:?}");
+        set(&place.path("token"), 0o640);
+        assert_eq!(warned(way), 1, "{way:?}");
+    }
+}

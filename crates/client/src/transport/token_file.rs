@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
@@ -19,6 +19,10 @@ use crate::error::Error;
 
 /// Limit on a token file, in bytes.
 const FILE_BYTES_MAX: u64 = 4096;
+
+/// Folders in which secrets of one container are mounted.
+#[cfg(unix)]
+const MOUNTED_SECRETS: [&str; 2] = ["/run/secrets", "/var/run/secrets"];
 
 /// How often the file is read at most, while requests are sent.
 const READ_EVERY_MS: u64 = 1000;
@@ -36,6 +40,7 @@ impl TokenFile {
     /// Reads a token for the first time.
     pub(crate) fn open(path: &Path) -> Result<Arc<Self>, Error> {
         let header = read(path).map_err(|bound| Error::field("token_file", path.display(), bound))?;
+        warn_of_readable(path);
         let read_ms = AtomicU64::new(SystemClock.wall_ms());
         Ok(Arc::new(Self { path: path.to_owned(), header: ArcSwap::from_pointee(header), read_ms }))
     }
@@ -76,6 +81,33 @@ impl fmt::Debug for TokenFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("TokenFile").field(&self.path).finish()
     }
+}
+
+/// Logs, once a process, that other users of the machine can read a file with a token.
+///
+/// Files that Docker and Kubernetes mount for one container don't count, whatever their modes are.
+pub fn warn_of_readable(path: &Path) {
+    static IS_TOLD: AtomicBool = AtomicBool::new(false);
+    let Some(mode) = readable_by_others(path) else { return };
+    if !IS_TOLD.swap(true, Ordering::Relaxed) {
+        let (file, mode) = (path.display(), format!("{mode:03o}"));
+        tracing::warn!(%file, mode, "other users can read the file with the token: `chmod go= FILE`, and rotate the token");
+    }
+}
+
+/// The permissions of a file, if they give others than its owner any access.
+#[cfg(unix)]
+fn readable_by_others(path: &Path) -> Option<u32> {
+    use std::os::unix::fs::PermissionsExt;
+
+    let mode = std::fs::metadata(path).ok()?.permissions().mode() & 0o777;
+    let is_mounted = MOUNTED_SECRETS.iter().any(|folder| path.starts_with(folder));
+    (mode & 0o077 != 0 && !is_mounted).then_some(mode)
+}
+
+#[cfg(not(unix))]
+fn readable_by_others(_path: &Path) -> Option<u32> {
+    None
 }
 
 /// The header with the token in a file, or what is wrong with the file.

@@ -7,19 +7,20 @@ use sequent_core::{
     SequenceName,
     ledger::{Defined, Definition},
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     engine::Engine,
     error::{EngineError, reason::Reason},
     ledger_timeout::{not_found, of_ledger, within},
+    status::key_display::shown,
 };
 
 /// The content of a forgotten definition. Releases that do not know it can't read it, and give nothing either.
 pub(crate) const FORGOTTEN: &str = r#"{"forgotten":true}"#;
 
 /// The result of forgetting a definition.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForgetReport {
     /// The sequence.
     pub sequence: String,
@@ -30,14 +31,43 @@ pub struct ForgetReport {
 }
 
 impl Engine {
+    /// Checks that a sequence may be forgotten. What other servers use is not known here.
+    ///
+    /// # Errors
+    ///
+    /// `INVALID_ARGUMENT` if the configuration names the sequence, or if this engine has one of its keys in use.
+    pub fn check_forget(&self, name: &SequenceName) -> Result<(), EngineError> {
+        let inner = &self.0;
+        if inner.catalog.is_configured(name) {
+            let bound =
+                "a sequence that the configuration does not name is expected: take it out there first";
+            return Err(EngineError::invalid("name", name, bound));
+        }
+        let spread =
+            inner.keys.some(1, |key, _| key.sequence() == name.as_str()).into_iter().map(|(key, _)| key);
+        let dense = inner.dense.in_use(inner.env.clock.now()).into_iter().map(|(key, _)| key);
+        match spread.chain(dense).find(|key| key.sequence() == name.as_str()) {
+            None => Ok(()),
+            Some(key) => {
+                let bound = format!(
+                    "a sequence that nobody uses is expected, and this server has {} in use; it lets go of a key ten \
+                     minutes after the last request",
+                    shown(&key)
+                );
+                Err(EngineError::invalid("name", name, bound))
+            }
+        }
+    }
+
     /// Takes a definition out of use for good: the name is refused from now on, and is never defined again. Every server
     /// follows within two seconds.
     ///
     /// # Errors
     ///
-    /// `SEQUENCE_NOT_FOUND` for a name that nobody has defined or used; `DEFINITION_CONFLICT` if another version has just
-    /// come; errors of the ledger.
+    /// Those of [`check_forget`](Self::check_forget); `SEQUENCE_NOT_FOUND` for a name that nobody has defined or used;
+    /// `DEFINITION_CONFLICT` if another version has just come; errors of the ledger.
     pub async fn forget(&self, name: &SequenceName) -> Result<ForgetReport, EngineError> {
+        self.check_forget(name)?;
         let inner = &self.0;
         if let Some(trouble) = inner.guard.trouble() {
             return Err(EngineError::of_source(name, trouble.error()));

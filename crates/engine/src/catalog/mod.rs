@@ -17,7 +17,7 @@ mod restore;
 mod tests;
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     ops::Bound,
     sync::{Arc, PoisonError, RwLock},
     time::Duration,
@@ -72,6 +72,8 @@ pub(crate) struct CatalogContext {
 pub(crate) struct Catalog {
     ground: CatalogContext,
     auto_create: ArcSwap<GlobSet>,
+    /// The names of the configuration.
+    configured: ArcSwap<BTreeSet<SequenceName>>,
     /// The limits used by the check of bounded sequences.
     at_risk: ArcSwap<AtRisk>,
     snapshot: ArcSwap<Snapshot>,
@@ -96,6 +98,7 @@ impl Catalog {
     ) -> Result<Self, OpenError> {
         let catalog = Self {
             auto_create: ArcSwap::from_pointee(ground.auto_create.clone()),
+            configured: ArcSwap::from_pointee(names_of(parts)),
             at_risk: ArcSwap::from_pointee(ground.at_risk),
             first_uses: FirstUses::new(Arc::clone(&ground.limits), ground.clock.now()),
             ground,
@@ -124,8 +127,14 @@ impl Catalog {
     ) -> Result<(), OpenError> {
         self.bring_all(parts).await?;
         self.pending.clear();
+        self.configured.store(Arc::new(names_of(parts)));
         self.auto_create.store(Arc::new(auto_create.clone()));
         Ok(())
+    }
+
+    /// Whether the configuration names a sequence.
+    pub(crate) fn is_configured(&self, name: &SequenceName) -> bool {
+        self.configured.load().contains(name)
     }
 
     /// The limits used by the check of bounded sequences.
@@ -230,4 +239,8 @@ impl Catalog {
         let mut fresh = self.fresh.write().unwrap_or_else(PoisonError::into_inner);
         fresh.insert(entry.name().clone(), Arc::clone(entry));
     }
+}
+
+fn names_of(parts: &[SequencePart]) -> BTreeSet<SequenceName> {
+    parts.iter().map(|part| part.name.clone()).collect()
 }

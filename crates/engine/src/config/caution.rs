@@ -3,8 +3,12 @@
 use std::{collections::BTreeMap, fmt, net::IpAddr};
 
 use sequent_core::SlotIndex;
+use sequent_format::Timestamp;
 
 use super::{Config, Place, ServerPlace, Tls};
+
+/// How long before its end a principal is named.
+const EXPIRES_SOON_MS: i64 = 14 * 24 * 3600 * 1000;
 
 /// What a caution is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -17,6 +21,8 @@ pub enum CautionKind {
     Plaintext,
     /// Callers of other hosts can define any name.
     AutoCreateOpen,
+    /// A principal has expired, or will soon.
+    PrincipalExpires,
     /// Slots, or a slot and the ledger, are on one host.
     OneHost,
 }
@@ -29,6 +35,7 @@ impl CautionKind {
             Self::DataReadable => "data_readable",
             Self::Plaintext => "plaintext",
             Self::AutoCreateOpen => "auto_create_open",
+            Self::PrincipalExpires => "principal_expires",
             Self::OneHost => "one_host",
         }
     }
@@ -79,11 +86,12 @@ impl fmt::Display for Caution {
 }
 
 impl Config {
-    /// What the settings allow, by place. Touches nothing.
-    pub fn cautions(&self) -> Vec<Caution> {
+    /// What the settings allow, by place, at a time in milliseconds since 1970. Touches nothing.
+    pub fn cautions(&self, now_ms: u64) -> Vec<Caution> {
         let mut cautions: Vec<Caution> =
             self.servers().filter_map(|(place, server)| plaintext(place, server)).collect();
         cautions.extend(self.auto_create_open());
+        cautions.extend(self.expiring(now_ms));
         cautions.extend(self.shared_hosts());
         cautions.sort_by_key(|caution| (caution.place, caution.kind));
         cautions
@@ -108,6 +116,19 @@ impl Config {
         let (name, address) = beyond.filter(|_| self.auto_create.is_match("~"))?;
         let found = format!("auto_create fits every name, and listen.{name} is {address}");
         Some(Caution::new(CautionKind::AutoCreateOpen, CautionPlace::Cluster, found))
+    }
+
+    /// Principals whose end has come, or will within [`EXPIRES_SOON_MS`].
+    fn expiring(&self, now_ms: u64) -> impl Iterator<Item = Caution> {
+        let now = i64::try_from(now_ms).unwrap_or(i64::MAX);
+        let told = move |name: &str, end: Timestamp| {
+            let left = end.as_millisecond().saturating_sub(now);
+            let verb = if left <= 0 { "expired" } else { "expires" };
+            let found = format!("principal {name} {verb} at {end}");
+            (left < EXPIRES_SOON_MS)
+                .then(|| Caution::new(CautionKind::PrincipalExpires, CautionPlace::Cluster, found))
+        };
+        self.principals.iter().filter_map(move |principal| told(&principal.name, principal.expires?))
     }
 
     /// Hosts that would take several places with them. Loopback is left out: behind its ports may be proxies to

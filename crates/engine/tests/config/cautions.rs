@@ -4,6 +4,9 @@ use sequent_engine::config::{Config, Sources};
 
 use crate::accepted;
 
+/// 2026-06-01, in milliseconds since 1970.
+const NOW_MS: u64 = 1_780_272_000_000;
+
 /// The cautions of a ring of two shards and a ledger: hosts, and further keys of all three.
 fn of(hosts: [&str; 3], keys: &str) -> Vec<String> {
     let [ledger, first, second] = hosts.map(|host| format!("mysql://u:geheim@{host}"));
@@ -13,7 +16,7 @@ fn of(hosts: [&str; 3], keys: &str) -> Vec<String> {
          [[shard]]\nslot = 0\nstore = \"mysql-row\"\nurl = \"{first}/a\"\n{keys}\n\
          [[shard]]\nslot = 1\nstore = \"mysql-row\"\nurl = \"{second}/b\"\n{keys}\n"
     );
-    accepted(&text).cautions().iter().map(ToString::to_string).collect()
+    accepted(&text).cautions(NOW_MS).iter().map(ToString::to_string).collect()
 }
 
 #[test]
@@ -49,8 +52,24 @@ fn any_name_from_anywhere_is_named() {
     let of = |patterns: &str, listen: &str| {
         let sources = Sources::embedded("d").flag("auto_create", patterns).flag("listen.http", listen);
         let sources = sources.flag("listen.plaintext", "trusted");
-        Config::load(&sources).unwrap().cautions().len()
+        Config::load(&sources).unwrap().cautions(NOW_MS).len()
     };
     assert_eq!((of("*", "0.0.0.0:7421"), of("a,?*", "10.0.0.1:7421")), (1, 1));
     assert_eq!((of("*", "127.0.0.1:7421"), of("order*", "0.0.0.0:7421")), (0, 0));
+}
+
+#[test]
+fn principals_that_have_expired_or_will_soon_are_named() {
+    let principal = |name: &str, end: &str| {
+        format!("[[principal]]\nname = \"{name}\"\ncert_names = [\"{name}\"]\nexpires = \"{end}\"\n")
+    };
+    let parts = [("gone", "2026-06-01"), ("soon", "2026-06-14"), ("later", "2026-06-16")];
+    let principals = parts.map(|(name, end)| principal(name, end)).concat();
+    let text = format!("[auth]\nmode = \"required\"\n{principals}");
+    let found: Vec<String> = accepted(&text).cautions(NOW_MS).iter().map(ToString::to_string).collect();
+    let expected = [
+        "principal_expires: principal gone expired at 2026-06-01T00:00:00Z",
+        "principal_expires: principal soon expires at 2026-06-14T00:00:00Z",
+    ];
+    assert_eq!(found, expected);
 }

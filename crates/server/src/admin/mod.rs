@@ -49,7 +49,7 @@ async fn own_site(State((site, auth)): State<(OwnSite, Auth)>, request: Request,
         Some(error) => {
             // A browser's certificate may have said whose it is.
             let name = request.extensions().get::<Caller>().and_then(Caller::principal);
-            auth.audit().refused(&error, |entry| entry.by("admin", None).of(name).with("why", "page"));
+            auth.audit().refused(&error, name, |entry| entry.by("admin", None).with("why", "page"));
             ([(header::CONNECTION, "close")], error).into_response()
         }
         None => next.run(request).await,
@@ -68,7 +68,8 @@ async fn metrics(State(admin): State<Admin>) -> impl IntoResponse {
 
 async fn unknown(uri: Uri) -> ApiError {
     let bound = "/, /metrics, /livez, /readyz and /v1/status are served, and what operators change: \
-                 POST /v1/slots/{slot}/evict, drain and rescue, POST /v1/sequences/{name}/advance, PUT /v1/sequences/{name}";
+                 POST /v1/slots/{slot}/evict, drain and rescue, POST /v1/sequences/{name}/advance and forget, \
+                 PUT /v1/sequences/{name}";
     ApiError::field("path", uri.path(), bound).with_status(StatusCode::NOT_FOUND)
 }
 

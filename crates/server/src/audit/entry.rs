@@ -49,8 +49,7 @@ impl Entry {
         let entry = Self::new("refused", error.reason().as_str());
         let details = ["why", "verb", "sequence"].into_iter();
         let details = details.filter_map(|key| Some((key, error.detail(key)?)));
-        let entry = details.fold(entry, |entry, (key, value)| entry.with(key, value));
-        Self { principal: error.detail("principal").map(str::to_owned), ..entry }
+        details.fold(entry, |entry, (key, value)| entry.with(key, value))
     }
 
     /// The same with where it came from.
@@ -88,9 +87,9 @@ impl Entry {
         self.outcome == "OK"
     }
 
-    /// Whether it is known who asked.
-    pub(super) fn is_known(&self) -> bool {
-        self.principal.is_some() || self.user.is_some()
+    /// Who asked, if that is known: the user of this machine has no name.
+    pub(super) fn whose(&self) -> Option<&str> {
+        self.principal.as_deref().or(self.user.map(|_| ""))
     }
 
     /// The line without its end.

@@ -42,7 +42,7 @@ use crate::{
         refusals::Refusals,
         writer::{Message, Writer},
     },
-    error::ApiError,
+    error::{ApiError, PRINCIPAL},
     limits::runtime_limits::ConfigChange,
     telemetry::audit_metrics,
 };
@@ -122,17 +122,27 @@ impl Audit {
 
     /// Records a change. One that did not succeed counts as a refusal: only so many are written.
     pub(crate) fn record(&self, entry: Entry) {
-        let Some(inner) = &self.0 else { return };
-        if entry.is_done() || inner.shared.refusals.admit(entry.is_known(), inner.clock.now()) {
+        if entry.is_done() || self.admits(entry.whose()) {
             self.change(entry);
         }
     }
 
-    /// Records that a caller was refused, unless many were within this second.
-    pub(crate) fn refused(&self, error: &ApiError, from: impl FnOnce(Entry) -> Entry) {
-        if self.0.is_some() {
-            self.record(from(Entry::refused(error)));
+    /// Records that a caller was refused, unless many were within this second: then nothing is made of it but a count.
+    pub(crate) fn refused(
+        &self,
+        error: &ApiError,
+        principal: Option<&str>,
+        from: impl FnOnce(Entry) -> Entry,
+    ) {
+        let principal = error.detail(PRINCIPAL).or(principal);
+        if self.admits(principal) {
+            self.change(from(Entry::refused(error).of(principal)));
         }
+    }
+
+    /// Whether one more refusal is recorded now.
+    fn admits(&self, principal: Option<&str>) -> bool {
+        self.0.as_ref().is_some_and(|inner| inner.shared.refusals.admit(principal, inner.clock.now()))
     }
 
     /// The state of the file for the status; `null` without one.

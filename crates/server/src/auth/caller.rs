@@ -8,7 +8,7 @@ use crate::{
     audit::Entry,
     auth::{
         ConnectionAuth, Principal,
-        quota::{InFlight, QuotaExceeded},
+        quota::{InFlight, QuotaExceeded, TakenNumbers},
         refusal::{denied, exceeded},
     },
     error::ApiError,
@@ -21,22 +21,49 @@ pub(crate) struct Caller {
     principal: Arc<Principal>,
     /// What its route needs; `None`: nothing that concerns a sequence.
     verb: Option<Verb>,
+    /// The quota of requests, if this one is above it.
+    over: Option<QuotaExceeded>,
 }
 
-/// A request that was admitted. Numbers that it does not get are given back by [`settle`](Self::settle).
+/// A request that was admitted. Numbers that it does not get are given back by [`Caller::settle`].
 pub(crate) struct Admitted {
-    principal: Arc<Principal>,
-    numbers: u64,
+    /// If numbers are counted.
+    numbers: Option<TakenNumbers>,
     _in_flight: InFlight,
 }
 
 impl Caller {
+    /// The caller of a request, which counts from here on, whatever comes of it.
     pub(super) fn new(
         connection: Arc<ConnectionAuth>,
         principal: Arc<Principal>,
         verb: Option<Verb>,
     ) -> Self {
-        Self { connection, principal, verb }
+        let over = if principal.quotas.has_requests() {
+            principal.quotas.take_request(connection.auth().elapsed()).err()
+        } else {
+            None
+        };
+        Self { connection, principal, verb, over }
+    }
+
+    /// The same caller of a further request.
+    pub(crate) fn again(&self) -> Self {
+        Self::new(Arc::clone(&self.connection), Arc::clone(&self.principal), self.verb)
+    }
+
+    /// Counts `count` requests that were refused together, of which the first is this one.
+    pub(crate) fn refused_each(&self, reason: Reason, count: u64) {
+        self.principal.metrics.refused(reason, count);
+        self.count_further(count.saturating_sub(1));
+    }
+
+    /// Counts further requests that are answered as this one is.
+    pub(crate) fn count_further(&self, count: u64) {
+        if count > 0 && self.principal.quotas.has_requests() {
+            let now = self.connection.auth().elapsed();
+            let _counted = (0..count).take_while(|_| self.principal.quotas.take_request(now).is_ok()).count();
+        }
     }
 
     /// The principal's name.
@@ -67,6 +94,11 @@ impl Caller {
     /// Refuses a caller that may not do something besides what its route needs.
     pub(crate) fn authorize_also(&self, verb: Verb, name: &str) -> Result<(), ApiError> {
         self.principal.authorize(verb, name).map_err(|error| self.connection.refused("denied", error))
+    }
+
+    /// Refuses a request that is above the quota of requests. [`admit`](Self::admit) does so, too.
+    pub(crate) fn within_requests(&self) -> Result<(), ApiError> {
+        self.over.as_ref().map_or(Ok(()), |quota| Err(self.exceeded(quota)))
     }
 
     /// Admits a request of several names, each of which [`authorize`](Self::authorize) decides.
@@ -129,33 +161,34 @@ impl Caller {
         self.principal.metrics.answered(failed, numbers);
     }
 
-    fn admitted(&self, numbers: u64) -> Result<Admitted, ApiError> {
-        let quotas = &self.principal.quotas;
-        let in_flight = quotas.begin().map_err(|quota| self.exceeded(&quota))?;
-        if quotas.has_rates() {
-            let now = self.connection.auth().elapsed();
-            let taken = quotas.take_request(now).and_then(|()| quotas.take_numbers(numbers, now));
-            taken.map_err(|quota| self.exceeded(&quota))?;
-        }
-        Ok(Admitted { principal: Arc::clone(&self.principal), numbers, _in_flight: in_flight })
-    }
-
-    fn exceeded(&self, quota: &QuotaExceeded) -> ApiError {
-        exceeded(self.principal.name(), quota)
-    }
-}
-
-impl Admitted {
     /// Gives back the numbers that were not given. A request that ended for an unknown reason may have used them up.
-    pub(crate) fn settle(self, outcome: Result<u64, Reason>) {
+    pub(crate) fn settle(&self, admitted: &Admitted, outcome: Result<u64, Reason>) {
+        let Some(numbers) = admitted.numbers else { return };
         let given = match outcome {
             Ok(given) => given,
             Err(Reason::DeadlineExceeded) => return,
             Err(_) => 0,
         };
-        let unused = self.numbers.saturating_sub(given);
+        let unused = numbers.count().saturating_sub(given);
         if unused > 0 {
-            self.principal.quotas.give_back_numbers(self.numbers, unused);
+            self.principal.quotas.give_back_numbers(numbers, unused, self.connection.auth().elapsed());
         }
+    }
+
+    fn admitted(&self, count: u64) -> Result<Admitted, ApiError> {
+        self.within_requests()?;
+        let quotas = &self.principal.quotas;
+        let in_flight = quotas.begin().map_err(|quota| self.exceeded(&quota))?;
+        let numbers = if count > 0 && quotas.numbers_max().is_some() {
+            let taken = quotas.take_numbers(count, self.connection.auth().elapsed());
+            Some(taken.map_err(|quota| self.exceeded(&quota))?)
+        } else {
+            None
+        };
+        Ok(Admitted { numbers, _in_flight: in_flight })
+    }
+
+    fn exceeded(&self, quota: &QuotaExceeded) -> ApiError {
+        exceeded(self.principal.name(), quota)
     }
 }

@@ -15,8 +15,8 @@ use crate::{
     tls::peer::PeerCertificate,
 };
 
-/// The user of whoever names none, in the protocol of Redis.
-const ANY_USER: &str = "default";
+/// The user of whoever names none, and of whoever is nobody in particular, in the protocol of Redis.
+pub(crate) const ANY_USER: &str = "default";
 
 /// The scheme in front of a token.
 const SCHEME: &str = "bearer";
@@ -149,7 +149,7 @@ impl ConnectionAuth {
 
     /// Counts, logs and records a refusal.
     pub(super) fn refused(&self, why: &'static str, error: ApiError) -> ApiError {
-        self.auth.audit().refused(&error, |entry| entry.by(self.listener, Some(self.peer)));
+        self.auth.audit().refused(&error, None, |entry| entry.by(self.listener, Some(self.peer)));
         self.auth.refused((self.listener, self.peer), why, error)
     }
 

@@ -37,7 +37,7 @@ use sequent_core::Clock;
 use sequent_engine::config::{AuthMode, Config};
 
 pub(crate) use caller::Caller;
-pub(crate) use connection::ConnectionAuth;
+pub(crate) use connection::{ANY_USER, ConnectionAuth};
 pub(crate) use principal::Principal;
 pub(crate) use refusal::NotAuthenticated;
 pub use token::Token;

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use sequent_engine::{QuotaFault, Reason, config::Verb};
 
-use crate::{auth::quota::QuotaExceeded, error::ApiError};
-
-/// Detail with the name of a principal.
-const PRINCIPAL: &str = "principal";
+use crate::{
+    auth::quota::QuotaExceeded,
+    error::{ApiError, PRINCIPAL},
+};
 
 /// Why a caller is nobody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

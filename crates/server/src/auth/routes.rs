@@ -74,6 +74,7 @@ const ADMIN: &[(Method, &str, Need)] = &[
     (Method::POST, "/v1/slots/*/drain", Need::Operator(Verb::Operate)),
     (Method::POST, "/v1/slots/*/rescue", Need::Operator(Verb::Operate)),
     (Method::POST, "/v1/sequences/*/advance", Need::Operator(Verb::Operate)),
+    (Method::POST, "/v1/sequences/*/forget", Need::Operator(Verb::Operate)),
     (Method::PUT, "/v1/sequences/*", Need::Operator(Verb::Define)),
 ];
 

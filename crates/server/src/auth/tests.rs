@@ -19,7 +19,7 @@ use super::{Auth, Caller, ConnectionAuth, Token, routes::Need};
 use crate::{error::ApiError, tls::peer::PeerCertificate};
 
 const NEXT: Need = Need::Verb(Verb::Next);
-const HERE: (&str, IpAddr) = ("test", IpAddr::V4(Ipv4Addr::LOCALHOST));
+const HERE: (&str, IpAddr) = ("http", IpAddr::V4(Ipv4Addr::LOCALHOST));
 const MILLISECOND: Duration = Duration::from_millis(1);
 
 /// A principal's table with a new token.
@@ -53,7 +53,7 @@ fn caller(connection: &Arc<ConnectionAuth>, token: &Token) -> Caller {
 
 /// How many of `tries` requests for `count` numbers of `order` are admitted at this instant.
 fn admitted(caller: &Caller, count: u64, tries: usize) -> usize {
-    (0..tries).filter(|_| caller.admit_numbers("order", count).is_ok()).count()
+    (0..tries).filter(|_| caller.again().admit_numbers("order", count).is_ok()).count()
 }
 
 fn wait(error: &ApiError) -> Duration {
@@ -66,8 +66,9 @@ async fn quotas_are_exact_and_tell_when_they_have_recovered() {
     let (token, part) = principal("shop", "allow = [\"next:*\"]\nrequests_per_s = 50\nnumbers_per_s = 1000");
     let (auth, _) = auth(&[&part]);
     let caller = caller(&auth.connection(HERE, None), &token);
-    assert_eq!(admitted(&caller, 1, 100), 50, "the requests of a second");
-    let error = caller.admit_numbers("order", 1).map(drop).unwrap_err();
+    // The caller is itself a request, which was admitted nothing yet.
+    assert_eq!(admitted(&caller, 1, 100), 49, "the requests of a second");
+    let error = caller.again().admit_numbers("order", 1).map(drop).unwrap_err();
     assert_eq!(wait(&error), 20 * MILLISECOND);
     advance(19 * MILLISECOND).await;
     assert_eq!(admitted(&caller, 1, 1), 0, "a millisecond too early");
@@ -75,11 +76,11 @@ async fn quotas_are_exact_and_tell_when_they_have_recovered() {
     assert_eq!(admitted(&caller, 1, 2), 1);
     advance(Duration::from_secs(9)).await;
     assert_eq!(admitted(&caller, 600, 1), 1);
-    let error = caller.admit_numbers("order", 600).map(drop).unwrap_err();
+    let error = caller.again().admit_numbers("order", 600).map(drop).unwrap_err();
     assert_eq!(wait(&error), 200 * MILLISECOND, "200 of the numbers are missing");
     advance(200 * MILLISECOND).await;
     assert_eq!(admitted(&caller, 600, 2), 1);
-    let never = caller.admit_numbers("order", 1001).map(drop).unwrap_err();
+    let never = caller.again().admit_numbers("order", 1001).map(drop).unwrap_err();
     assert_eq!(never.reason(), Reason::InvalidArgument, "it would wait for ever");
 }
 
@@ -106,20 +107,36 @@ async fn what_is_not_given_is_given_back() {
     let (auth, _) = auth(&[&part]);
     let (connection, headers) = (auth.connection(HERE, None), bearer(&token));
     let caller = caller(&connection, &token);
-    let admit = || caller.admit_numbers("order", 100).unwrap_or_else(|error| panic!("{}", error.text()));
-    admit().settle(Err(Reason::NoShardAvailable));
-    admit().settle(Ok(0));
+    let settle = |caller: &Caller, outcome: Result<u64, Reason>| {
+        let admitted = caller.admit_numbers("order", 100).unwrap_or_else(|error| panic!("{}", error.text()));
+        caller.settle(&admitted, outcome);
+    };
+    settle(&caller, Err(Reason::NoShardAvailable));
+    settle(&caller, Ok(0));
     assert_eq!(connection.ready(&headers, "order", || None::<()>), None);
-    admit().settle(Ok(40));
+    settle(&caller, Ok(40));
     assert_eq!(admitted(&caller, 60, 2), 1, "60 of them were not given");
     let (token, part) = principal("slow", "allow = [\"next:*\"]\nnumbers_per_s = 100");
     auth.reload(&config(&[&part]));
     let caller = self::caller(&connection, &token);
-    caller
-        .admit_numbers("order", 100)
-        .unwrap_or_else(|error| panic!("{}", error.text()))
-        .settle(Err(Reason::DeadlineExceeded));
+    settle(&caller, Err(Reason::DeadlineExceeded));
     assert_eq!(admitted(&caller, 1, 1), 0, "they may have been burnt");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_is_refused_counts_as_one() {
+    let (token, part) = principal("shop", "allow = [\"next:order\"]\nrequests_per_s = 10");
+    let (auth, _) = auth(&[&part]);
+    let (connection, headers) = (auth.connection(HERE, None), bearer(&token));
+    let denied = (0..4).filter(|_| caller(&connection, &token).authorize("invoice").is_err()).count();
+    caller(&connection, &token).refused_each(Reason::PermissionDenied, 4);
+    assert_eq!(denied, 4);
+    let ready = || connection.ready(&headers, "order", || Some(())).is_some();
+    assert_eq!((0..10).filter(|_| ready()).count(), 2, "4, 1 and 3 of the 10 were refused");
+    let over = caller(&connection, &token);
+    assert_eq!(wait(&over.within_requests().unwrap_err()), 100 * MILLISECOND);
+    assert_eq!(over.authorize("invoice").unwrap_err().reason(), Reason::PermissionDenied);
+    assert!(over.admit("order").is_err());
 }
 
 #[tokio::test(start_paused = true)]

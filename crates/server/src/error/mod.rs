@@ -14,6 +14,9 @@ use sequent_core::SequenceName;
 use sequent_engine::{BURN, EngineError, QuotaFault, Reason, SlotCause};
 use serde::Serialize;
 
+/// The detail of an error with the name of a principal.
+pub(crate) const PRINCIPAL: &str = "principal";
+
 /// How long a client is told to wait before a retry, if nothing better is known.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 

@@ -5,6 +5,9 @@ use serde_json::Value;
 
 use crate::error::ApiError;
 
+/// The first byte of an error.
+pub(crate) const ERROR: u8 = b'-';
+
 /// The version of the protocol that a connection speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Protocol {
@@ -38,7 +41,7 @@ impl<'a> Reply<'a> {
 
     /// An error whose first word is its code. Line ends in it would begin another reply: they become spaces.
     pub(crate) fn error(&mut self, text: &str) {
-        self.output.put_u8(b'-');
+        self.output.put_u8(ERROR);
         let one_line = |byte| if matches!(byte, b'\r' | b'\n') { b' ' } else { byte };
         self.output.extend(text.bytes().map(one_line));
         self.end();
@@ -47,6 +50,17 @@ impl<'a> Reply<'a> {
     /// An error of the table.
     pub(crate) fn fail(&mut self, error: &ApiError) {
         self.error(&error.resp());
+    }
+
+    /// The same error as the reply to each of `count` commands. Its text is made once.
+    pub(crate) fn fail_each(&mut self, error: &ApiError, count: u64) {
+        if count == 0 {
+            return;
+        }
+        let begin = self.output.len();
+        self.fail(error);
+        let line = begin..self.output.len();
+        (1..count).for_each(|_| self.output.extend_from_within(line.clone()));
     }
 
     /// An integer. Numbers are at most `i64::MAX`.

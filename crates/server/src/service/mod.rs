@@ -230,7 +230,8 @@ impl NumberService {
         // The timer is set only if the first poll is pending.
         let issued = timeout_at(deadline.into(), self.issue_by(&name, &request, (operation, deadline))).await;
         let issued = issued.unwrap_or_else(|_| Err(ApiError::late(name.as_str())));
-        admitted.settle(issued.as_ref().map(|issued| issued.numbers.count()).map_err(ApiError::reason));
+        let given = issued.as_ref().map(|issued| issued.numbers.count()).map_err(ApiError::reason);
+        request.caller.settle(&admitted, given);
         issued
     }
 

@@ -1,7 +1,7 @@
 //! Metrics of principals and refusals. Handles are made once.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
@@ -33,7 +33,15 @@ const LINE_EVERY: Duration = Duration::from_secs(10);
 pub(crate) struct AuthMetrics {
     named: Mutex<BTreeSet<String>>,
     /// By listener and reason: many of one kind don't hide those of another.
-    log: Mutex<BTreeMap<(&'static str, &'static str), RefusalLog>>,
+    refused: Vec<Refused>,
+}
+
+/// Refusals of one listener for one reason.
+struct Refused {
+    listener: &'static str,
+    why: &'static str,
+    count: Counter,
+    log: Mutex<RefusalLog>,
 }
 
 /// When a refusal was logged last, and how many were left out since.
@@ -46,19 +54,21 @@ struct RefusalLog {
 impl AuthMetrics {
     /// All series start at zero, so that the first event is an increase.
     pub(crate) fn new() -> Self {
-        for listener in LISTENERS {
-            for why in NotAuthenticated::ALL.map(NotAuthenticated::as_str).into_iter().chain([DENIED]) {
-                metrics::counter!(AUTH_REFUSED, "listener" => listener, "why" => why).increment(0);
-            }
-        }
-        Self { named: Mutex::default(), log: Mutex::default() }
+        let whys = || NotAuthenticated::ALL.map(NotAuthenticated::as_str).into_iter().chain([DENIED]);
+        let all = LISTENERS.into_iter().flat_map(|listener| whys().map(move |why| (listener, why)));
+        let refused = |(listener, why)| {
+            let count = metrics::counter!(AUTH_REFUSED, "listener" => listener, "why" => why);
+            count.increment(0);
+            Refused { listener, why, count, log: Mutex::default() }
+        };
+        Self { named: Mutex::default(), refused: all.map(refused).collect() }
     }
 
     /// Counts a refusal. If it should be logged, returns how many were not since the last one.
     pub(crate) fn refused(&self, listener: &'static str, why: &'static str, now: Instant) -> Option<u64> {
-        metrics::counter!(AUTH_REFUSED, "listener" => listener, "why" => why).increment(1);
-        let mut logs = self.log.lock().unwrap_or_else(PoisonError::into_inner);
-        let log = logs.entry((listener, why)).or_default();
+        let found = self.refused.iter().find(|refused| (refused.listener, refused.why) == (listener, why))?;
+        found.count.increment(1);
+        let mut log = found.log.lock().unwrap_or_else(PoisonError::into_inner);
         if log.last.is_some_and(|last| now.saturating_duration_since(last) < LINE_EVERY) {
             log.left_out += 1;
             return None;
@@ -115,12 +125,17 @@ impl PrincipalMetrics {
 
     /// Counts an answered request.
     pub(crate) fn answered(&self, failed: Option<Reason>, numbers: u64) {
-        let counter = match failed {
-            None => Some(&self.done),
-            Some(reason) => Reason::ALL.iter().position(|known| *known == reason).map(|at| &self.failed[at]),
-        };
-        counter.inspect(|counter| counter.increment(1));
+        match failed {
+            None => self.done.increment(1),
+            Some(reason) => self.refused(reason, 1),
+        }
         self.numbers.increment(numbers);
+    }
+
+    /// Counts requests that were refused for one reason.
+    pub(crate) fn refused(&self, reason: Reason, count: u64) {
+        let at = Reason::ALL.iter().position(|known| *known == reason);
+        at.inspect(|at| self.failed[*at].increment(count));
     }
 
     /// Sets the used part of a quota.

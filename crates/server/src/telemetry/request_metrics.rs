@@ -119,12 +119,22 @@ impl RequestMetrics {
 
     /// Counts a failed request.
     pub(crate) fn failed(&self, error: &ApiError, took: Duration) {
-        if error.is_quota_of_principal() {
-            self.over_quota.increment(1);
-        } else if let Some(at) = Reason::ALL.iter().position(|known| *known == error.reason()) {
-            self.failed[at].increment(1);
-        }
+        self.count_failed(error, 1);
         self.seconds.record(took.as_secs_f64());
+    }
+
+    /// Counts `count` requests that were refused for the same reason.
+    pub(crate) fn refused_each(&self, error: &ApiError, count: u64) {
+        self.count_failed(error, count);
+        self.seconds.record_many(0.0, usize::try_from(count).unwrap_or(usize::MAX));
+    }
+
+    fn count_failed(&self, error: &ApiError, count: u64) {
+        if error.is_quota_of_principal() {
+            self.over_quota.increment(count);
+        } else if let Some(at) = Reason::ALL.iter().position(|known| *known == error.reason()) {
+            self.failed[at].increment(count);
+        }
     }
 }
 

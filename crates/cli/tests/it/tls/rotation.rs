@@ -172,8 +172,14 @@ fn certificate_key_and_authority_are_renewed_without_a_lost_request() {
     assert!(told["reload_refused"].as_str().is_some_and(|why| why.contains("tls.cert_file")), "{told}");
     assert_eq!(told["files"][0]["expires_at_s"], 2_240_611_200_u64, "{told}");
     assert_eq!(site.reloads("refused"), 1, "it is read again when it changes, not before");
+    let unfit = doctor(&site);
+    assert!(
+        unfit.len() == 2 && unfit[0].contains("tls.cert_file") && unfit[1].contains("has refused them"),
+        "{unfit:?}"
+    );
     site.taken_up(false, |place| put(place, "tls.key", &right));
     assert!(status(&site)["reload_refused"].is_null());
+    assert_eq!(doctor(&site), [""; 0]);
     more("the right pair");
 
     load.ends.store(true, Ordering::Relaxed);
@@ -184,6 +190,19 @@ fn certificate_key_and_authority_are_renewed_without_a_lost_request() {
     assert_eq!(code, Some(0), "{err}");
     let told = err.lines().filter(|line| line.contains("not reloaded")).count();
     assert_eq!(told, 1, "{err}");
+}
+
+/// What doctor finds wrong with the files.
+fn doctor(site: &Site) -> Vec<String> {
+    let settings = flags(&site.place, "require", "required");
+    let own =
+        ["--tls-ca", "ca.crt", "--tls-cert", "web.crt", "--tls-key", "web.key", "--tls-name", "localhost"];
+    let args: Vec<&str> =
+        ["doctor", "--json"].into_iter().chain(own).chain(settings.iter().map(String::as_str)).collect();
+    let report = site.place.run(&args).as_json();
+    let findings =
+        report["findings"].as_array().unwrap().iter().filter(|finding| finding["id"] == "tls_unfit");
+    findings.map(|finding| finding["found"].as_str().unwrap().to_owned()).collect()
 }
 
 fn status(site: &Site) -> serde_json::Value {

@@ -118,6 +118,11 @@ fn who_is_signed_in_changes_with_auth_hello_and_reset() {
     let mut connection = Connection::to(&site);
     assert_eq!(connection.says(&format!("AUTH right {right}")), "+OK");
     assert!(connection.says("INCR plain").starts_with(':'));
+    connection.says("CLIENT INFO");
+    let mut described = String::new();
+    connection.0.read_line(&mut described).unwrap();
+    assert!(described.ends_with(" user=right\n"), "{described}");
+    connection.line();
     let said = connection.says(&format!("AUTH narrow {right}"));
     assert!(said.starts_with("-WRONGPASS "), "the token of another: {said}");
     assert!(connection.says("INCR plain").starts_with(':'), "a failed sign-in changes nothing");

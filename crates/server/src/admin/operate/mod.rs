@@ -1,8 +1,9 @@
-//! What operators change, by name: slot commands, advances and definitions. A principal needs the verb `operate`, or
+//! What operators change, by name: slot commands, advances, definitions, and names to forget. A principal needs the verb `operate`, or
 //! `define`; while `auth.mode` is off nobody may.
 
 mod advance;
 mod define;
+mod forget;
 mod slots;
 
 use std::sync::Arc;
@@ -57,6 +58,7 @@ pub(super) fn router() -> Router<Admin> {
         .route("/v1/slots/{slot}/drain", post(slots::drain))
         .route("/v1/slots/{slot}/rescue", post(slots::rescue))
         .route("/v1/sequences/{name}/advance", post(advance::advance))
+        .route("/v1/sequences/{name}/forget", post(forget::forget))
         .route("/v1/sequences/{name}", put(define::define))
 }
 

@@ -1,4 +1,4 @@
-//! A quota by the generic cell rate algorithm, in one atomic integer.
+//! A quota by the generic cell rate algorithm, in atomic integers.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
@@ -16,9 +16,23 @@ pub(super) struct Rate {
     pub(super) period: Duration,
 }
 
-/// What is used of a rate: when all of it will have come back, in parts since the origin.
+/// What is used of a rate.
 #[derive(Debug, Default)]
-pub(super) struct Gcra(AtomicU64);
+pub(super) struct Gcra {
+    /// When all that is used will have come back, in parts since the origin.
+    full_at: AtomicU64,
+    /// All that was given back so far, in parts. It wraps around.
+    given_back: AtomicU64,
+}
+
+/// What one take must know when some of it is given back.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Taken {
+    /// When all that was used after it comes back.
+    full_at: u64,
+    /// What had been given back before it.
+    given_back: u64,
+}
 
 impl Rate {
     /// The time in which so many come back.
@@ -37,37 +51,46 @@ impl Rate {
 impl Gcra {
     /// Takes `count` at an instant since the origin. The error is the time until it would succeed; then nothing was
     /// taken.
-    pub(super) fn take(&self, rate: Rate, count: u64, now: Duration) -> Result<(), Duration> {
+    pub(super) fn take(&self, rate: Rate, count: u64, now: Duration) -> Result<Taken, Duration> {
         let (now, cost) = (parts(now), rate.cost(count));
         let most = now.saturating_add(rate.burst());
-        let next = |held: u64| Some(held.max(now).saturating_add(cost)).filter(|after| *after <= most);
-        match self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next) {
-            Ok(_) => Ok(()),
+        let after = |held: u64| held.max(now).saturating_add(cost);
+        let next = |held: u64| Some(after(held)).filter(|after| *after <= most);
+        // Read first: what is given back in between makes `give_back` give less, and never more.
+        let given_back = self.given_back.load(Ordering::Relaxed);
+        match self.full_at.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next) {
+            Ok(held) => Ok(Taken { full_at: after(held), given_back }),
             Err(held) => {
-                let over = held.max(now).saturating_add(cost) - most;
+                let over = after(held) - most;
                 Err(Duration::from_nanos(u64::try_from(u128::from(over).div_ceil(PARTS)).unwrap_or(u64::MAX)))
             }
         }
     }
 
-    /// Gives back some of what was taken as `taken` at once.
-    pub(super) fn give_back(&self, rate: Rate, taken: u64, unused: u64) {
+    /// Gives back `unused` of what was taken as `count` at once, except for what has come back by itself meanwhile: the
+    /// same part would be credited twice.
+    pub(super) fn give_back(&self, rate: Rate, (count, unused): (u64, u64), taken: Taken, now: Duration) {
         // Costs are rounded: what is left is what would have been taken for the rest.
-        let cost = rate.cost(taken) - rate.cost(taken.saturating_sub(unused));
-        self.0.fetch_sub(cost, Ordering::Relaxed);
+        let cost = rate.cost(count) - rate.cost(count.saturating_sub(unused));
+        let others = self.given_back.load(Ordering::Relaxed).wrapping_sub(taken.given_back);
+        let still_used = taken.full_at.saturating_sub(others).saturating_sub(parts(now));
+        let credit = cost.min(still_used);
+        self.given_back.fetch_add(credit, Ordering::Relaxed);
+        self.full_at.fetch_sub(credit, Ordering::Relaxed);
     }
 
     /// The same count of another rate: a limit that is raised gives way at once.
     pub(super) fn converted(&self, from: Rate, to: Rate, now: Duration) -> Self {
         let now = parts(now);
-        let count = self.0.load(Ordering::Relaxed).saturating_sub(now).div_ceil(from.cost(1).max(1));
-        Self(AtomicU64::new(now.saturating_add(count.saturating_mul(to.cost(1)))))
+        let count = self.full_at.load(Ordering::Relaxed).saturating_sub(now).div_ceil(from.cost(1).max(1));
+        let full_at = AtomicU64::new(now.saturating_add(count.saturating_mul(to.cost(1))));
+        Self { full_at, given_back: AtomicU64::default() }
     }
 
     /// The part that is used at an instant, 0 to 1.
     #[allow(clippy::cast_precision_loss, reason = "a gauge is a double")]
     pub(super) fn used(&self, rate: Rate, now: Duration) -> f64 {
-        let held = self.0.load(Ordering::Relaxed).saturating_sub(parts(now));
+        let held = self.full_at.load(Ordering::Relaxed).saturating_sub(parts(now));
         held as f64 / rate.burst().max(1) as f64
     }
 }
@@ -111,12 +134,55 @@ mod tests {
     fn a_refused_take_costs_nothing_and_what_is_given_back_can_be_taken() {
         let (gcra, rate) = (Gcra::default(), Rate { limit: 300_000_000, period: 3 * SECOND });
         let now = SECOND;
-        gcra.take(rate, 299_999_999, now).unwrap();
+        let taken = gcra.take(rate, 299_999_999, now).unwrap();
         assert!(gcra.take(rate, 2, now).is_err());
         gcra.take(rate, 1, now).unwrap();
-        gcra.give_back(rate, 299_999_999, 299_999_998);
+        gcra.give_back(rate, (299_999_999, 299_999_998), taken, now);
         gcra.take(rate, 299_999_997, now).unwrap();
         assert!(gcra.take(rate, 2, now).is_err());
+    }
+
+    /// How many can be taken at an instant, one by one.
+    fn left(gcra: &Gcra, rate: Rate, now: Duration) -> usize {
+        (0..1000).filter(|_| gcra.take(rate, 1, now).is_ok()).count()
+    }
+
+    #[test]
+    fn what_has_come_back_by_itself_is_not_given_back_once_more() {
+        let rate = Rate { limit: 100, period: SECOND };
+        let at = |ms| SECOND + Duration::from_millis(ms);
+        for (late_ms, expected) in [(0, 100), (500, 50), (1000, 0), (5000, 0)] {
+            let gcra = Gcra::default();
+            let taken = gcra.take(rate, 100, at(0)).unwrap();
+            // What came back is used at once; the rest is the refund alone.
+            left(&gcra, rate, at(late_ms));
+            gcra.give_back(rate, (100, 100), taken, at(late_ms));
+            assert_eq!(left(&gcra, rate, at(late_ms)), expected, "{late_ms}");
+        }
+    }
+
+    #[test]
+    fn two_that_are_given_back_yield_no_more_than_was_used() {
+        let rate = Rate { limit: 100, period: SECOND };
+        let at = |ms| SECOND + Duration::from_millis(ms);
+        let gcra = Gcra::default();
+        let [first, second] = [0; 2].map(|_| gcra.take(rate, 50, at(0)).unwrap());
+        gcra.give_back(rate, (50, 50), first, at(0));
+        // By now the second has come back by itself, since nothing was used but it.
+        gcra.take(rate, 50, at(750)).unwrap();
+        gcra.give_back(rate, (50, 50), second, at(750));
+        assert_eq!(left(&gcra, rate, at(750)), 50);
+    }
+
+    #[test]
+    fn whoever_waits_behind_others_gets_all_of_it_back() {
+        let rate = Rate { limit: 100, period: SECOND };
+        let at = |ms| SECOND + Duration::from_millis(ms);
+        let gcra = Gcra::default();
+        gcra.take(rate, 50, at(0)).unwrap();
+        let taken = gcra.take(rate, 50, at(0)).unwrap();
+        gcra.give_back(rate, (50, 50), taken, at(250));
+        assert_eq!(left(&gcra, rate, at(250)), 75, "the others have half of theirs back");
     }
 
     #[test]

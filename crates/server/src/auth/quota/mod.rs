@@ -12,7 +12,7 @@ use std::{
 
 use sequent_engine::config::QuotaLimits;
 
-use gcra::{Gcra, Rate};
+use gcra::{Gcra, Rate, Taken};
 
 /// The words of quotas that count within a period, in the order of [`Quotas::rates`].
 const RATES: [&str; 4] = ["requests_per_s", "numbers_per_s", "numbers_per_day", "new_keys_per_min"];
@@ -52,6 +52,19 @@ pub(super) struct Quotas {
 struct Used {
     rates: [Gcra; RATES.len()],
     in_flight: Arc<AtomicU64>,
+}
+
+/// Numbers that were taken of every quota of numbers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TakenNumbers {
+    count: u64,
+    taken: [Taken; NUMBERS.len()],
+}
+
+impl TakenNumbers {
+    pub(super) fn count(&self) -> u64 {
+        self.count
+    }
 }
 
 /// A request in work.
@@ -100,6 +113,11 @@ impl Quotas {
         self.rates.iter().any(Option::is_some)
     }
 
+    /// Whether requests are counted.
+    pub(super) fn has_requests(&self) -> bool {
+        self.rates[REQUESTS].is_some()
+    }
+
     /// Whether new keys are counted.
     pub(super) fn has_new_keys(&self) -> bool {
         self.rates[NEW_KEYS].is_some()
@@ -119,37 +137,39 @@ impl Quotas {
 
     /// Takes one request.
     pub(super) fn take_request(&self, now: Duration) -> Result<(), QuotaExceeded> {
-        self.take(REQUESTS, 1, now)
+        self.take(REQUESTS, 1, now).map(drop)
     }
 
     /// Takes a key that is new.
     pub(super) fn take_key(&self, now: Duration) -> Result<(), QuotaExceeded> {
-        self.take(NEW_KEYS, 1, now)
+        self.take(NEW_KEYS, 1, now).map(drop)
     }
 
     /// Takes numbers of every quota of numbers, or of none.
-    pub(super) fn take_numbers(&self, count: u64, now: Duration) -> Result<(), QuotaExceeded> {
+    pub(super) fn take_numbers(&self, count: u64, now: Duration) -> Result<TakenNumbers, QuotaExceeded> {
         let [per_s, per_day] = NUMBERS;
-        self.take(per_s, count, now)?;
-        self.take(per_day, count, now).inspect_err(|_| self.give_back(per_s, (count, count)))
+        let of_second = self.take(per_s, count, now)?;
+        let of_day = self.take(per_day, count, now);
+        let of_day = of_day.inspect_err(|_| self.give_back(per_s, (count, count), of_second, now))?;
+        Ok(TakenNumbers { count, taken: [of_second, of_day] })
     }
 
     /// Gives back numbers that were taken and not given.
-    pub(super) fn give_back_numbers(&self, taken: u64, unused: u64) {
-        for at in NUMBERS {
-            self.give_back(at, (taken, unused));
+    pub(super) fn give_back_numbers(&self, numbers: TakenNumbers, unused: u64, now: Duration) {
+        for (at, taken) in NUMBERS.into_iter().zip(numbers.taken) {
+            self.give_back(at, (numbers.count, unused), taken, now);
         }
     }
 
     /// Takes a request and a number for `ready`. If it has none, nothing is used.
     pub(super) fn take_ready<T>(&self, now: Duration, ready: impl FnOnce() -> Option<T>) -> Option<T> {
-        self.take_request(now).ok()?;
-        let taken = self.take_numbers(1, now).is_ok();
-        let found = if taken { ready() } else { None };
+        let request = self.take(REQUESTS, 1, now).ok()?;
+        let number = self.take_numbers(1, now).ok();
+        let found = if number.is_some() { ready() } else { None };
         if found.is_none() {
-            self.give_back(REQUESTS, (1, 1));
-            if taken {
-                self.give_back_numbers(1, 1);
+            self.give_back(REQUESTS, (1, 1), request, now);
+            if let Some(number) = number {
+                self.give_back_numbers(number, 1, now);
             }
         }
         found
@@ -182,15 +202,15 @@ impl Quotas {
         (0..RATES.len()).filter_map(rate).chain(in_flight()).collect()
     }
 
-    fn take(&self, at: usize, count: u64, now: Duration) -> Result<(), QuotaExceeded> {
-        let Some(rate) = self.rates[at] else { return Ok(()) };
+    fn take(&self, at: usize, count: u64, now: Duration) -> Result<Taken, QuotaExceeded> {
+        let Some(rate) = self.rates[at] else { return Ok(Taken::default()) };
         let exceeded = |wait| QuotaExceeded { quota: RATES[at], limit: rate.limit, wait };
         self.used.rates[at].take(rate, count, now).map_err(exceeded)
     }
 
-    fn give_back(&self, at: usize, (taken, unused): (u64, u64)) {
+    fn give_back(&self, at: usize, part: (u64, u64), taken: Taken, now: Duration) {
         if let Some(rate) = self.rates[at] {
-            self.used.rates[at].give_back(rate, taken, unused);
+            self.used.rates[at].give_back(rate, part, taken, now);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `CLIENT`: what clients tell of themselves, and ask of their connection.
 
 use crate::{
+    auth::{ANY_USER, Caller},
     limits::REDIS_CLIENT_NAME_MAX,
     redis::{
         commands::unknown_subcommand,
@@ -11,7 +12,11 @@ use crate::{
 };
 
 /// `CLIENT subcommand …`.
-pub(super) fn client(session: &mut Session, arguments: Arguments<'_>, reply: &mut Reply<'_>) {
+pub(super) fn client(
+    (session, caller): (&mut Session, &Caller),
+    arguments: Arguments<'_>,
+    reply: &mut Reply<'_>,
+) {
     let subcommand = arguments.get(1).unwrap_or_default();
     match (subcommand.to_ascii_lowercase().as_slice(), arguments.len()) {
         (b"setname", 3) => match name(arguments.get(2).unwrap_or_default()) {
@@ -26,7 +31,7 @@ pub(super) fn client(session: &mut Session, arguments: Arguments<'_>, reply: &mu
         // What library it is changes nothing here.
         (b"setinfo", 4) | (b"no-evict" | b"no-touch", 3) => reply.ok(),
         (b"id", 2) => reply.integer(session.id),
-        (b"info", 2) | (b"list", _) => reply.text(&described(session)),
+        (b"info", 2) | (b"list", _) => reply.text(&described(session, caller)),
         (b"setname" | b"getname" | b"setinfo" | b"no-evict" | b"no-touch" | b"id" | b"info", _) => {
             let named = String::from_utf8_lossy(subcommand).to_ascii_lowercase();
             reply.error(&format!("ERR wrong number of arguments for 'client|{named}' command"));
@@ -48,7 +53,9 @@ pub(super) fn name(given: &[u8]) -> Result<&str, &'static str> {
 }
 
 /// This connection. Others are not listed.
-fn described(session: &Session) -> String {
-    let resp = if session.protocol == Protocol::Resp3 { 3 } else { 2 };
-    format!("id={} name={} db=0 resp={resp} cmd=client user=default\n", session.id, session.name)
+fn described(session: &Session, caller: &Caller) -> String {
+    let Session { id, name, protocol, .. } = session;
+    let resp = if *protocol == Protocol::Resp3 { 3 } else { 2 };
+    let user = caller.principal().unwrap_or(ANY_USER);
+    format!("id={id} name={name} db=0 resp={resp} cmd=client user={user}\n")
 }

@@ -74,7 +74,7 @@ pub(crate) async fn run(
             reply.ok();
             return ControlFlow::Break(());
         }
-        Verb::Client => client::client(session, arguments, &mut reply),
+        Verb::Client => client::client((session, &caller), arguments, &mut reply),
         Verb::Info => server::info(context, arguments, &mut reply),
         Verb::Config => server::config(arguments, &mut reply),
         Verb::Command => server::command(arguments, &mut reply),

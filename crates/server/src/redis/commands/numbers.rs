@@ -35,12 +35,26 @@ pub(crate) async fn next(
     reply: &mut Reply<'_>,
 ) {
     let Ok(name) = std::str::from_utf8(name) else {
-        return fail(context, &not_text(name), count, reply);
+        let error = match session.caller("incr") {
+            Ok(caller) => {
+                caller.refused_each(Reason::InvalidArgument, count);
+                not_text(name)
+            }
+            Err(error) => error,
+        };
+        return fail(context, &error, count, reply);
     };
     let left = ready((context, session), name, count, reply);
-    if left > 0 {
-        let span = request_id::generated_span();
-        Box::pin(wait((context, session), name, left, reply)).instrument(span).await;
+    if left == 0 {
+        return;
+    }
+    match allowed(session, name, left) {
+        Ok(caller) => {
+            let span = request_id::generated_span();
+            Box::pin(wait((context, caller), name, left, reply)).instrument(span).await;
+        }
+        // It needs no span, which would cost more than all the rest of it.
+        Err(error) => fail(context, &error, left, reply),
     }
 }
 
@@ -64,19 +78,24 @@ fn ready((context, session): (&Context, &Session), name: &str, count: u64, reply
     left
 }
 
+/// The caller of `count` commands, if it may have numbers of a sequence. Nobody learns of one that is not for him whether
+/// it exists, and whoever is above the quota of requests has nothing looked for in the ledger.
+fn allowed(session: &Session, name: &str, count: u64) -> Result<Caller, ApiError> {
+    let caller = session.caller("incr")?;
+    let may = name.parse::<SequenceName>().map_or(Ok(()), |name| caller.authorize(name.as_str()));
+    match may.and_then(|()| caller.within_requests()) {
+        Ok(()) => Ok(caller),
+        Err(error) => {
+            caller.refused_each(error.reason(), count);
+            Err(error)
+        }
+    }
+}
+
 /// Answers commands whose numbers are not ready: all of them by one request, if the caller's are not counted one by one.
-async fn wait((context, session): (&Context, &Session), name: &str, mut count: u64, reply: &mut Reply<'_>) {
-    let caller = match session.caller("incr") {
-        Ok(caller) => caller,
-        Err(error) => return fail(context, &error, count, reply),
-    };
-    // Nobody learns of a sequence that is not for him whether it exists.
-    let allowed = name.parse::<SequenceName>().map_or(Ok(()), |name| caller.authorize(name.as_str()));
-    let checked = match allowed {
-        Ok(()) => has_integers(context, name).await,
-        refused => refused,
-    };
-    if let Err(error) = checked {
+async fn wait((context, mut caller): (&Context, Caller), name: &str, mut count: u64, reply: &mut Reply<'_>) {
+    if let Err(error) = has_integers(context, name).await {
+        caller.refused_each(error.reason(), count);
         return fail(context, &error, count, reply);
     }
     let mut at_once = if caller.has_rates() { 1 } else { count };
@@ -86,7 +105,13 @@ async fn wait((context, session): (&Context, &Session), name: &str, mut count: u
             Ok(()) => count -= at_once,
             // Fewer are left than were asked for: the first commands get them.
             Err(error) if at_once > 1 && error.reason() == Reason::SequenceExhausted => at_once = 1,
-            Err(error) => return write_errors(&error, count, reply),
+            Err(error) => {
+                caller.count_further(count - 1);
+                return reply.fail_each(&error, count);
+            }
+        }
+        if count > 0 {
+            caller = caller.again();
         }
     }
 }
@@ -137,6 +162,7 @@ async fn last_of_range(
     if name.parse::<SequenceName>().is_ok() {
         caller.authorize(name).map_err(|error| metrics.refused(error))?;
     }
+    caller.within_requests().map_err(|error| metrics.refused(error))?;
     let shape = shape(context, name).await.map_err(|error| metrics.refused(error))?;
     if !shape.is_some_and(|shape| shape.is_consecutive()) {
         return Err(metrics.refused(not_consecutive(name, count, shape)));
@@ -188,11 +214,6 @@ fn not_text(name: &[u8]) -> ApiError {
 
 /// Counts and answers commands that were refused before they were requests.
 fn fail(context: &Context, error: &ApiError, count: u64, reply: &mut Reply<'_>) {
-    for _ in 0..count {
-        reply.fail(&context.next_metrics.refused(error.clone()));
-    }
-}
-
-fn write_errors(error: &ApiError, count: u64, reply: &mut Reply<'_>) {
-    (0..count).for_each(|_| reply.fail(error));
+    context.next_metrics.refused_each(error, count);
+    reply.fail_each(error, count);
 }

@@ -1,0 +1,52 @@
+//! `POST /v1/sequences/{name}/forget`: takes a sequence out of use for good.
+
+use axum::{Extension, extract::State};
+use http::Uri;
+use sequent_admin::{ForgetAsk, Forgotten};
+use sequent_core::SequenceName;
+use serde::Deserialize;
+
+use super::{JsonResult, carried_out, counted};
+use crate::{
+    admin::state::Admin,
+    audit::Entry,
+    auth::Caller,
+    error::ApiError,
+    http::{
+        extract::{RequestBody, name_of},
+        json,
+        responses::object,
+    },
+};
+
+/// Body of a request to forget.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct ForgetBody {
+    /// If not, it is only told what would be forgotten.
+    confirmed: bool,
+}
+
+pub(super) async fn forget(
+    State(admin): State<Admin>,
+    Extension(caller): Extension<Caller>,
+    uri: Uri,
+    body: RequestBody,
+) -> JsonResult {
+    let call = async {
+        let _admitted = caller.admit("")?;
+        let name = name_of(&uri)?;
+        let name: SequenceName = name.parse().map_err(|_| ApiError::name("name", &name))?;
+        let ForgetBody { confirmed } =
+            json::read(&body.read().await?, "a JSON object is expected: {\"confirmed\": true}")?;
+        let change = Entry::new("forget", "").with("sequence", name.as_str());
+        let (ask, engine) = (ForgetAsk { name, is_confirmed: confirmed }, admin.service.engine().clone());
+        if !confirmed {
+            return Ok(object(&ask.run(&engine).await?));
+        }
+        let work = async move { Ok(ask.run(&engine).await?) };
+        let tell = |change: Entry, told: &Forgotten| change.with("version", told.version);
+        carried_out((&admin, &caller), change, work, tell).await
+    };
+    counted(&caller, call).await
+}
