@@ -36,7 +36,7 @@ impl Engine {
     /// # Errors
     ///
     /// `SEQUENCE_NOT_FOUND` for a name that nobody has defined or used; `DEFINITION_CONFLICT` if another version has just
-    /// come; errors of the ledger.
+    /// come, or another sequence draws from its counter; errors of the ledger.
     pub async fn forget(&self, name: &SequenceName) -> Result<ForgetReport, EngineError> {
         let inner = &self.0;
         if let Some(trouble) = inner.guard.trouble() {
@@ -47,6 +47,10 @@ impl Engine {
         let report = |version, already| ForgetReport { sequence: name.to_string(), version, already };
         if held.is_forgotten() {
             return Ok(report(held.version, true));
+        }
+        if let Some(other) = inner.catalog.drawing_from(name) {
+            let text = format!("{other} draws from the counter of {name}: forget {other} first");
+            return Err(EngineError::new(Reason::DefinitionConflict, text));
         }
         let version = held.version.saturating_add(1);
         let definition = Definition { name: name.clone(), version, body: FORGOTTEN.to_owned() };
