@@ -29,7 +29,8 @@ impl Body {
         Ok(Self { counter: Some(parsed), ..self })
     }
 
-    fn named_counter(&self) -> Option<&str> {
+    /// The sequence whose counter its template names, if it names one.
+    pub fn named_counter(&self) -> Option<&str> {
         self.format()?.counter_name()
     }
 

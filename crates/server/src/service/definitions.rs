@@ -134,6 +134,12 @@ pub(crate) async fn define(
         call,
         Box::pin(async move {
             let body = input.body()?;
+            let counter = body.named_counter().filter(|counter| *counter != name.as_str());
+            if let Some(Err(error)) = counter.map(|counter| draws(&caller, counter)) {
+                let refused = Err(error);
+                record(&caller, &name, &refused);
+                return refused;
+            }
             let effective = effective.map(|text| Effective::read(&text, &body)).transpose();
             let effective = effective.map_err(|error| body_error(&error))?;
             let defined = engine.define_from(&name, (version, effective), body).await;
@@ -144,6 +150,11 @@ pub(crate) async fn define(
         }),
     )
     .await
+}
+
+/// Refuses a definition that would draw from a counter which its caller may neither use nor define.
+fn draws(caller: &Caller, counter: &str) -> Result<(), ApiError> {
+    if caller.may(Verb::Define, counter) { Ok(()) } else { caller.authorize_also(Verb::Next, counter) }
 }
 
 /// Records a definition, unless it was there.
