@@ -129,7 +129,7 @@ mod tests {
             assert_eq!(counter(&body), Some("shared"), "{template}");
             assert_eq!(Body::from_text(&body.to_text()).unwrap(), body);
         }
-        let fault = of("A@{seq,ref='a b'}").drawing(&"own".parse().unwrap(), None).unwrap_err();
+        let fault = of("A@{seq,ref=a b}").drawing(&"own".parse().unwrap(), None).unwrap_err();
         assert_eq!((fault.field, fault.value.as_str()), ("ref", "\"a b\""));
     }
 

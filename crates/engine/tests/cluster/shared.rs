@@ -70,7 +70,7 @@ async fn a_counter_that_is_shared_is_not_forgotten_and_one_that_is_none_is_refus
         (&other, "O@{seq,ref=nobody}", "ref is \"nobody\": no such sequence is defined"),
         (&other, "O@{seq,ref=bill}", "ref is \"bill\": it draws from number itself: say ref=number"),
         (&other, "@{date,yyyy}@{seq,ref=number,w=9}", "counts anew for each year"),
-        (&bill, "X@{seq,ref=other}", "changes its counter from that of number to that of other"),
+        (&bill, "X@{seq}", "changes its counter from that of number to its own"),
     ] {
         let error = engine.define(name, None, of(template)).await.unwrap_err();
         assert!(error.to_string().contains(part), "{template}: {error}");
