@@ -424,7 +424,7 @@ async fn grpc_defines_lists_shows_and_tries_out() {
             Code::InvalidArgument,
             "INVALID_ARGUMENT",
             "start",
-            "1 to",
+            "0 to",
         ),
     ] {
         let case = format!("{request:?}");
