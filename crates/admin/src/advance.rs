@@ -4,7 +4,7 @@ use sequent_core::{
     Key, Layout, SequenceName, Span,
     ledger::{DenseAsk, DenseTaken},
 };
-use sequent_engine::{Engine, EngineError, NextRequest, Placement, Reason};
+use sequent_engine::{Engine, EngineError, NextRequest, Placement, Reason, dense_number};
 use sequent_guard::{Headroom, JumpBound};
 use serde::{Deserialize, Serialize};
 
@@ -143,7 +143,7 @@ impl Aimed<'_> {
     async fn given(&self, placement: Placement) -> Result<u64, EngineError> {
         if placement == Placement::Dense {
             let at = self.engine.dense_at(self.name, &self.key, self.span.capacity()).await?;
-            return Ok(if at == 0 { 0 } else { self.number(at - 1) });
+            return Ok(dense_number(self.span, at));
         }
         let (guard, layout) = (self.engine.guard(), self.engine.cluster().layout());
         let headroom = guard.headroom(&self.key, self.span.raw_max(layout)).await;
@@ -191,11 +191,8 @@ impl Aimed<'_> {
     /// Moves a dense counter by taking all numbers in between and discarding them.
     async fn advance_dense(&self, again: bool) -> Result<Moved, EngineError> {
         let (span, limit) = (self.span, self.span.capacity());
-        let target = self.place() + 1;
-        let number = |ordinal: u64| match ordinal {
-            0 => 0,
-            ordinal => span.start() + span.step() * (ordinal - 1),
-        };
+        let target = (self.to - span.start()) / span.step() + 1;
+        let number = |ordinal: u64| dense_number(span, ordinal);
         let mut before = None;
         for _ in 0..DENSE_TRIES_MAX {
             let at = self.engine.dense_at(self.name, &self.key, limit).await?;
@@ -241,10 +238,10 @@ fn dense_jump(left: u64) -> (u64, JumpBound) {
 impl Aimed<'_> {
     fn check_range(&self) -> Result<(), EngineError> {
         let (start, limit) = (self.span.start(), self.span.limit());
-        if self.to < start {
-            return Err(
-                self.refused(format!("at least {start}, the first number of {}, is allowed", self.name))
-            );
+        // In the ledger, 0 says that the key was not advanced.
+        let (least, what) = if start == 0 { (1, "after 0, a number") } else { (start, "the first number") };
+        if self.to < least {
+            return Err(self.refused(format!("at least {least}, {what} of {}, is allowed", self.name)));
         }
         if self.to > limit {
             return Err(
@@ -254,33 +251,28 @@ impl Aimed<'_> {
         Ok(())
     }
 
-    /// The place, from 0, of the highest number that may not be given any more.
-    fn place(&self) -> u64 {
-        (self.to - self.span.start()) / self.span.step()
-    }
-
+    /// The raw id that each counter must exceed; 0 where every number is above the target.
     fn floors(&self, layout: Layout) -> Vec<u64> {
-        (0..layout.slots()).map(|slot| layout.raw_behind(self.place(), slot)).collect()
+        let place = self.span.place_up_to(layout, self.to);
+        let floor = |slot| place.map_or(0, |place| layout.raw_behind(place, slot));
+        (0..layout.slots()).map(floor).collect()
     }
 
     /// The highest number up to which the counters give nothing any more.
     fn highest<'h>(&self, layout: Layout, headroom: impl Iterator<Item = &'h Headroom>) -> u64 {
         let place = headroom.filter_map(|slot| layout.place_of(slot.at, slot.slot)).max();
-        place.map_or(0, |place| self.number(place))
+        place.map_or(0, |place| self.span.number_at(layout, place))
     }
 
     /// The lowest number that any counter can give.
     fn lowest(&self, layout: Layout, headroom: &[Headroom]) -> Option<u64> {
         let first = |slot: &Headroom| {
             let last = layout.place_of(slot.at.saturating_add(1), slot.slot)?;
-            Some((last - (layout.numbers_per_id() - 1)).max(self.place() + 1))
+            let above = self.span.place_up_to(layout, self.to).map_or(0, |place| place + 1);
+            Some((last - (layout.numbers_per_id() - 1)).max(above))
         };
-        let number = self.number(headroom.iter().filter_map(first).min()?);
+        let number = self.span.number_at(layout, headroom.iter().filter_map(first).min()?);
         (number <= self.span.limit()).then_some(number)
-    }
-
-    fn number(&self, place: u64) -> u64 {
-        place.saturating_mul(self.span.step()).saturating_add(self.span.start())
     }
 
     fn check_forward(&self, before: u64) -> Result<(), EngineError> {
@@ -300,7 +292,7 @@ impl Aimed<'_> {
         let bound = |slot: &Headroom| Some((layout.place_of(slot.bound, slot.slot)?, slot.decided_by));
         let least = headroom.iter().filter_map(bound).min_by_key(|(place, _)| *place);
         let (place, decided_by) = least.unwrap_or((0, JumpBound::Blocks));
-        Err(self.jumps(self.number(place), decided_by, layout.numbers_per_id()))
+        Err(self.jumps(self.span.number_at(layout, place), decided_by, layout.numbers_per_id()))
     }
 
     /// The refusal of an unconfirmed jump. A counter on a ring gives several numbers for each id, a dense

@@ -91,6 +91,7 @@ pub(crate) fn as_json(wanted: v1::DefineRequest) -> Value {
     let texts = [
         ("placement", definition.placement),
         ("fits", definition.fits),
+        ("numbering", definition.numbering),
         ("template", definition.template),
         ("zone", definition.zone),
         ("charset", definition.charset),
@@ -103,6 +104,8 @@ pub(crate) fn as_json(wanted: v1::DefineRequest) -> Value {
         ("maxlen", definition.maxlen),
         ("window_s", definition.window_s),
         ("retain_periods", definition.retain_periods),
+        ("reserve_ms", definition.reserve_ms),
+        ("at_risk_max", definition.at_risk_max),
     ];
     let texts =
         texts.into_iter().filter(|(_, text)| !text.is_empty()).map(|(field, text)| (field, text.into()));

@@ -1,18 +1,21 @@
 //! Number of a sequence.
 
-use std::{fmt, num::NonZeroI64, str::FromStr};
+use std::{fmt, num::NonZeroU64, str::FromStr};
 
-/// A number of a sequence: `1 ..= i64::MAX`, which every database column and language can hold.
+/// A number of a sequence: `0 ..= i64::MAX`, which every database column and language can hold.
 ///
 /// ```
 /// use sequent_client::Number;
 /// let number: Number = "572".parse()?;
 /// assert_eq!((i64::from(number), u64::from(number), number.to_string()), (572, 572, "572".to_owned()));
-/// assert!("0".parse::<Number>().is_err() && "-1".parse::<Number>().is_err());
+/// assert!("0".parse::<Number>().is_ok() && "-1".parse::<Number>().is_err());
 /// # Ok::<(), sequent_client::NumberError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Number(NonZeroI64);
+pub struct Number(
+    /// One more than the number, so that an `Option` of it is as small.
+    NonZeroU64,
+);
 
 /// A value that is no number of a sequence.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,34 +27,34 @@ impl Number {
     /// The number, if `value` is in range.
     #[inline]
     pub const fn new(value: i64) -> Option<Self> {
-        match NonZeroI64::new(value) {
-            Some(number) if value > 0 => Some(Self(number)),
-            _ => None,
-        }
+        if value < 0 { None } else { Self::of(value.cast_unsigned()) }
     }
 
     /// The number as the signed integer of databases.
     #[inline]
     pub const fn get(self) -> i64 {
-        self.0.get()
+        (self.0.get() - 1).cast_signed()
     }
 
-    /// A number of a block, which holds only `1 ..= i64::MAX`.
+    /// A number of a block, which holds only `0 ..= i64::MAX`.
     #[inline]
-    pub(crate) fn of(value: u64) -> Option<Self> {
-        NonZeroI64::new(value.cast_signed()).map(Self)
+    pub(crate) const fn of(value: u64) -> Option<Self> {
+        match NonZeroU64::new(value.wrapping_add(1)) {
+            Some(above) => Some(Self(above)),
+            None => None,
+        }
     }
 }
 
 impl fmt::Debug for Number {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0, f)
+        fmt::Debug::fmt(&self.get(), f)
     }
 }
 
 impl fmt::Display for Number {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
+        fmt::Display::fmt(&self.get(), f)
     }
 }
 
@@ -65,7 +68,7 @@ impl From<Number> for i64 {
 impl From<Number> for u64 {
     #[inline]
     fn from(number: Number) -> Self {
-        number.get().unsigned_abs()
+        number.0.get() - 1
     }
 }
 
@@ -98,7 +101,7 @@ impl FromStr for Number {
 
 impl fmt::Display for NumberError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "number is {:?}: 1 to {} are allowed, in digits", self.found, i64::MAX)
+        write!(f, "number is {:?}: 0 to {} are allowed, in digits", self.found, i64::MAX)
     }
 }
 
@@ -167,7 +170,7 @@ mod tests {
 
     #[test]
     fn only_what_a_sequence_can_give_is_a_number() {
-        for text in ["", "0", "-1", "+1", " 1", "1 ", "1.0", "9223372036854775808", "x", "٣"] {
+        for text in ["", "-1", "+1", " 1", "1 ", "1.0", "9223372036854775808", "x", "٣"] {
             assert!(text.parse::<Number>().is_err(), "{text:?}");
         }
         assert_eq!("9223372036854775807".parse::<Number>().unwrap().get(), i64::MAX);
@@ -183,6 +186,7 @@ mod tests {
         assert_eq!(text, "\"9223372036854775807\"");
         assert_eq!(serde_json::from_str::<Number>(&text).unwrap(), number);
         assert_eq!(serde_json::from_str::<Number>("7").unwrap().get(), 7);
-        assert!(serde_json::from_str::<Number>("0").is_err());
+        assert_eq!(serde_json::from_str::<Number>("0").unwrap().get(), 0);
+        assert!(serde_json::from_str::<Number>("-1").is_err());
     }
 }

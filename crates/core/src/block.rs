@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// `count` numbers `first, first + step, …`: never empty, all within `1 ..= i64::MAX`.
+/// `count` numbers `first, first + step, …`: never empty, all within `0 ..= i64::MAX`. Raw ids begin at 1; numbers of a
+/// sequence begin at its start, which may be 0.
 ///
 /// Every operation is checked, because Rust's `<<` drops high bits silently and a wrapped number is a repeated number.
 ///
@@ -20,7 +21,7 @@ pub struct Block {
     count: u64,
 }
 
-/// Invalid block: empty, with a step of 0, or with a number outside `1 ..= i64::MAX`.
+/// Invalid block: empty, with a step of 0, or with a number outside `0 ..= i64::MAX`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BlockError {
     /// The count was 0.
@@ -35,8 +36,8 @@ pub enum BlockError {
         /// The first number asked for.
         first: u64,
     },
-    /// A number of the block is 0 or above `i64::MAX`.
-    #[error("block first {first} step {step} count {count} leaves 1..=9223372036854775807")]
+    /// A number of the block is above `i64::MAX`.
+    #[error("block first {first} step {step} count {count} leaves 0..=9223372036854775807")]
     OutOfRange {
         /// The first number asked for.
         first: u64,
@@ -51,7 +52,7 @@ impl Block {
     /// The highest number of any block: the maximum of a signed 64-bit column.
     pub const NUMBER_MAX: u64 = i64::MAX as u64;
 
-    /// A progression, checked against `1 ..= i64::MAX`.
+    /// A progression, checked against `0 ..= i64::MAX`.
     pub const fn new(first: u64, step: u64, count: u64) -> Result<Self, BlockError> {
         if count == 0 {
             return Err(BlockError::Empty { first });
@@ -60,17 +61,17 @@ impl Block {
             return Err(BlockError::StandsStill { first });
         }
         let last = first as u128 + step as u128 * (count as u128 - 1);
-        if first == 0 || last > Self::NUMBER_MAX as u128 {
+        if last > Self::NUMBER_MAX as u128 {
             return Err(BlockError::OutOfRange { first, step, count });
         }
         Ok(Self { first, step, count })
     }
 
-    /// The `count` numbers that end with `last`, with step 1: the result of raising a counter to `last`.
+    /// The `count` raw ids that end with `last`: the result of raising a counter to `last`. Counters begin at 1.
     pub const fn ending_at(last: u64, count: u64) -> Result<Self, BlockError> {
         match (last + 1).checked_sub(count) {
-            Some(first) => Self::new(first, 1, count),
-            None => Err(BlockError::OutOfRange { first: 0, step: 1, count }),
+            Some(first) if first > 0 => Self::new(first, 1, count),
+            _ => Err(BlockError::OutOfRange { first: 0, step: 1, count }),
         }
     }
 
@@ -162,18 +163,18 @@ mod tests {
 
     #[test]
     fn refuses_what_a_counter_cannot_give() {
-        assert!(matches!(Block::new(0, 1, 1), Err(BlockError::OutOfRange { .. })));
+        assert_eq!(Block::new(0, 1, 2).unwrap().iter().collect::<Vec<_>>(), [0, 1]);
         assert!(matches!(Block::new(1, 0, 2), Err(BlockError::StandsStill { .. })));
         assert!(matches!(Block::new(1, 1, 0), Err(BlockError::Empty { .. })));
         assert!(matches!(Block::new(2, u64::MAX, u64::MAX), Err(BlockError::OutOfRange { .. })));
         assert!(Block::new(Block::NUMBER_MAX, u64::MAX, 1).is_ok());
-        assert!(Block::ending_at(4, 5).is_err());
+        assert!(Block::ending_at(4, 5).is_err(), "0 is no raw id");
         assert_eq!(Block::ending_at(5, 5), Block::new(1, 1, 5));
     }
 
     proptest! {
         #[test]
-        fn a_split_loses_nothing(first in 1..1000_u64, step in 1..50_u64, count in 1..200_u64, at in 0..250_u64) {
+        fn a_split_loses_nothing(first in 0..1000_u64, step in 1..50_u64, count in 1..200_u64, at in 0..250_u64) {
             let block = Block::new(first, step, count).unwrap();
             let (head, tail) = block.split_at(at);
             let joined: Vec<u64> = head.iter().chain(&tail).flat_map(Block::iter).collect();
@@ -181,7 +182,7 @@ mod tests {
         }
 
         #[test]
-        fn up_to_keeps_exactly_what_fits(first in 1..1000_u64, step in 1..50_u64, count in 1..200_u64, limit in 0..12_000_u64) {
+        fn up_to_keeps_exactly_what_fits(first in 0..1000_u64, step in 1..50_u64, count in 1..200_u64, limit in 0..12_000_u64) {
             let block = Block::new(first, step, count).unwrap();
             let kept: Vec<u64> = block.up_to(limit).iter().flat_map(Block::iter).collect();
             prop_assert_eq!(kept, block.iter().filter(|n| *n <= limit).collect::<Vec<_>>());

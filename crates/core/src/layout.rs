@@ -101,7 +101,7 @@ impl Layout {
     }
 
     /// The place, counted from 0, of the highest number that raw ids of `slot` up to `raw` yield; `None` if they yield none. In
-    /// every layout, the number is `start + step * place`.
+    /// every layout, an [ordinal](crate::Numbering) number is `start + step * place`.
     ///
     /// ```
     /// use sequent_core::Layout;

@@ -48,7 +48,7 @@ pub use merge::{Merge, MergeClosed};
 pub use name::{NAME_LENGTH_MAX, NameError, SequenceName};
 pub use rules::{Rule, Rules};
 pub use source::{BoxFuture, Source};
-pub use span::{Fits, Span, SpanError};
+pub use span::{Fits, Numbering, Span, SpanError};
 pub use stamp::{LedgerId, Stamp, StampError};
 pub use store::{Cell, Durability, DurabilityClass, Inspection, Store, mark_of};
 pub use transitions::Transitions;

@@ -1,4 +1,5 @@
-//! Span: the mapping from encoded numbers to users' numbers, `start + step * (encoded - 2^(n+m))`, up to an end.
+//! Span: the mapping from encoded numbers to users' numbers, up to an end. It is `start + step * (encoded - 2^(n+m))`, or
+//! the encoded number itself.
 
 use std::{fmt, str::FromStr};
 
@@ -57,6 +58,43 @@ impl FromStr for Fits {
     }
 }
 
+/// How encoded numbers become users' numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Numbering {
+    /// `start + step * (encoded - 2^(n+m))`: the first number of slot 0 is `start`, in every layout.
+    #[default]
+    Ordinal,
+    /// The encoded number itself, `(raw << n | slot) << m | low`: its low bits name the slot.
+    Encoded,
+}
+
+impl Numbering {
+    /// The name in a config.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ordinal => "ordinal",
+            Self::Encoded => "encoded",
+        }
+    }
+}
+
+impl fmt::Display for Numbering {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Numbering {
+    type Err = SpanError;
+
+    fn from_str(text: &str) -> Result<Self, SpanError> {
+        [Self::Ordinal, Self::Encoded]
+            .into_iter()
+            .find(|numbering| numbering.as_str() == text)
+            .ok_or_else(|| SpanError::Numbering(text.to_owned()))
+    }
+}
+
 /// Numbers of a sequence: from `start`, `step` apart, up to `end` and the limit of `fits`.
 ///
 /// ```
@@ -66,6 +104,8 @@ impl FromStr for Fits {
 /// let encoded = Block::new(4, 1, 3)?;                       // the first three ids of a ring of four
 /// assert_eq!(span.numbers(layout, encoded), Some(Block::new(1000, 10, 3)?));
 /// assert_eq!(span.encoded(layout, 1020), Some(6));
+/// let itself = Span::itself(None, Fits::Js)?;
+/// assert_eq!(itself.numbers(layout, encoded), Some(encoded), "4 is raw id 1 of slot 0");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -73,13 +113,14 @@ pub struct Span {
     start: u64,
     step: u64,
     limit: u64,
+    numbering: Numbering,
 }
 
 /// Invalid bounds: they leave a sequence no number, or make numbers equal.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SpanError {
     /// `start` out of bounds.
-    #[error("start is {0}: 1 to 9223372036854775807 are allowed")]
+    #[error("start is {0}: 0 to 9223372036854775807 are allowed")]
     Start(u64),
     /// `step` was 0.
     #[error("step is {0}: at least 1 is allowed")]
@@ -107,11 +148,14 @@ pub enum SpanError {
     /// No such type.
     #[error("fits is {0:?}: js, int32, uint32 and int64 are allowed")]
     Fits(String),
+    /// No such numbering.
+    #[error("numbering is {0:?}: ordinal and encoded are allowed")]
+    Numbering(String),
 }
 
 impl Default for Span {
     fn default() -> Self {
-        Self { start: 1, step: 1, limit: Fits::Js.limit() }
+        Self { start: 1, step: 1, limit: Fits::Js.limit(), numbering: Numbering::Ordinal }
     }
 }
 
@@ -119,7 +163,7 @@ impl Span {
     /// A span, checked.
     pub const fn new(start: u64, step: u64, end: Option<u64>, fits: Fits) -> Result<Self, SpanError> {
         let limit = fits.limit();
-        if start == 0 || start > Block::NUMBER_MAX {
+        if start > Block::NUMBER_MAX {
             return Err(SpanError::Start(start));
         }
         if step == 0 {
@@ -128,15 +172,54 @@ impl Span {
         if start > limit {
             return Err(SpanError::Beyond { field: "start", value: start, fits, limit });
         }
+        let numbering = Numbering::Ordinal;
         match end {
-            None => Ok(Self { start, step, limit }),
+            None => Ok(Self { start, step, limit, numbering }),
             Some(end) if end < start => Err(SpanError::End { end, start }),
             Some(end) if end > limit => Err(SpanError::Beyond { field: "end", value: end, fits, limit }),
-            Some(end) => Ok(Self { start, step, limit: end }),
+            Some(end) => Ok(Self { start, step, limit: end, numbering }),
         }
     }
 
-    /// The first number.
+    /// The span of encoded numbers as they are, up to an end.
+    pub fn itself(end: Option<u64>, fits: Fits) -> Result<Self, SpanError> {
+        Self::new(0, 1, end, fits).map(|span| Self { numbering: Numbering::Encoded, ..span })
+    }
+
+    /// The same without an end of its own.
+    #[must_use]
+    pub const fn endless(self) -> Self {
+        Self { limit: Block::NUMBER_MAX, ..self }
+    }
+
+    /// How encoded numbers become these.
+    pub const fn numbering(self) -> Numbering {
+        self.numbering
+    }
+
+    /// The encoded number that is `start`.
+    pub const fn zero(self, layout: Layout) -> u64 {
+        match self.numbering {
+            Numbering::Ordinal => layout.origin(),
+            Numbering::Encoded => 0,
+        }
+    }
+
+    /// The number of a place, counted from 0 in a layout as [`Layout::place_of`] does. It may be above the limit.
+    pub const fn number_at(self, layout: Layout, place: u64) -> u64 {
+        let steps = place.saturating_add(layout.origin() - self.zero(layout));
+        self.step.saturating_mul(steps).saturating_add(self.start)
+    }
+
+    /// The place of the highest number up to `number`; `None` if every number is above it.
+    pub const fn place_up_to(self, layout: Layout, number: u64) -> Option<u64> {
+        match number.checked_sub(self.start) {
+            Some(above) => (above / self.step).checked_sub(layout.origin() - self.zero(layout)),
+            None => None,
+        }
+    }
+
+    /// The first number. Of encoded numbers it is 0, which is below the first that any layout gives.
     pub const fn start(self) -> u64 {
         self.start
     }
@@ -151,14 +234,14 @@ impl Span {
         self.limit
     }
 
-    /// How many numbers the span holds.
+    /// How many numbers the span holds, from `start` on.
     pub const fn capacity(self) -> u64 {
         (self.limit - self.start) / self.step + 1
     }
 
     /// The highest raw id that has at least one number within the limit in some slot.
     pub const fn raw_max(self, layout: Layout) -> u64 {
-        let highest = layout.origin() as u128 + self.capacity() as u128 - 1;
+        let highest = self.zero(layout) as u128 + self.capacity() as u128 - 1;
         let bounded = if highest > Block::NUMBER_MAX as u128 { Block::NUMBER_MAX as u128 } else { highest };
         #[allow(clippy::cast_possible_truncation, reason = "bounded by NUMBER_MAX just above")]
         layout.decode(bounded as u64).0
@@ -166,7 +249,7 @@ impl Span {
 
     /// The users' numbers of a block of encoded numbers, cut at the limit; `None` if none is left.
     pub fn numbers(self, layout: Layout, encoded: Block) -> Option<Block> {
-        let offset = encoded.first().checked_sub(layout.origin())?;
+        let offset = encoded.first().checked_sub(self.zero(layout))?;
         let first = u128::from(self.start) + u128::from(self.step) * u128::from(offset);
         if first > u128::from(self.limit) {
             return None;
@@ -183,7 +266,7 @@ impl Span {
         if number < self.start || number > self.limit || !(number - self.start).is_multiple_of(self.step) {
             return None;
         }
-        ((number - self.start) / self.step).checked_add(layout.origin())
+        ((number - self.start) / self.step).checked_add(self.zero(layout))
     }
 }
 
@@ -194,17 +277,45 @@ mod tests {
 
     #[test]
     fn bounds_name_field_value_and_bound() {
-        assert_eq!(Span::new(0, 1, None, Fits::Js), Err(SpanError::Start(0)));
+        let beyond = Block::NUMBER_MAX + 1;
+        assert_eq!(Span::new(beyond, 1, None, Fits::Js), Err(SpanError::Start(beyond)));
+        assert!(Span::new(0, 1, None, Fits::Js).is_ok());
         assert_eq!(Span::new(1, 0, None, Fits::Js), Err(SpanError::Step(0)));
         assert_eq!(Span::new(5, 1, Some(4), Fits::Js), Err(SpanError::End { end: 4, start: 5 }));
         let text = Span::new(1, 1, Some(1 << 31), Fits::Int32).unwrap_err().to_string();
         assert_eq!(text, "end is 2147483648: fits = \"int32\" allows at most 2147483647");
     }
 
+    #[test]
+    fn encoded_numbers_are_the_ids_themselves() {
+        let (layout, span) = (Layout::new(2, 1).unwrap(), Span::itself(Some(100), Fits::Js).unwrap());
+        let id = layout.encode(5, 3).unwrap() << 1;
+        assert_eq!(id, (5 << 2 | 3) << 1);
+        assert_eq!(span.numbers(layout, Block::new(id, 1, 2).unwrap()), Block::new(46, 1, 2).ok());
+        assert_eq!((span.encoded(layout, 46), span.encoded(layout, 101)), (Some(46), None));
+        assert_eq!(span.raw_max(layout), 12, "96 is raw id 12 of slot 0");
+        assert_eq!(span.numbers(layout, Block::new(100, 1, 8).unwrap()), Block::new(100, 1, 1).ok());
+        let place = layout.place_of(5, 3).unwrap();
+        assert_eq!((span.number_at(layout, place), span.place_up_to(layout, 47)), (47, Some(place)));
+        assert_eq!(span.place_up_to(layout, layout.origin() - 1), None, "no number is as low");
+    }
+
     proptest! {
         #[test]
+        fn a_place_is_the_number_of_it(
+            n in 0..4_u8, m in 0..4_u8, start in 0..500_u64, step in 1..7_u64, place in 0..100_u64,
+        ) {
+            let layout = Layout::new(n, m).unwrap();
+            for span in [Span::new(start, step, None, Fits::Js).unwrap(), Span::itself(None, Fits::Js).unwrap()] {
+                let number = span.number_at(layout, place);
+                prop_assert_eq!(span.place_up_to(layout, number), Some(place));
+                prop_assert_eq!(span.encoded(layout, number), Some(place + layout.origin()));
+            }
+        }
+
+        #[test]
         fn numbers_and_encoded_are_inverse(
-            n in 0..4_u8, m in 0..4_u8, start in 1..500_u64, step in 1..7_u64, raw in 1..100_u64, count in 1..30_u64,
+            n in 0..4_u8, m in 0..4_u8, start in 0..500_u64, step in 1..7_u64, raw in 1..100_u64, count in 1..30_u64,
         ) {
             let layout = Layout::new(n, m).unwrap();
             let span = Span::new(start, step, Some(start + 900), Fits::Js).unwrap();

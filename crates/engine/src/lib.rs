@@ -43,7 +43,8 @@ pub use catalog::define::DefineReport;
 pub use catalog::forget::ForgetReport;
 pub use definition::capacity::{AtRisk, Capacity};
 pub use definition::{
-    Body, BodyFault, EARLIER_MAX, EFFECTIVE_AHEAD_MIN, Effective, Placement, SPREAD_CAPACITY_MIN,
+    Body, BodyFault, BodyOptions, EARLIER_MAX, EFFECTIVE_AHEAD_MIN, Effective, Placement, RESERVE_MS_MAX,
+    SPREAD_CAPACITY_MIN,
 };
 pub use engine::Engine;
 pub use error::reason::{Reason, Retry};

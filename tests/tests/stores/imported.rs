@@ -155,6 +155,34 @@ async fn tables_of_one_owner_in_two_databases_are_one_counter_and_memory_bits_co
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn numbers_of_as_many_tables_as_slots_stay_as_the_old_program_computed_them() {
+    let (db, place) = (MariaDb::start().await, Place::new());
+    for (index, last) in [5000_u64, 5002, 4999, 5001].iter().enumerate() {
+        db.sql(&format!(
+            "CREATE TABLE sto_code_{index} (id bigint PRIMARY KEY AUTO_INCREMENT, generate_time timestamp \
+             DEFAULT current_timestamp); INSERT INTO sto_code_{index} (id) VALUES ({last});"
+        ))
+        .await;
+    }
+    let file = source(&place, &db.url());
+    let import = ["import", "--source-file", &file, "--yes", "--json"];
+    let done = run(&place, &import).succeeded().json();
+    let counter = &done["counters"][0];
+    let last = 5002 << 2 | 1;
+    assert_eq!(counter["numbering"], "encoded", "{done}");
+    assert_eq!(counter["to"], last.to_string(), "{done}");
+    let numbers = run(&place, &["next", "sto", "-n", "40"]).succeeded().numbers();
+    assert!(numbers.iter().all(|number| *number > last && number >> 2 < 5100), "{numbers:?}");
+    for number in numbers {
+        let told = run(&place, &["explain", "sto", &number.to_string(), "--json"]).succeeded().json();
+        let raw = (number >> 2).to_string();
+        assert_eq!((told["slot"].as_u64(), told["raw"].as_str()), (Some(number & 3), Some(&*raw)), "{told}");
+    }
+    let again = actions(&run(&place, &import).succeeded());
+    assert_eq!(again["sto"], "nothing");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn files_of_sqlite_csv_and_mongoexport_go_on() {
     let place = Place::new();
     let script = "import sqlite3; c = sqlite3.connect('shop.db'); c.executescript('create table orders(id integer \
@@ -171,7 +199,11 @@ async fn files_of_sqlite_csv_and_mongoexport_go_on() {
         \"end\": {\"$numberLong\": \"9223372036854775807\"}, \"step\": 10, \"current\": {\"$numberLong\": \"120\"}}\n";
     std::fs::write(place.path("m.json"), document).unwrap();
     run(&place, &["import", "m.json", "--yes"]).succeeded();
-    let expected = [("bills", 10), ("csv", 51), ("orders", 71), ("user", 120)];
+    let unused = document.replace("120", "0").replace("user", "unused");
+    std::fs::write(place.path("u.json"), unused).unwrap();
+    run(&place, &["import", "u.json", "--yes"]).succeeded();
+    assert_eq!(run(&place, &["next", "unused"]).succeeded().numbers(), [0]);
+    let expected = [("bills", 10), ("csv", 51), ("orders", 71), ("unused", 0), ("user", 120)];
     assert_eq!(starts(&place), expected.map(|(name, start)| (name.to_owned(), start)).into());
 }
 

@@ -5,7 +5,7 @@ mod report;
 mod spread;
 mod text;
 
-use sequent_core::{Fits, Key, SequenceName, Span, ledger::Fence};
+use sequent_core::{Key, SequenceName, Span, ledger::Fence};
 use sequent_engine::{
     Body, EngineError, Placement, Reason,
     ledger_timeout::{of_ledger, within},
@@ -57,8 +57,7 @@ impl Held {
     /// end.
     fn span(&self) -> Span {
         let own = self.body.span();
-        let any = || Span::new(own.start(), own.step(), None, Fits::Int64).ok();
-        if self.version == 1 { own } else { any().unwrap_or(own) }
+        if self.version == 1 { own } else { own.endless() }
     }
 }
 
@@ -66,11 +65,12 @@ impl Admin {
     /// The origin of a number, for a sequence with a single counter.
     pub async fn explain(&self, name: &SequenceName, number: u64) -> Result<Explained, EngineError> {
         let held = self.held(name).await?;
-        if held.body.example_key(name).is_ok_and(|key| key != Key::of(name)) {
+        let counter = Key::of(held.body.counted_by(name));
+        if held.body.example_key(name).is_ok_and(|key| key != counter) {
             let bound = "each period and each tuple of values has numbers of its own: name a text instead";
             return Err(EngineError::invalid("number", number, bound));
         }
-        self.explain_of(Key::of(name), &held, name, number).await
+        self.explain_of(counter, &held, name, number).await
     }
 
     /// The origin of a text; without a template, of the digits of a number. `with`: values that partition the
@@ -83,8 +83,8 @@ impl Admin {
     ) -> Result<Explained, EngineError> {
         let held = self.held(name).await?;
         let Some(texts) = held.body.texts() else {
-            let number = text.parse().ok().filter(|number| *number > 0);
-            let bound = || format!("1 to {} are numbers", i64::MAX);
+            let number = text.parse().ok().filter(|number| i64::try_from(*number).is_ok());
+            let bound = || format!("0 to {} are numbers", i64::MAX);
             let number = number.ok_or_else(|| EngineError::invalid_text("number", text, bound()))?;
             if let Some((value, _)) = with.iter().next() {
                 let bound = format!("{name} has no template: its numbers need no values");
@@ -98,7 +98,7 @@ impl Admin {
             Some((_, format)) => partition_of(format, &parsed, with)?,
             None => parsed.partition.clone(),
         };
-        let key = key_of(name, &parsed, &partition)?;
+        let key = key_of(held.body.counted_by(name), &parsed, &partition)?;
         let mut explained = self.explain_of(key, &held, name, parsed.number).await?;
         if let Some((former, _)) = writer.filter(|_| texts.formats().nth(1).is_some()) {
             let version = former.unwrap_or(held.version);

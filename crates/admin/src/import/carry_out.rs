@@ -31,7 +31,7 @@ pub async fn carry_out(engine: &Engine, plan: ImportPlan) -> Result<ImportReport
     Ok(ImportReport { is_done: true, counters: planned.into_iter().map(|planned| planned.shown).collect() })
 }
 
-/// A counter that goes forward: of a sequence that is there, or of a period of a new one.
+/// A counter that goes forward: of a sequence that is there, of a period of a new one, or with encoded numbers.
 #[derive(Clone)]
 struct Raise {
     at: usize,
@@ -45,7 +45,8 @@ impl Raise {
         let Planned { shown, name, .. } = planned;
         let is_meant = match shown.action {
             Action::Advance => true,
-            Action::Define => shown.period.is_some(),
+            // It can't begin at another number than the first.
+            Action::Define => shown.period.is_some() || shown.numbering.is_some(),
             Action::Nothing | Action::Refused => false,
         };
         let to = shown.to.filter(|to| is_meant && *to > 0)?;

@@ -26,15 +26,23 @@ pub(super) enum Decision {
     Refused(String),
 }
 
-/// Decides about a counter that may give all numbers up to `to`, room for the old system included. With `resets` the counter
-/// is one of many, each of which begins at the first number.
+impl Existing {
+    /// The lowest number that it may give.
+    fn first(&self, resets: bool) -> u64 {
+        let above = if self.held == 0 { 0 } else { self.held.saturating_add(1) };
+        if resets { above.max(1) } else { above.max(self.start) }
+    }
+}
+
+/// Decides about a counter that may have given all numbers below `next`, room for the old system included. With `resets` the
+/// counter is one of many, each of which begins at the first number.
 pub(super) fn decide(
-    to: u64,
+    next: u64,
     (template, resets): (Option<&str>, bool),
     existing: Option<&Existing>,
 ) -> Decision {
     let Some(existing) = existing else {
-        return Decision::Define(if resets { 1 } else { to.saturating_add(1) });
+        return Decision::Define(if resets { 1 } else { next });
     };
     if existing.template.as_deref() != template {
         let shown = |template: Option<&str>| template.map_or_else(|| "none".to_owned(), str::to_owned);
@@ -44,18 +52,17 @@ pub(super) fn decide(
             shown(template),
         ));
     }
-    let first = if resets { 0 } else { existing.start.saturating_sub(1) };
-    if to <= existing.held.max(first) {
+    if next <= existing.first(resets) {
         return Decision::Nothing;
     }
-    if to >= existing.end {
+    if next > existing.end {
         return Decision::Refused(format!(
-            "its next number is {}: the sequence ends at {}",
-            to.saturating_add(1),
+            "its next number is {next}: the sequence ends at {}",
             existing.end
         ));
     }
-    Decision::Advance(to)
+    // A counter can't be advanced to 0. Where the other system gave 0 alone, 1 is left out.
+    Decision::Advance((next - 1).max(1))
 }
 
 #[cfg(test)]
@@ -78,24 +85,33 @@ mod tests {
             (0, Some(there(1, 0)), Decision::Nothing),
         ];
         for (to, existing, expected) in cases {
-            assert_eq!(decide(to, (None, false), existing.as_ref()), expected, "{to} {existing:?}");
+            assert_eq!(decide(to + 1, (None, false), existing.as_ref()), expected, "{to} {existing:?}");
         }
     }
 
     #[test]
     fn a_counter_of_a_period_is_advanced_and_its_sequence_begins_at_one() {
         let texts = (Some("@{date,yyyy}@{seq}"), true);
-        assert_eq!(decide(41, texts, None), Decision::Define(1));
+        assert_eq!(decide(42, texts, None), Decision::Define(1));
         let existing = Existing { template: texts.0.map(str::to_owned), ..there(1, 0) };
-        assert_eq!(decide(41, texts, Some(&existing)), Decision::Advance(41));
-        assert_eq!(decide(41, texts, Some(&Existing { held: 41, ..existing })), Decision::Nothing);
+        assert_eq!(decide(42, texts, Some(&existing)), Decision::Advance(41));
+        assert_eq!(decide(42, texts, Some(&Existing { held: 41, ..existing })), Decision::Nothing);
     }
 
     #[test]
     fn another_template_and_an_end_are_refused() {
         let refused = |decision| matches!(decision, Decision::Refused(_));
-        assert!(refused(decide(5, (Some("A@{seq}"), false), Some(&there(1, 0)))));
-        assert!(refused(decide(1000, (None, false), Some(&there(1, 0)))));
-        assert_eq!(decide(999, (None, false), Some(&there(1, 0))), Decision::Advance(999));
+        assert!(refused(decide(6, (Some("A@{seq}"), false), Some(&there(1, 0)))));
+        assert!(refused(decide(1001, (None, false), Some(&there(1, 0)))));
+        assert_eq!(decide(1000, (None, false), Some(&there(1, 0))), Decision::Advance(999));
+    }
+
+    #[test]
+    fn a_counter_that_begins_at_zero_keeps_its_first_number() {
+        let plain = |next, existing: Option<&Existing>| decide(next, (None, false), existing);
+        assert_eq!(plain(0, None), Decision::Define(0), "it has given none");
+        assert_eq!(plain(0, Some(&there(0, 0))), Decision::Nothing);
+        assert_eq!(plain(1, Some(&there(0, 0))), Decision::Advance(1), "it gave 0");
+        assert_eq!(plain(10, Some(&there(0, 0))), Decision::Advance(9));
     }
 }

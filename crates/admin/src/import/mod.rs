@@ -14,6 +14,8 @@ mod slot_tables;
 mod texts;
 mod verify;
 
+use sequent_core::Layout;
+
 pub use carry_out::carry_out;
 pub use files::{FileSource, Format};
 pub use mapping::Mapping;
@@ -34,6 +36,8 @@ struct OldCounter {
     next: Result<u64, String>,
     /// The distance of two numbers.
     step: u64,
+    /// The layout of the program that counts in slot tables: its numbers are encoded by it.
+    encoded: Option<Layout>,
     /// The texts that it makes of its numbers.
     texts: Option<OldTexts>,
 }
@@ -47,11 +51,4 @@ struct OldTexts {
     resets: bool,
     /// The period of its last number, if it begins anew with each.
     period: Option<String>,
-}
-
-impl OldCounter {
-    /// The number up to which it may have given all.
-    fn last(&self) -> Option<u64> {
-        self.next.as_ref().ok().map(|next| next - 1)
-    }
 }

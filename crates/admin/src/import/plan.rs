@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use sequent_core::{Key, SequenceName};
+use sequent_core::{Key, Layout, Numbering, SequenceName};
 use sequent_engine::{
-    Body, Engine, EngineError, NextRequest, Reason, Texts, foreign::Table, report::SequenceSummary,
+    Body, BodyOptions, Engine, EngineError, NextRequest, Placement, Reason, Texts, foreign::Table,
+    report::SequenceSummary,
 };
 
 use super::{
@@ -43,6 +44,10 @@ pub(super) struct Planned {
     pub(super) name: Option<SequenceName>,
     /// The content, if it is to be defined.
     pub(super) body: Option<Body>,
+    /// The other system may have given all numbers below this one, with the room that it has.
+    next: u64,
+    /// The layout by which its numbers are encoded.
+    encoded: Option<Layout>,
 }
 
 impl ImportPlan {
@@ -60,6 +65,14 @@ impl Planned {
         self.shown.action = Action::Refused;
         self.shown.note = Some(why);
         self.body = None;
+    }
+
+    /// The note of numbers that were encoded by another layout than that of the ring.
+    fn other_layout(&self, layout: Layout) -> Option<String> {
+        let own = self.encoded.filter(|own| *own != layout)?;
+        Some(format!(
+            "its numbers were encoded with {own}, this ring has {layout}: they go on without slots in them"
+        ))
     }
 
     /// The request of the counter that goes forward.
@@ -136,7 +149,7 @@ pub async fn plan(engine: &Engine, tables: &[Table], choice: &Choice) -> Result<
             }
             Err(error) => return Err(error),
         };
-        settle(planned, existing.as_ref(), choice);
+        settle(planned, existing.as_ref(), (choice, engine.cluster().layout()));
         if planned.shown.action == Action::Advance {
             note_overlap(engine, planned, existing.map_or(0, |existing| existing.held)).await?;
         }
@@ -166,8 +179,9 @@ fn one(counter: OldCounter, choice: &Choice) -> Planned {
     let sequence = mapping::name(&choice.mappings, &counter.name);
     let name = sequence.parse::<SequenceName>();
     let ahead = counter.step.checked_mul(choice.ahead);
-    let to = counter.last().and_then(|last| last.checked_add(ahead?)).filter(|to| i64::try_from(*to).is_ok());
-    let fault = match (&counter.next, &name, to) {
+    let next = counter.next.as_ref().ok().and_then(|next| next.checked_add(ahead?));
+    let next = next.filter(|next| i64::try_from(next.saturating_sub(1)).is_ok());
+    let fault = match (&counter.next, &name, next) {
         (Err(fault), ..) => Some(fault.clone()),
         (_, Err(error), _) => Some(format!("{error}: name another by --map")),
         (Ok(_), Ok(_), None) => {
@@ -177,36 +191,39 @@ fn one(counter: OldCounter, choice: &Choice) -> Planned {
     };
     let resets = counter.texts.as_ref().is_some_and(|texts| texts.resets);
     let (template, period) = counter.texts.map_or((None, None), |texts| (Some(texts.template), texts.period));
+    // A counter whose date is not known has given nothing yet.
+    let next = next.map(|next| if resets && period.is_none() { 0 } else { next });
     let shown = ImportedCounter {
         source: counter.source,
         counter: counter.name,
         sequence,
         action: Action::Nothing,
         start: None,
-        // A counter whose date is not known has given nothing yet.
-        to: to.filter(|_| !resets || period.is_some()),
+        to: next.and_then(|next| next.checked_sub(1)),
         step: counter.step,
         placement: None,
+        numbering: None,
         template,
         period,
         note: None,
     };
-    let mut planned = Planned { shown, name: name.ok(), body: None };
+    let (next, encoded) = (next.unwrap_or(0), counter.encoded);
+    let mut planned = Planned { shown, name: name.ok(), body: None, next, encoded };
     if let Some(fault) = fault {
         planned.refuse(fault);
     }
     planned
 }
 
-/// Decides, and makes the definition.
-fn settle(planned: &mut Planned, existing: Option<&Existing>, choice: &Choice) {
+/// Decides, and makes the definition for a ring of this layout.
+fn settle(planned: &mut Planned, existing: Option<&Existing>, (choice, layout): (&Choice, Layout)) {
     let shown = &planned.shown;
     // A counter of each period is told by its template, which shows a date that resets it.
     let resets = shown
         .template
         .as_deref()
         .is_some_and(|template| template.contains("@{date,") && !template.contains("reset=never"));
-    let decision = decide(shown.to.unwrap_or(0), (shown.template.as_deref(), resets), existing);
+    let decision = decide(planned.next, (shown.template.as_deref(), resets), existing);
     match decision {
         Decision::Nothing => {}
         Decision::Advance(to) => {
@@ -214,10 +231,13 @@ fn settle(planned: &mut Planned, existing: Option<&Existing>, choice: &Choice) {
             planned.shown.to = Some(to);
         }
         Decision::Refused(why) => planned.refuse(why),
-        Decision::Define(start) => match body(&planned.shown, start, choice) {
+        Decision::Define(start) => match body(planned, start, (choice, layout)) {
             Ok(body) => {
+                let is_encoded = body.numbering() == Numbering::Encoded;
                 planned.shown.action = Action::Define;
-                planned.shown.start = Some(start);
+                planned.shown.start = Some(start).filter(|_| !is_encoded);
+                planned.shown.numbering = is_encoded.then_some(Numbering::Encoded.as_str());
+                planned.shown.note = planned.other_layout(layout).filter(|_| !is_encoded);
                 planned.shown.placement = Some(body.placement().as_str());
                 planned.body = Some(body);
             }
@@ -226,7 +246,8 @@ fn settle(planned: &mut Planned, existing: Option<&Existing>, choice: &Choice) {
     }
 }
 
-fn body(shown: &ImportedCounter, start: u64, choice: &Choice) -> Result<Body, String> {
+fn body(planned: &Planned, start: u64, (choice, layout): (&Choice, Layout)) -> Result<Body, String> {
+    let shown = &planned.shown;
     let texts = shown.template.as_ref().map(|template| {
         let texts = Texts::new(template);
         match &choice.zone {
@@ -235,7 +256,15 @@ fn body(shown: &ImportedCounter, start: u64, choice: &Choice) -> Result<Body, St
         }
     });
     let fits = (start >= WIDE_FROM).then_some("int64");
-    let body = Body::check(choice.placement.as_deref(), start, shown.step, None, fits, texts);
+    let placement = choice.placement.as_deref();
+    let is_encoded = planned.encoded == Some(layout) && placement != Some(Placement::Dense.as_str());
+    let body = if is_encoded {
+        let options = BodyOptions { numbering: Some("encoded".to_owned()), ..BodyOptions::default() };
+        let body = Body::check(placement, 1, 1, None, fits, texts);
+        body.and_then(|body| body.with_options(&options, placement))
+    } else {
+        Body::check(placement, start, shown.step, None, fits, texts)
+    };
     body.map_err(|fault| format!("{} is {}: {}", fault.field, fault.value, fault.bound))
 }
 
@@ -276,7 +305,42 @@ mod tests {
 
     fn counter(name: &str, next: u64, step: u64) -> OldCounter {
         let (source, name) = ("t".to_owned(), name.to_owned());
-        OldCounter { source, name, next: Ok(next), step, texts: None }
+        OldCounter { source, name, next: Ok(next), step, encoded: None, texts: None }
+    }
+
+    fn ring() -> Layout {
+        Layout::new(2, 0).unwrap()
+    }
+
+    #[test]
+    fn numbers_of_slot_tables_stay_encoded_if_the_ring_has_as_many_slots() {
+        let tables = |shard_bits| {
+            let encoded = Layout::new(shard_bits, 0).ok();
+            let mut planned =
+                named(vec![OldCounter { encoded, ..counter("sto", 32, 1) }], &Choice::default()).remove(0);
+            settle(&mut planned, None, (&Choice::default(), ring()));
+            planned
+        };
+        let kept = tables(2);
+        assert_eq!(
+            (kept.shown.numbering, kept.shown.start, kept.shown.to),
+            (Some("encoded"), None, Some(31))
+        );
+        assert_eq!(kept.body.unwrap().numbering(), Numbering::Encoded);
+        let other = tables(1);
+        assert_eq!((other.shown.numbering, other.shown.start), (None, Some(32)));
+        let note = other.shown.note.unwrap();
+        assert!(note.contains("n=1 m=0") && note.contains("n=2 m=0"), "{note}");
+    }
+
+    #[test]
+    fn a_counter_that_gave_nothing_begins_at_zero() {
+        let mut planned = named(vec![counter("user", 0, 10)], &Choice::default()).remove(0);
+        settle(&mut planned, None, (&Choice::default(), ring()));
+        assert_eq!(
+            (planned.shown.action, planned.shown.start, planned.shown.to),
+            (Action::Define, Some(0), None)
+        );
     }
 
     #[test]
@@ -284,7 +348,7 @@ mod tests {
         let choice = Choice { ahead: 100, ..Choice::default() };
         let mut planned = named(vec![counter("order", 51, 10)], &choice).remove(0);
         assert_eq!(planned.shown.to, Some(50 + 1000));
-        settle(&mut planned, None, &choice);
+        settle(&mut planned, None, (&choice, ring()));
         assert_eq!((planned.shown.action, planned.shown.start), (Action::Define, Some(1051)));
     }
 
@@ -313,7 +377,7 @@ mod tests {
     #[test]
     fn numbers_above_those_of_javascript_are_defined_for_64_bits() {
         let mut planned = named(vec![counter("order", 1 << 53, 1)], &Choice::default()).remove(0);
-        settle(&mut planned, None, &Choice::default());
+        settle(&mut planned, None, (&Choice::default(), ring()));
         assert_eq!(planned.shown.action, Action::Define, "{:?}", planned.shown.note);
     }
 }

@@ -38,6 +38,9 @@ pub struct ImportedCounter {
     /// Where the numbers are counted, if the sequence is defined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placement: Option<&'static str>,
+    /// `encoded`, if the sequence is defined with numbers as the other system computed them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub numbering: Option<&'static str>,
     /// The template of the texts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub template: Option<String>,

@@ -105,7 +105,7 @@ fn counter(shape: Shape, record: &Record<'_>) -> OldCounter {
         let next = checked.clone().and_then(next).and_then(allowed);
         let step = checked.ok().and_then(|step| u64::try_from(step).ok()).unwrap_or(1);
         let name = record.text(name).to_owned();
-        OldCounter { source: source.clone(), name, next, step, texts: None }
+        OldCounter { source: source.clone(), name, next, step, encoded: None, texts: None }
     };
     match shape {
         Shape::Plain => named("counter", "step", &|step| {
@@ -125,10 +125,7 @@ fn counter(shape: Shape, record: &Record<'_>) -> OldCounter {
         Shape::CosId => named("name", "", &|step| Ok(record.number("last_max_id")? + step)),
         Shape::Document => {
             let name = if record.text("collectionname").is_empty() { "_id" } else { "collectionname" };
-            // A sequence that begins at 0 goes on at its second number: 0 is no number here.
-            named(name, "step", &|step| {
-                Ok(record.number("current")?.max(0)).map(|next| if next == 0 { step } else { next })
-            })
+            named(name, "step", &|_| Ok(record.number("current")?.max(0)))
         }
         Shape::Numbered => {
             texts::numbered(record, named("code", "", &|step| Ok(record.number("maxindex")? + step)))
@@ -154,8 +151,8 @@ fn step_of(record: &Record<'_>, column: &str) -> Result<i128, String> {
 
 /// The next number, within the range of counters.
 fn allowed(next: i128) -> Result<u64, String> {
-    let number = u64::try_from(next).ok().filter(|_| (1..=NUMBER_MAX).contains(&next));
-    number.ok_or_else(|| format!("its next number is {next}: 1 to {NUMBER_MAX} are allowed"))
+    let number = u64::try_from(next).ok().filter(|_| next <= NUMBER_MAX);
+    number.ok_or_else(|| format!("its next number is {next}: 0 to {NUMBER_MAX} are allowed"))
 }
 
 #[cfg(test)]
@@ -203,7 +200,7 @@ pub(super) mod tests {
             (table("cosid", "name last_max_id last_fetch_time", &[&["order", "500", "1700000000"]]), 501, 1),
             (
                 table("sys", "collectionname start end step current", &[&["order", "0", "9", "10", "0"]]),
-                10,
+                0,
                 10,
             ),
             (table("sys", "_id start end step current", &[&["order", "0", "9", "10", "30"]]), 30, 10),
@@ -228,11 +225,11 @@ pub(super) mod tests {
         let cases = [
             ("1", "-1", "_increment is -1: 1 to 9223372036854775807 are allowed"),
             ("x", "1", "current_value is \"x\": a whole number is expected"),
-            ("-5", "1", "its next number is -4: 1 to 9223372036854775807 are allowed"),
+            ("-5", "1", "its next number is -4: 0 to 9223372036854775807 are allowed"),
             (
                 "9223372036854775807",
                 "1",
-                "its next number is 9223372036854775808: 1 to 9223372036854775807 are allowed",
+                "its next number is 9223372036854775808: 0 to 9223372036854775807 are allowed",
             ),
         ];
         for (value, step, expected) in cases {

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use sequent_core::Layout;
+
 use super::{OldCounter, shapes::NUMBER_MAX};
 
 /// What stands between owner and index.
@@ -46,7 +48,10 @@ fn place(name: &str) -> Option<(&str, usize)> {
 
 fn one(name: String, tables: &BTreeMap<usize, OldCounter>, memory_bits: u32) -> OldCounter {
     let next = highest(&name, tables, memory_bits).map(|highest| highest + 1);
-    OldCounter { source: format!("{name}{BETWEEN}0…"), name, next, step: 1, texts: None }
+    let shard_bits = tables.len().checked_ilog2().and_then(|bits| u8::try_from(bits).ok());
+    let layout = shard_bits.zip(u8::try_from(memory_bits).ok());
+    let encoded = layout.and_then(|(shard_bits, memory_bits)| Layout::new(shard_bits, memory_bits).ok());
+    OldCounter { source: format!("{name}{BETWEEN}0…"), name, next, step: 1, encoded, texts: None }
 }
 
 /// The highest number of all tables.
@@ -63,7 +68,7 @@ fn highest(owner: &str, tables: &BTreeMap<usize, OldCounter>, memory_bits: u32) 
     }
     let mut highest = 0;
     for (index, table) in tables {
-        let id = table.next.clone()? - 1;
+        let id = table.next.clone()?.saturating_sub(1);
         let encoded = (i128::from(id) << count.trailing_zeros()) | i128::try_from(*index).unwrap_or(0);
         // All numbers of the last id, which the program may have in memory.
         let number = ((encoded + 1) << memory_bits) - 1;
@@ -82,7 +87,7 @@ mod tests {
 
     fn ids(name: &str, last: u64) -> OldCounter {
         let (source, name) = ("ids".to_owned(), name.to_owned());
-        OldCounter { source, name, next: Ok(last + 1), step: 1, texts: None }
+        OldCounter { source, name, next: Ok(last + 1), step: 1, encoded: None, texts: None }
     }
 
     #[test]
@@ -113,6 +118,7 @@ mod tests {
     fn all_numbers_of_the_last_id_are_given() {
         let tables = || vec![ids("sto_code_0", 5), ids("sto_code_1", 4)];
         assert_eq!(joined(tables(), 3)[0].next, Ok((((5 << 1) << 3) | 7) + 1));
+        assert_eq!(joined(tables(), 3)[0].encoded, Layout::new(1, 3).ok());
         assert_eq!(joined(tables(), 0)[0].next, Ok((5 << 1) + 1));
     }
 

@@ -107,10 +107,12 @@ impl Resizing {
 
     fn key(&self, plan: &Plan, key: &KeyPlan, body: &Body, stores: &[Placed]) -> ResizedKey {
         let span = body.span();
-        let number = |place: u64| place.saturating_mul(span.step()).saturating_add(span.start());
-        let before = |place: Option<u64>| place.map_or(0, number).min(span.limit());
+        let (from, to_be) = (plan.change.from.layout, plan.change.next.layout);
+        let before =
+            |place: Option<u64>| place.map_or(0, |place| span.number_at(from, place)).min(span.limit());
         let filled = self.parts.iter().filter_map(|(slot, _)| *slot);
-        let next = plan.first(key, filled).map(number).filter(|next| *next <= span.limit());
+        let next = plan.first(key, filled).map(|place| span.number_at(to_be, place));
+        let next = next.filter(|next| *next <= span.limit());
         let (sequence, last) = (key.key.sequence().to_owned(), before(key.last));
         let spent =
             || (next.is_none() && last < span.limit()).then(|| format!("{}: no number is left", key.key));

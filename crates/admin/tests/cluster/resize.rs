@@ -106,6 +106,36 @@ async fn a_ring_shrinks_and_a_sequence_of_before_goes_on_close_above() {
     assert_eq!(place.take("fresh", 3).await, [1, 2, 3], "what begins in the next layout begins at 1");
 }
 
+/// The number that is encoded says which slot gave it, in each layout, and none comes twice: neither where the ring grows, nor
+/// where it shrinks and the same place is a lower number.
+#[tokio::test]
+async fn encoded_numbers_show_their_slots_in_each_layout_and_never_repeat() {
+    let place = Place::with("[[sequence]]\nname = \"sto\"\nnumbering = \"encoded\"\n");
+    let oracle = Oracle::new();
+    let name = "sto".parse().unwrap();
+    let mut highest = 0;
+    for (round, n) in [2_u8, 3, 0, 1, 0].into_iter().enumerate() {
+        if round > 0 {
+            let plan = resize(&place, n).await.unwrap();
+            assert!(plan.keys.iter().all(|key| key.fault.is_none()), "{plan:?}");
+        }
+        let numbers = place.take("sto", 2).await;
+        let engine = place.open().await.unwrap();
+        for number in numbers {
+            oracle.add(number, "sto").unwrap();
+            assert!(number > highest, "{number} after {highest}, n = {n}");
+            let explained = Admin::of(&engine).explain(&name, number).await.unwrap();
+            let origin = explained.origin.spread().unwrap();
+            assert_eq!(u64::from(origin.slot), number & ((1 << n) - 1), "{explained:?}");
+            assert_eq!(origin.raw, number >> n);
+            highest = highest.max(number);
+        }
+        let report = engine.cluster().show(&name).await.unwrap();
+        highest = report.counters.iter().filter_map(|counter| counter.number_max).fold(highest, u64::max);
+        engine.shutdown().await;
+    }
+}
+
 #[tokio::test]
 async fn what_no_longer_fits_is_told_and_refused() {
     let sequence = "end = 1000000\nplacement = \"spread\"\n";

@@ -7,7 +7,7 @@ use std::sync::{
 
 use sequent_core::{Blocks, BoxFuture, ErrorKind, Layout, Source, SourceError, Span};
 
-/// Turns a source of encoded numbers into a source of `start + step * (encoded - 2^(n+m))`, exhausted past `end`.
+/// Turns a source of encoded numbers into a source of the numbers of a span, exhausted past its end.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -47,7 +47,7 @@ impl RangeMapping {
     /// policy.
     pub fn left(&self) -> u64 {
         let highest = self.highest.load(Ordering::Relaxed).max(self.encoded.position().unwrap_or(0));
-        let taken = highest.saturating_add(1).saturating_sub(self.layout.origin());
+        let taken = highest.saturating_add(1).saturating_sub(self.zero());
         self.span.capacity().saturating_sub(taken)
     }
 
@@ -55,8 +55,12 @@ impl RangeMapping {
     ///
     /// [`left`](Self::left) counts from the highest number; slots that lag have more below it.
     pub fn left_at_most(&self) -> Option<u64> {
-        let limit = self.layout.origin().checked_add(self.span.capacity() - 1)?;
+        let limit = self.zero().checked_add(self.span.capacity() - 1)?;
         self.encoded.remaining_up_to(limit)
+    }
+
+    fn zero(&self) -> u64 {
+        self.span.zero(self.layout)
     }
 
     fn numbers(&self, encoded: Blocks) -> Result<Blocks, SourceError> {
@@ -80,14 +84,14 @@ impl Source for RangeMapping {
     fn lift(&self, floor: u64) -> BoxFuture<'_, Result<(), SourceError>> {
         // A floor between two numbers of the span counts as the lower one.
         let steps = floor.checked_sub(self.span.start()).map(|above| above / self.span.step());
-        match steps.and_then(|steps| steps.checked_add(self.layout.origin())) {
+        match steps.and_then(|steps| steps.checked_add(self.zero())) {
             Some(encoded) => self.encoded.lift(encoded),
             None => Box::pin(std::future::ready(Ok(()))),
         }
     }
 
     fn position(&self) -> Option<u64> {
-        let steps = self.encoded.position()?.checked_sub(self.layout.origin())?;
+        let steps = self.encoded.position()?.checked_sub(self.zero())?;
         self.span.step().checked_mul(steps)?.checked_add(self.span.start())
     }
 

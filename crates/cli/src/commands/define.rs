@@ -3,7 +3,7 @@
 use clap::Args;
 use hyper::Method;
 use sequent_client::v1;
-use sequent_engine::{Body, DefineReport, Effective, Pace};
+use sequent_engine::{Body, BodyOptions, DefineReport, Effective, Pace};
 
 use crate::{
     admin_client::AdminArg,
@@ -51,7 +51,7 @@ pub(crate) struct Define {
     /// spread or dense [default: dense if a key has fewer than 1000000 numbers, else spread]
     #[arg(long, value_name = "PLACEMENT")]
     placement: Option<String>,
-    /// The first number [default: 1]
+    /// The first number, from 0 [default: 1]
     #[arg(long, value_name = "N")]
     start: Option<u64>,
     /// The distance between neighbours [default: 1]
@@ -63,6 +63,17 @@ pub(crate) struct Define {
     /// The type that every number fits: js, int32, uint32 or int64 [default: js]
     #[arg(long, value_name = "TYPE")]
     fits: Option<String>,
+    /// How numbers are made of ids: ordinal, counted from the start in any ring, or encoded, the id with its slot
+    /// [default: ordinal]
+    #[arg(long, value_name = "NUMBERING")]
+    numbering: Option<String>,
+    /// How long the numbers that a server keeps ready last; 0: none are held ahead [default: reservoir.reserve_ms]
+    #[arg(long, value_name = "MS")]
+    reserve_ms: Option<u64>,
+    /// The most numbers of a key that a server's crash may lose, and that one lease may have [default:
+    /// reservoir.at_risk_max]
+    #[arg(long, value_name = "N")]
+    at_risk_max: Option<u64>,
     /// The version [default: the next one]
     #[arg(long, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
@@ -112,6 +123,9 @@ impl Define {
             step: whole(self.step),
             end: whole(self.end),
             fits: self.fits.clone().unwrap_or_default(),
+            numbering: self.numbering.clone().unwrap_or_default(),
+            reserve_ms: self.reserve_ms,
+            at_risk_max: self.at_risk_max,
             window_s: self.window_s,
             retain_periods: self.retain_periods.map(u64::from),
             ..self.around.wire(self.template.as_deref().unwrap_or_default())
@@ -144,8 +158,14 @@ impl Define {
             None => None,
         };
         let (start, step) = (self.start.unwrap_or(1), self.step.unwrap_or(1));
-        let body = Body::check(self.placement.as_deref(), start, step, self.end, self.fits.as_deref(), texts);
-        body.map_err(|fault| refused(&fault))
+        let (placement, fits) = (self.placement.as_deref(), self.fits.as_deref());
+        let options = BodyOptions {
+            numbering: self.numbering.clone(),
+            reserve_ms: self.reserve_ms,
+            at_risk_max: self.at_risk_max,
+        };
+        let body = Body::check(placement, start, step, self.end, fits, texts);
+        body.and_then(|body| body.with_options(&options, placement)).map_err(|fault| refused(&fault))
     }
 }
 

@@ -137,9 +137,9 @@ impl Preview {
         let number = match &self.number {
             None => format.counter_spec().start,
             Some(text) => {
-                text.parse().ok().filter(|number| (1..=i64::MAX as u64).contains(number)).ok_or_else(
-                    || Failure::argument("--number", text, format!("1 to {} are allowed", i64::MAX)),
-                )?
+                text.parse().ok().filter(|number| i64::try_from(*number).is_ok()).ok_or_else(|| {
+                    Failure::argument("--number", text, format!("0 to {} are allowed", i64::MAX))
+                })?
             }
         };
         body.check_number(number).map_err(|bound| Failure::argument("--number", number, bound))?;

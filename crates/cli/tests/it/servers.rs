@@ -117,6 +117,15 @@ fn every_command_that_a_server_can_answer_asks_the_one_of_the_environment() {
             .replace("there", "part"),
         "word for word"
     );
+    let options = ["--numbering", "encoded", "--reserve-ms", "0", "--at-risk-max", "64"];
+    let said = text(&[&["define", "sto"][..], &options].concat());
+    assert!(said.contains(r#""numbering":"encoded","reserve_ms":0,"at_risk_max":64"#), "{said}");
+    assert!(text(&[&["define", "sto"][..], &options].concat()).contains("was in force"), "the same content");
+    let here = far.text(&[&["define", "sto"][..], &options, &servers].concat());
+    assert_eq!(here, said, "word for word");
+    asked(&["define", "y", "--numbering", "encoded", "--start", "4"]).refused(2, &["start", "leave it out"]);
+    assert!(text(&["define", "zero", "--start", "0"]).contains(r#""start":0"#));
+    assert_eq!(text(&["next", "zero"]), "0\n");
     let bounded = "@{ctx,area,len=3}S@{seq,w=6,over=error}";
     let sum = |said: String| said.lines().skip(2).flat_map(|line| [line, "\n"]).collect::<String>();
     assert_eq!(text(&["preview", template, "--capacity"]), sum(said), "an unbounded one");

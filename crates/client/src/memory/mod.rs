@@ -50,7 +50,7 @@ impl Memory {
     /// The error of a server at the end of a sequence, with the numbers left if some are.
     fn exhausted(&self, ask: &NumberRequest, resolved: &ResolvedRequest) -> Error {
         let counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
-        let left = match counters.get(&(ask.scope.name().clone(), resolved.key())) {
+        let left = match counters.get(&resolved.key()) {
             Some(Counter::Plain(last)) => resolved.span().capacity().saturating_sub(*last),
             _ => 0,
         };
@@ -67,7 +67,7 @@ impl Memory {
     fn take(&self, ask: &NumberRequest, resolved: &ResolvedRequest) -> Option<Vec<Block>> {
         let mut counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
         let fresh = || self.chaos_seed.map_or(Counter::Plain(0), |seed| Counter::Chaos(Chaos::new(seed)));
-        let counter = counters.entry((ask.scope.name().clone(), resolved.key())).or_insert_with(fresh);
+        let counter = counters.entry(resolved.key()).or_insert_with(fresh);
         let count = u64::from(ask.count);
         let (span, exactly) = (resolved.span(), ask.verb == Verb::Next);
         let places = match counter {

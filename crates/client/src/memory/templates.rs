@@ -29,6 +29,8 @@ struct KnownTemplate {
 pub(super) struct ResolvedRequest {
     template_data: Option<(RenderContext, Timestamp, TemplateSettings)>,
     span: Span,
+    /// The sequence whose counter is drawn from.
+    counter: SequenceName,
 }
 
 impl Templates {
@@ -63,7 +65,8 @@ impl Templates {
                 let bound = "no template asks for a value: leave it out";
                 return Err(Error::field(&format!("values.{name}"), format!("{value:?}"), bound));
             }
-            return Ok(ResolvedRequest { template_data: None, span: Span::default() });
+            let counter = scope.name().clone();
+            return Ok(ResolvedRequest { template_data: None, span: Span::default(), counter });
         };
         let at = match input.instant(SystemClock.wall_ms()) {
             none if none.is_empty() => now(&SystemClock),
@@ -71,7 +74,9 @@ impl Templates {
         };
         let values = input.with.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         let context = format.context(at, &values).map_err(|error| value_error(&error))?;
-        Ok(ResolvedRequest { template_data: Some((context, at, rendering.clone())), span: *span })
+        let named = format.counter_name().and_then(|name| name.parse().ok());
+        let counter = named.unwrap_or_else(|| scope.name().clone());
+        Ok(ResolvedRequest { template_data: Some((context, at, rendering.clone())), span: *span, counter })
     }
 }
 
@@ -89,11 +94,14 @@ impl ResolvedRequest {
         self.span
     }
 
-    /// Key of the counter within its sequence.
-    pub(super) fn key(&self) -> Vec<String> {
-        let Some((context, ..)) = &self.template_data else { return Vec::new() };
-        let values = context.partition().map(|(_, value)| value.to_owned());
-        std::iter::once(context.period().to_owned()).chain(values).collect()
+    /// Key of the counter: its sequence, and what it belongs to within it.
+    pub(super) fn key(&self) -> (SequenceName, Vec<String>) {
+        let within = self.template_data.iter().flat_map(|(context, ..)| {
+            let values = context.partition().map(|(_, value)| value);
+            // A sequence without a template counts without a period, as one does whose template has none.
+            std::iter::once(context.period()).chain(values).filter(|part| !part.is_empty()).map(str::to_owned)
+        });
+        (self.counter.clone(), within.collect())
     }
 
     pub(super) fn template_data(&self, ask: &NumberRequest, blocks: &[Block]) -> Result<TemplateData, Error> {

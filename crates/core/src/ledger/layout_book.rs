@@ -136,7 +136,14 @@ impl LayoutChange {
     pub fn turned(&self, raw: u64) -> u64 {
         let last = self.from.layout.slots() - 1;
         let place = self.from.layout.place_of(raw, last);
-        place.map_or(0, |place| self.next.layout.raw_behind(place, 0))
+        place.map_or(0, |place| self.next.layout.raw_behind(self.carried(place), 0))
+    }
+
+    /// The place of the next layout after which every number is above that of `place` in the old layout. It is so in
+    /// either [`Numbering`](crate::Numbering): encoded numbers become smaller, place for place, where a ring shrinks.
+    pub const fn carried(&self, place: u64) -> u64 {
+        let less = self.from.layout.origin().saturating_sub(self.next.layout.origin());
+        place.saturating_add(less)
     }
 
     /// The store placeholder of rows in the next layout, until an epoch is opened there. No real store has this id.

@@ -65,7 +65,8 @@ impl Engine {
     /// # Errors
     ///
     /// Those of [`check_forget`](Self::check_forget); `SEQUENCE_NOT_FOUND` for a name that nobody has defined or used;
-    /// `DEFINITION_CONFLICT` if another version has just come; errors of the ledger.
+    /// `DEFINITION_CONFLICT` if another version has just come, or another sequence draws from its counter; errors of the
+    /// ledger.
     pub async fn forget(&self, name: &SequenceName) -> Result<ForgetReport, EngineError> {
         self.check_forget(name)?;
         let inner = &self.0;
@@ -77,6 +78,10 @@ impl Engine {
         let report = |version, already| ForgetReport { sequence: name.to_string(), version, already };
         if held.is_forgotten() {
             return Ok(report(held.version, true));
+        }
+        if let Some(other) = inner.catalog.drawing_from(name) {
+            let text = format!("{other} draws from the counter of {name}: forget {other} first");
+            return Err(EngineError::new(Reason::DefinitionConflict, text));
         }
         let version = held.version.saturating_add(1);
         let definition = Definition { name: name.clone(), version, body: FORGOTTEN.to_owned() };

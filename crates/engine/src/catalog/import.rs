@@ -15,7 +15,6 @@ use crate::{
     error::OpenError,
     ledger_timeout::{patiently, within},
     stores,
-    texts::Texts,
 };
 
 /// How far the number of a new version may be above the version in force. Otherwise one call could use up all numbers,
@@ -28,7 +27,7 @@ const JUDGED_MAX: u32 = 16;
 
 impl Catalog {
     pub(super) async fn bring_all(&self, parts: &[SequencePart]) -> Result<(), OpenError> {
-        let mut refusals: Vec<String> = parts.iter().filter_map(|part| self.refusal(part)).collect();
+        let mut refusals: Vec<String> = parts.iter().filter_map(|part| self.refusal(part, parts)).collect();
         if refusals.is_empty() {
             for part in parts {
                 refusals.extend(
@@ -38,7 +37,7 @@ impl Catalog {
         }
         if refusals.is_empty() {
             for part in parts {
-                refusals.extend(self.bring(part).await.map_err(|error| OpenError::of_source(&error))?);
+                refusals.extend(self.bring(part, parts).await.map_err(|error| OpenError::of_source(&error))?);
             }
         }
         if !refusals.is_empty() {
@@ -52,7 +51,7 @@ impl Catalog {
 
     /// The reason for which each definition would be refused, as far as it is known without reading the ledger.
     pub(crate) fn refusals(&self, parts: &[SequencePart]) -> Vec<Option<String>> {
-        parts.iter().map(|part| self.refusal(part)).collect()
+        parts.iter().map(|part| self.refusal(part, parts)).collect()
     }
 
     /// Imports each definition by itself, and reads the definitions in force once. Returns the reason for each that is
@@ -63,7 +62,7 @@ impl Catalog {
     ) -> Result<Vec<Option<String>>, SourceError> {
         let mut refusals = Vec::with_capacity(parts.len());
         for part in parts {
-            refusals.push(self.bring(part).await?);
+            refusals.push(self.bring(part, parts).await?);
         }
         self.refresh().await?;
         Ok(refusals)
@@ -74,10 +73,10 @@ impl Catalog {
         self.bring_all(std::slice::from_ref(part)).await
     }
 
-    /// A definition for import. If a key hides its numbers, the sequence's name becomes part of the hiding, unless
-    /// earlier versions did without.
+    /// A definition for import: with the counter that its template names. If a key hides its numbers, the sequence's name
+    /// becomes part of the hiding, unless earlier versions did without.
     fn named<'a>(&self, part: &'a SequencePart) -> Result<Cow<'a, SequencePart>, BodyFault> {
-        if !part.body.texts().is_some_and(Texts::hides) {
+        if part.body.texts().is_none() {
             return Ok(Cow::Borrowed(part));
         }
         let held = self.find(&part.name).or_else(|| self.lost.get(&part.name));
@@ -92,8 +91,22 @@ impl Catalog {
         Ok(fault.map(|fault| of_fault(&part.name, &fault)))
     }
 
-    /// The reason for which the definition is refused, as far as it is known without reading the ledger.
-    fn refusal(&self, part: &SequencePart) -> Option<String> {
+    /// Refuses a counter that the definition can't draw from. The sequence that it names is defined already, or with it.
+    fn check_counter(&self, part: &SequencePart, others: &[SequencePart]) -> Result<(), BodyFault> {
+        let Some(name) = part.body.counter() else { return Ok(()) };
+        if self.find(&part.name).is_some_and(|held| part.version <= held.version) {
+            return Ok(());
+        }
+        let held = self.find(name);
+        let other = others.iter().find(|other| other.name == *name);
+        let other = other.map(|other| self.named(other)).transpose()?;
+        let beside = other.as_ref().map(|other| &other.body);
+        part.body.check_counter(held.as_ref().and_then(|held| held.known().ok()).or(beside))
+    }
+
+    /// The reason for which the definition is refused, as far as it is known without reading the ledger. `others` are
+    /// defined with it.
+    fn refusal(&self, part: &SequencePart, others: &[SequencePart]) -> Option<String> {
         let name = &part.name;
         let of_fault = |fault: BodyFault| of_fault(name, &fault);
         let part = match self.named(part) {
@@ -101,7 +114,7 @@ impl Catalog {
             Err(fault) => return Some(of_fault(fault)),
         };
         let part = &*part;
-        if let Err(fault) = self.check_risk(part) {
+        if let Err(fault) = self.check_risk(part).and_then(|()| self.check_counter(part, others)) {
             return Some(of_fault(fault));
         }
         let key = part.body.example_key(name).map_err(|error| error.to_string());
@@ -187,10 +200,14 @@ impl Catalog {
 
     /// Imports one definition. It is checked against the version in force, and written only while that is still in
     /// force.
-    pub(super) async fn bring(&self, part: &SequencePart) -> Result<Option<String>, SourceError> {
+    pub(super) async fn bring(
+        &self,
+        part: &SequencePart,
+        others: &[SequencePart],
+    ) -> Result<Option<String>, SourceError> {
         let step = format!("define {}", part.name);
         for _ in 0..JUDGED_MAX {
-            if let Some(refusal) = self.refusal(part) {
+            if let Some(refusal) = self.refusal(part, others) {
                 return Ok(Some(refusal));
             }
             if let Some(refusal) = self.refusal_by_ledger(part).await? {

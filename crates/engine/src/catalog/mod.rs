@@ -153,6 +153,16 @@ impl Catalog {
         read.or_else(|| self.fresh.read().unwrap_or_else(PoisonError::into_inner).get(name).map(Arc::clone))
     }
 
+    /// A sequence that draws from the counter of `name`. It reads all definitions, and is for what is done rarely.
+    pub(crate) fn drawing_from(&self, name: &SequenceName) -> Option<SequenceName> {
+        let draws = |entry: &&Arc<Entry>| entry.known().is_ok_and(|body| body.counter() == Some(name));
+        let read = self.snapshot.load().entries.values().find(draws).map(|entry| entry.name().clone());
+        read.or_else(|| {
+            let fresh = self.fresh.read().unwrap_or_else(PoisonError::into_inner);
+            fresh.values().find(draws).map(|entry| entry.name().clone())
+        })
+    }
+
     /// All definitions read from the ledger, ascending by name.
     pub(crate) fn all(&self) -> Vec<Arc<Entry>> {
         self.snapshot.load().entries.values().cloned().collect()

@@ -42,10 +42,10 @@ fn ledger() -> Arc<MemoryLedger> {
 async fn a_definition_is_judged_again_when_another_came_first() {
     let ledger = ledger();
     let (one, other) = (catalog_over(&ledger).await, catalog_over(&ledger).await);
-    assert_eq!(one.bring(&part(1, 1000)).await.unwrap(), None);
-    let refusal = other.bring(&part(2, 1)).await.unwrap().expect("start changed behind its back");
+    assert_eq!(one.bring(&part(1, 1000), &[]).await.unwrap(), None);
+    let refusal = other.bring(&part(2, 1), &[]).await.unwrap().expect("start changed behind its back");
     assert!(refusal.contains("changes start or step"), "{refusal}");
-    assert_eq!(other.bring(&part(2, 1000)).await.unwrap(), None, "the same start may follow");
+    assert_eq!(other.bring(&part(2, 1000), &[]).await.unwrap(), None, "the same start may follow");
 }
 
 #[tokio::test(start_paused = true)]
@@ -80,7 +80,7 @@ async fn what_a_slots_store_cannot_hold_is_defined_by_nobody() {
     assert_eq!(error.fields()[0].field, "sequence");
     let parts = ["slot 3: ", "mysql-auto-increment", "106 characters, at most 64", "mysql-row"];
     let brought = SequencePart { name: long.clone(), ..part(1, 1) };
-    for text in [error.to_string(), catalog.bring(&brought).await.unwrap().unwrap()] {
+    for text in [error.to_string(), catalog.bring(&brought, &[]).await.unwrap().unwrap()] {
         assert!(parts.iter().all(|part| text.contains(part)), "{text}");
     }
     catalog.refresh().await.unwrap();
@@ -95,7 +95,7 @@ async fn what_nobody_can_read_is_not_followed() {
     let unreadable = Definition { name, version: 1, body: "{}".to_owned() };
     let ledger_dyn: &dyn Ledger = &*ledger;
     ledger_dyn.define(&unreadable, None).await.unwrap();
-    let refusal = catalog_over(&ledger).await.bring(&part(2, 1)).await.unwrap().expect("unreadable");
+    let refusal = catalog_over(&ledger).await.bring(&part(2, 1), &[]).await.unwrap().expect("unreadable");
     assert!(refusal.contains("can't be read"), "{refusal}");
 }
 
@@ -138,7 +138,7 @@ async fn a_name_that_is_not_there_is_looked_for_again_a_second_later() {
     let (one, other) = (catalog_over(&ledger).await, catalog_over(&ledger).await);
     let name: SequenceName = "order".parse().unwrap();
     assert!(one.find_defined(&name).await.unwrap().is_none());
-    assert_eq!(other.bring(&part(1, 1)).await.unwrap(), None);
+    assert_eq!(other.bring(&part(1, 1), &[]).await.unwrap(), None);
     assert!(one.find_defined(&name).await.unwrap().is_none(), "it was looked for just now");
     assert_eq!(one.looks.begun(), 1);
     tokio::time::sleep(Duration::from_secs(1)).await;
@@ -231,7 +231,7 @@ async fn what_the_ledger_lost_is_written_again_as_it_was() {
     for at_once in [true, false] {
         let (one, two) = (ledger(), ledger());
         let catalog = catalog_over(&one).await;
-        catalog.bring(&part(3, 1000)).await.unwrap();
+        catalog.bring(&part(3, 1000), &[]).await.unwrap();
         catalog.refresh().await.unwrap();
         let known = held(&one).await;
         let catalog = loses(catalog, &two).await;
@@ -255,10 +255,10 @@ async fn an_older_version_that_came_back_is_followed_by_the_newer_one_again() {
     let (one, two) = (ledger(), ledger());
     let catalog = catalog_over(&one).await;
     for version in 1..=2 {
-        catalog.bring(&part(version, 1000)).await.unwrap();
+        catalog.bring(&part(version, 1000), &[]).await.unwrap();
         catalog.refresh().await.unwrap();
     }
-    catalog_over(&two).await.bring(&part(1, 1000)).await.unwrap();
+    catalog_over(&two).await.bring(&part(1, 1000), &[]).await.unwrap();
     let catalog = loses(catalog, &two).await;
     catalog.restore().await.unwrap();
     assert_eq!(held(&two).await[0].0, 2);
@@ -270,10 +270,10 @@ async fn another_definition_in_the_place_of_a_lost_one_is_not_served() {
     for (version, start) in [(1, 1), (2, 1), (3, 1)] {
         let (one, two) = (ledger(), ledger());
         let catalog = catalog_over(&one).await;
-        catalog.bring(&part(2, 1000)).await.unwrap();
+        catalog.bring(&part(2, 1000), &[]).await.unwrap();
         catalog.refresh().await.unwrap();
         let catalog = loses(catalog, &two).await;
-        catalog_over(&two).await.bring(&part(version, start)).await.unwrap();
+        catalog_over(&two).await.bring(&part(version, start), &[]).await.unwrap();
         catalog.restore().await.unwrap();
         let name = "order".parse().unwrap();
         let entry = catalog.find_or_create(&name).await.unwrap();
@@ -310,7 +310,7 @@ async fn two_sequences_with_one_key_hide_their_numbers_in_ways_of_their_own() {
     let catalog = catalog_over(&ledger).await;
     let template = "W@{seq,w=8,obf=ff1:catalog-test}";
     for name in ["one", "two"] {
-        assert_eq!(catalog.bring(&hidden(name, 1, template, None)).await.unwrap(), None);
+        assert_eq!(catalog.bring(&hidden(name, 1, template, None), &[]).await.unwrap(), None);
     }
     catalog.refresh().await.unwrap();
     let texts = ["one", "two"].map(|name| (1..=20).map(|n| text_of(&catalog, name, n)).collect::<Vec<_>>());
@@ -319,7 +319,7 @@ async fn two_sequences_with_one_key_hide_their_numbers_in_ways_of_their_own() {
     assert!(held.text().contains("\"tweak\":\"one\""), "{}", held.text());
     // The same file again, in another process, changes nothing.
     let other = catalog_over(&ledger).await;
-    assert_eq!(other.bring(&hidden("one", 1, template, None)).await.unwrap(), None);
+    assert_eq!(other.bring(&hidden("one", 1, template, None), &[]).await.unwrap(), None);
 }
 
 #[tokio::test(start_paused = true)]
@@ -335,14 +335,14 @@ async fn what_was_defined_before_names_hid_numbers_too_hides_on_as_it_did() {
     let first = text_of(&catalog, "old", 1);
     // The file's definition, the same again and with a wider bound: texts stay the same.
     for part in [before, hidden("old", 2, template, Some(60))] {
-        assert_eq!(catalog.bring(&part).await.unwrap(), None);
+        assert_eq!(catalog.bring(&part, &[]).await.unwrap(), None);
         catalog.refresh().await.unwrap();
         assert_eq!(catalog.find(&part.name).unwrap().version, part.version);
         assert_eq!(text_of(&catalog, "old", 1), first);
     }
     // Another template includes the name; the old texts can still be parsed.
     let next = hidden("old", 3, "X@{seq,w=8,obf=ff1:catalog-test}", None);
-    assert_eq!(catalog.bring(&next).await.unwrap(), None);
+    assert_eq!(catalog.bring(&next, &[]).await.unwrap(), None);
     catalog.refresh().await.unwrap();
     let held = catalog.find(&next.name).unwrap();
     assert!(held.text().contains("\"tweak\":\"old\""), "{}", held.text());

@@ -135,6 +135,7 @@ impl Body {
         let span = self.span();
         let numbers = span.capacity();
         let reservoir = ReservoirConfig { at_risk_max: at_risk.held_max, ..ReservoirConfig::default() };
+        let reservoir = self.reservoir(reservoir);
         // Refills come in whole raw ids.
         let rounded = layout.numbers_per_id() - 1;
         Capacity {
@@ -142,7 +143,7 @@ impl Body {
             is_bounded: self.bound().is_some(),
             reserve: reservoir.at_risk_limit(Some(numbers)).saturating_add(rounded),
             ceilings: ceiling_ahead_max(0, span.raw_max(layout)).saturating_mul(layout.origin()),
-            lease: lease_max_of(numbers).min(at_risk.lease_max).max(1),
+            lease: lease_max_of(numbers).min(at_risk.lease_max).min(reservoir.at_risk_max).max(1),
             servers: at_risk.servers.max(1),
         }
     }

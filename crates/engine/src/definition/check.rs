@@ -22,6 +22,7 @@ impl Body {
         let start = said_once("start", start, counter.map(|counter| counter.start))?;
         let step = said_once("step", step, counter.map(|counter| counter.step))?;
         check_round(start, counter)?;
+        check_first(start, counter)?;
         // The sequence's own end is checked first: a template with fewer texts would hide its fault.
         Span::new(start, step, end, fits).map_err(|error| of_span(&error))?;
         let body = Self { start, step, end, fits, texts, ..Self::default() };
@@ -62,6 +63,7 @@ impl Body {
     /// Refuses `spread` with a bound if all servers together could skip more than 1 % of it; the error contains the
     /// sum. The rule applies to new definitions: one in force stays, however many servers there are later.
     pub fn check_layout(&self, layout: Layout, at_risk: AtRisk) -> Result<(), BodyFault> {
+        self.check_at_risk(at_risk.held_max)?;
         let Some((field, end)) = self.bound().filter(|_| self.placement == Placement::Spread) else {
             return Ok(());
         };
@@ -108,14 +110,30 @@ fn check_round(start: u64, template: Option<CounterSpec>) -> Result<(), BodyFaul
     Err(BodyFault { field: "start", value: start.to_string(), bound })
 }
 
+/// Refuses a first number below the template's: what is known of the template's texts holds from its own first number on.
+fn check_first(start: u64, template: Option<CounterSpec>) -> Result<(), BodyFault> {
+    match template.filter(|counter| start < counter.start) {
+        None => Ok(()),
+        Some(counter) => Err(BodyFault {
+            field: "start",
+            value: start.to_string(),
+            bound: format!(
+                "the template's numbers begin at {}: say it there, @{{seq,start={start}}}",
+                counter.start
+            ),
+        }),
+    }
+}
+
 /// The same fault with field, value and bound.
-fn of_span(error: &SpanError) -> BodyFault {
+pub(super) fn of_span(error: &SpanError) -> BodyFault {
     let field = match error {
         SpanError::Start(_) => "start",
         SpanError::Step(_) => "step",
         SpanError::End { .. } => "end",
         SpanError::Beyond { field, .. } => field,
         SpanError::Fits(_) => "fits",
+        SpanError::Numbering(_) => "numbering",
     };
     // The text has the form `field is value: bound`.
     let text = error.to_string();

@@ -16,6 +16,25 @@ impl Body {
 
     /// The same, with the reason and the remedy.
     pub fn follows(&self, held: &Self) -> Result<(), String> {
+        if self.counter != held.counter {
+            let of = |body: &Self| {
+                body.counter.as_ref().map_or_else(|| "its own".to_owned(), |name| format!("that of {name}"))
+            };
+            return Err(format!(
+                "changes its counter from {} to {}, which would give numbers of the version before again: keep the ref of its \
+                 template, or define another sequence",
+                of(held),
+                of(self),
+            ));
+        }
+        if self.numbering != held.numbering {
+            return Err(format!(
+                "changes numbering from {was} to {}, which would give numbers of the version before again: keep \
+                 numbering {was}, or define another sequence",
+                self.numbering,
+                was = held.numbering,
+            ));
+        }
         if (self.start, self.step) != (held.start, held.step) {
             return Err(format!(
                 "changes start or step, which would give numbers of the version before again: keep start {} and step \
@@ -50,19 +69,21 @@ impl Body {
         }
     }
 
-    /// The same for import into a sequence of which `held` is known. If a key hides its numbers, the name becomes part
-    /// of the hiding.
+    /// The same for import into a sequence of which `held` is known: with its counter. If a key hides its numbers, the
+    /// name becomes part of the hiding.
     pub(crate) fn named(&self, name: &SequenceName, held: Option<&Self>) -> Result<Self, BodyFault> {
-        let Some(texts) = self.texts().filter(|texts| texts.hides()) else { return Ok(self.clone()) };
+        let body = self.clone().drawing(name, held)?;
+        let Some(texts) = body.texts().filter(|texts| texts.hides()) else { return Ok(body) };
         let texts = texts.named(name, held.and_then(Self::texts))?;
-        Ok(Self { texts: Some(texts), ..self.clone() })
+        Ok(Self { texts: Some(texts), ..body })
     }
 
-    /// Whether both have the same content. Former versions, the instant of effect, and the name in the hiding of
-    /// numbers are ignored.
+    /// Whether both have the same content. Former versions, the instant of effect, and what the sequence's name adds are
+    /// ignored: its counter, and its part in the hiding of numbers.
     pub(crate) fn says_as(&self, other: &Self) -> bool {
         let said = |texts: &Texts| texts.alone().nameless();
-        let alone = |body: &Self| Self { texts: body.texts.as_ref().map(said), ..body.at_once() };
+        let alone =
+            |body: &Self| Self { texts: body.texts.as_ref().map(said), counter: None, ..body.at_once() };
         alone(self) == alone(other)
     }
 }

@@ -3,12 +3,14 @@
 pub(crate) mod capacity;
 mod check;
 mod compat;
+mod counter;
 mod effective;
 mod fits;
+mod options;
 #[cfg(test)]
 mod tests;
 
-use sequent_core::{Fits, Key, KeyError, SequenceName, Span, SpanError, ledger::Definition};
+use sequent_core::{Fits, Key, KeyError, Numbering, SequenceName, Span, SpanError, ledger::Definition};
 use sequent_format::{CounterSpec, Format, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +18,7 @@ use self::effective::{Earlier, Since};
 use crate::texts::Texts;
 
 pub use effective::{EARLIER_MAX, EFFECTIVE_AHEAD_MIN, Effective};
+pub use options::{BodyOptions, RESERVE_MS_MAX};
 
 /// A key with fewer numbers than this has `dense` as its default placement.
 pub const SPREAD_CAPACITY_MIN: u64 = 1_000_000;
@@ -62,6 +65,15 @@ pub struct Body {
     end: Option<u64>,
     #[serde(with = "fits")]
     fits: Fits,
+    #[serde(default, with = "options::numbering", skip_serializing_if = "options::numbering::is_default")]
+    numbering: Numbering,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reserve_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    at_risk_max: Option<u64>,
+    /// The sequence whose counter it draws from, if that is not its own.
+    #[serde(default, with = "counter::name", skip_serializing_if = "Option::is_none")]
+    counter: Option<SequenceName>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     texts: Option<Texts>,
     /// When it takes effect, if another version is in effect before.
@@ -91,6 +103,10 @@ impl Default for Body {
             step: 1,
             end: None,
             fits: Fits::default(),
+            numbering: Numbering::default(),
+            reserve_ms: None,
+            at_risk_max: None,
+            counter: None,
             texts: None,
             from: None,
             earlier: Vec::new(),
@@ -109,7 +125,7 @@ impl Body {
         let limit = self.fits.limit();
         let template = self.texts_end().filter(|end| *end < limit);
         let end = self.end.into_iter().chain(template).min();
-        Span::new(self.start, self.step, end, self.fits)
+        self.span_up_to(end)
     }
 
     /// The field that bounds it, and the last number, if that is below the limit of `fits`.
@@ -137,6 +153,11 @@ impl Body {
     /// The renderer of its texts, if it has a template.
     pub fn format(&self) -> Option<&Format> {
         self.texts.as_ref()?.format()
+    }
+
+    /// How encoded numbers become its numbers.
+    pub fn numbering(&self) -> Numbering {
+        self.numbering
     }
 
     /// The placement.
@@ -177,6 +198,7 @@ impl Body {
     /// A key with the form of every key of `name`: with a period or not, the number of values, and the shortest
     /// values. An error if even this key can't be held.
     pub fn example_key(&self, name: &SequenceName) -> Result<Key, KeyError> {
+        let name = self.counted_by(name);
         let Some(format) = self.format() else { return Ok(Key::of(name)) };
         // All keys of a kind of period have one length.
         let period = format.period_back(Timestamp::UNIX_EPOCH, 0).unwrap_or_default();

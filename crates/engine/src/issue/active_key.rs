@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use sequent_buffer::{BitExpansion, RangeMapping, Reservoir};
+use sequent_buffer::{BitExpansion, RangeMapping, Reservoir, ReservoirContext};
 use sequent_core::{Block, Key, SequenceName, Source};
 use sequent_format::Timestamp;
 
@@ -106,6 +106,9 @@ impl ActiveKey {
     /// and no template. Versions that share a counter have the same end: any of them may issue its numbers.
     pub(crate) fn serves(&self, aim: Option<&ResolvedRequest>) -> bool {
         let Some(aim) = aim else { return self.is_plain };
+        if aim.counter().is_some() {
+            return true;
+        }
         let span = |entry: &Entry| entry.known().ok().map(Body::span);
         match (self.entry.is_staged(), aim.entry.is_staged()) {
             (false, false) => self.has_texts == aim.has_texts(),
@@ -185,7 +188,8 @@ impl ActiveKey {
 
     /// How many numbers a lease has that asks for `count`.
     pub(crate) fn lease_size(&self, count: u64) -> Result<u64, EngineError> {
-        self.burn.lease(count, self.spanned.left())
+        let at_risk_max = self.entry.known().ok().and_then(Body::at_risk_max).unwrap_or(u64::MAX);
+        self.burn.lease(count.min(at_risk_max), self.spanned.left())
     }
 
     /// The error for a request of `count` numbers that found the burn limit reached.
@@ -261,6 +265,16 @@ impl Inner {
         self.catalog.bring_pending().await.map_err(|error| EngineError::of_open(&error))
     }
 
+    /// What the reservoirs of a sequence's keys share: with all others, unless it says how much is held ready.
+    fn reservoir_context(&self, body: &Body) -> Arc<ReservoirContext> {
+        let shared = &self.reservoir_context;
+        let config = body.reservoir(shared.config);
+        if config == shared.config {
+            return Arc::clone(shared);
+        }
+        Arc::new(ReservoirContext { config, ..ReservoirContext::clone(shared) })
+    }
+
     /// Builds the sources of a key, one layer upon the other.
     pub(crate) async fn build(
         &self,
@@ -287,7 +301,7 @@ impl Inner {
         let (rules, env) = (Arc::clone(&self.burn_rules), self.env.clone());
         let burn = Arc::new(BurnLimit::new(key.clone(), span.capacity(), rules, env));
         let source = LimitedSource::of(source, &burn, &self.refills);
-        let reservoir = Reservoir::with_context(source, Arc::clone(&self.reservoir_context));
+        let reservoir = Reservoir::with_context(source, self.reservoir_context(entry.body()?));
         if period.as_ref().is_some_and(|period| period.until.is_some()) {
             self.dated.store(true, Ordering::Relaxed);
         }

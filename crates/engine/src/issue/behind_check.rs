@@ -135,7 +135,7 @@ fn highest_of(layout: Layout, span: Span, slot: SlotIndex, raw: u64) -> u64 {
         return if raw == 0 { 0 } else { Block::NUMBER_MAX };
     };
     let encoded = u128::from(id) << layout.memory_bits() | u128::from(layout.numbers_per_id() - 1);
-    let Some(offset) = encoded.checked_sub(u128::from(layout.origin())) else { return 0 };
+    let Some(offset) = encoded.checked_sub(u128::from(span.zero(layout))) else { return 0 };
     let number = u128::from(span.start()) + u128::from(span.step()) * offset;
     u64::try_from(number).unwrap_or(u64::MAX).min(Block::NUMBER_MAX)
 }
@@ -157,6 +157,8 @@ mod tests {
         assert_eq!(highest_of(layout, span, 0, u64::MAX), Block::NUMBER_MAX);
         let stepped = Span::new(10, 5, None, Fits::Js).unwrap();
         assert_eq!(highest_of(layout, stepped, 0, 1), 25);
+        let itself = Span::itself(None, Fits::Js).unwrap();
+        assert_eq!(highest_of(layout, itself, 1, 1), 15, "encoded 12 to 15");
     }
 
     #[tokio::test]

@@ -257,8 +257,13 @@ impl Engine {
             let too_long = |bound| EngineError::invalid("values", &aim.key, bound);
             self.0.catalog.holds(&aim.key).map_err(too_long)?;
         }
-        let period = || aim.period(request);
-        let live = self.live((name, &aim.key), Some(&aim.entry), period, deadline).await?;
+        let live = if let Some(counter) = aim.counter() {
+            // The key is that of the other sequence, and is built from its definition.
+            self.live((counter, &aim.key), None, || None, deadline).await?
+        } else {
+            let period = || aim.period(request);
+            self.live((name, &aim.key), Some(&aim.entry), period, deadline).await?
+        };
         Ok((live, Some(aim)))
     }
 

@@ -74,7 +74,7 @@ impl ResolvedRequest {
     ) -> Result<Self, EngineError> {
         let context = format.context(at, &request.with);
         let context = context.map_err(|error| of_issue(format, &error, request.at.as_deref()))?;
-        let key = key(&request.name, &context)?;
+        let key = key(entry.body()?.counted_by(&request.name), &context)?;
         Ok(Self { entry: Arc::clone(entry), key, dated: Some((context, at)), version_end: None })
     }
 
@@ -83,6 +83,11 @@ impl ResolvedRequest {
         let (context, _) = self.dated.as_ref()?;
         let last = self.entry.known().ok()?.span().limit();
         Some((context.format().counter_spec().warn_at?, last))
+    }
+
+    /// The sequence whose counter is drawn from, if that is another one.
+    pub(crate) fn counter(&self) -> Option<&SequenceName> {
+        self.entry.known().ok()?.counter()
     }
 
     /// The period's end, if it has one.

@@ -60,7 +60,8 @@ impl Engine {
             let text = format!("the ledger did not say in time what {name} has issued");
             return Err(EngineError::new(Reason::DeadlineExceeded, text));
         };
-        Ok(Some(dense_number(shape.span, ordinal?)).filter(|number| *number > 0))
+        let ordinal = ordinal?;
+        Ok((ordinal > 0).then(|| dense_number(shape.span, ordinal)))
     }
 
     fn shape_of(&self, entry: &Arc<Entry>) -> Result<SequenceShape, EngineError> {

@@ -30,16 +30,17 @@ impl ClusterHandle {
     /// One sequence with its counters.
     pub async fn show(&self, name: &SequenceName) -> Result<SequenceReport, EngineError> {
         let definition = self.definition(name).await?;
-        let rows = self.rows(name).await?;
         let body = Body::from_text(&definition.body).ok();
+        let counter = body.as_ref().map_or(name, |body| body.counted_by(name)).clone();
+        let rows = self.rows(&counter).await?;
         let span = body.map(|body| body.in_effect(definition.version, self.now()).1.span());
         let counters = rows.iter().map(|(counter, row)| self.counter(span, counter, row)).collect();
-        let dense = self.ledger.dense(Some(name.as_str()), COUNTERS_SHOWN_MAX);
+        let dense = self.ledger.dense(Some(counter.as_str()), COUNTERS_SHOWN_MAX);
         let dense =
             within(self.limit, "read the dense counters", dense).await.map_err(|error| of_ledger(&error))?;
         let words = within(self.limit, "read the words", self.ledger.slot_commands()).await;
         let mut quarantined = self.quarantined(&words.map_err(|error| of_ledger(&error))?);
-        quarantined.retain(|counter| Key::from_stored(&counter.key).sequence() == name.as_str());
+        quarantined.retain(|held| Key::from_stored(&held.key).sequence() == counter.as_str());
         Ok(SequenceReport {
             summary: read(&definition, self.now()),
             definition: definition.body,

@@ -104,7 +104,8 @@ impl Engine {
             Some(text) => format.instant(text).map_err(|error| of_value(format, &error))?,
             None => self.0.request_clock.now(&*self.0.env.clock),
         };
-        let number = ask.number.unwrap_or_else(|| body.span().start());
+        // The first that slot 0 gives.
+        let number = ask.number.unwrap_or_else(|| body.span().number_at(self.0.cluster.layout(), 0));
         body.check_number(number).map_err(|bound| EngineError::invalid("number", number, bound))?;
         let preview = format.preview(number, at, &ask.with).map_err(|error| match error {
             PreviewError::Value(error) => of_issue(format, &error, ask.at.as_deref()),

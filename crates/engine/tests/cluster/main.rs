@@ -10,9 +10,11 @@ mod effective;
 mod gauges;
 mod idle;
 mod midnight;
+mod numbering;
 mod partitions;
 mod place;
 mod refusals;
+mod shared;
 mod taking;
 mod texts;
 

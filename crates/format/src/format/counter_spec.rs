@@ -6,6 +6,9 @@ use crate::{limits::NUMBER_MAX, template::Overflow};
 
 use super::Format;
 
+/// The word of older rule engines for the counter of the sequence itself.
+const OWN_COUNTER: &str = "sequence";
+
 /// What a template requires of its counter. The allocator uses it, so that it never gives a number without a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CounterSpec {
@@ -33,6 +36,13 @@ pub struct Wrap {
 }
 
 impl Format {
+    /// The sequence that `ref=` of the number names: the template draws from its counter. `None` if it names none, or
+    /// `sequence`, the word of older rule engines for a sequence's own counter.
+    pub fn counter_name(&self) -> Option<&str> {
+        let (_, seq) = self.analysis().seq();
+        seq.label.as_deref().filter(|label| seq.is_ref && *label != OWN_COUNTER)
+    }
+
     /// What the template requires of its counter.
     pub fn counter_spec(&self) -> CounterSpec {
         let (_, seq) = self.analysis().seq();

@@ -25,7 +25,9 @@ const OVER: [(&str, OverWord); 3] =
     [("widen", OverWord::Widen), ("error", OverWord::Error), ("wrap", OverWord::Wrap)];
 
 pub(super) fn parse(args: &mut Args, kind: &str) -> Result<ParsedPart, TemplateError> {
-    let label = match (args.bare(), args.take("ref")) {
+    let by_ref = args.take("ref");
+    let is_ref = by_ref.is_some();
+    let label = match (args.bare(), by_ref) {
         (Some(bare), Some(_)) => return Err(bare.error("name", "ref= names it already")),
         (None, None) if kind == "bean" => {
             return Err(TemplateError::new(args.column, "bean names no ref").hint("write @{bean,ref=order}"));
@@ -36,13 +38,14 @@ pub(super) fn parse(args: &mut Args, kind: &str) -> Result<ParsedPart, TemplateE
     let width = args.count("w", 1, WIDTH_MAX)?.unwrap_or(1);
     let over = overflow(args)?;
     let width_max = width_max(args, &alphabet, width, over)?;
-    let start = args.number("start", 1, NUMBER_MAX)?.unwrap_or(1);
+    let start = args.number("start", 0, NUMBER_MAX)?.unwrap_or(1);
     let step = args.number("step", 1, NUMBER_MAX)?.unwrap_or(1);
     let end = end(args, start)?;
     let reset = reset(args)?;
     let fiscal = args.take("fy");
     let seq = Seq {
         label: label.clone(),
+        is_ref,
         pad: pad(args, &alphabet)?,
         width,
         width_max,

@@ -36,8 +36,10 @@ pub(crate) enum Kind {
 /// The `seq` part: the number.
 #[derive(Debug, Clone)]
 pub(crate) struct Seq {
-    /// A label for people. It does not select a counter.
+    /// A label for people.
     pub(crate) label: Option<String>,
+    /// Whether `ref=` says the label: it names the sequence whose counter is drawn from.
+    pub(crate) is_ref: bool,
     pub(crate) alphabet: Alphabet,
     pub(crate) width: usize,
     pub(crate) width_max: usize,

@@ -200,6 +200,7 @@ pub(super) fn bases(
         let raw = |slot| highest.iter().find(|(held, _)| *held == slot).map_or(0, |(_, raw)| *raw);
         return slots.map(|slot| (slot, raw(slot))).collect();
     }
-    let last = highest.iter().filter_map(|(slot, raw)| from.place_of(*raw, *slot)).chain(begun).max();
+    let places = highest.iter().filter_map(|(slot, raw)| from.place_of(*raw, *slot));
+    let last = places.map(|place| change.carried(place)).chain(begun).max();
     slots.map(|slot| (slot, last.map_or(0, |last| next.raw_behind(last, slot)))).collect()
 }

@@ -466,7 +466,7 @@ pub struct Definition {
     /// spread or dense; empty: dense where a key has fewer than 1000000 numbers, else spread.
     #[prost(string, tag = "1")]
     pub placement: ::prost::alloc::string::String,
-    /// The first number, and the distance between neighbours; absent: 1.
+    /// The first number, from 0, and the distance between neighbours; absent: 1.
     #[prost(int64, optional, tag = "2")]
     pub start: ::core::option::Option<i64>,
     #[prost(int64, optional, tag = "3")]
@@ -499,6 +499,16 @@ pub struct Definition {
     /// forgotten. From 1; absent: all.
     #[prost(uint64, optional, tag = "12")]
     pub retain_periods: ::core::option::Option<u64>,
+    /// ordinal: counted from start in any ring; encoded: the id with its slot, without start and step; empty: ordinal.
+    #[prost(string, tag = "13")]
+    pub numbering: ::prost::alloc::string::String,
+    /// How long the numbers that a server keeps ready last; absent: as its configuration says. 0: none are held ahead.
+    #[prost(uint64, optional, tag = "14")]
+    pub reserve_ms: ::core::option::Option<u64>,
+    /// The most numbers of one key that a server's crash may lose, and that one lease may have; absent: as the
+    /// configuration says, which is the most that is allowed.
+    #[prost(uint64, optional, tag = "15")]
+    pub at_risk_max: ::core::option::Option<u64>,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct DefineRequest {

@@ -176,6 +176,9 @@ fn input(given: v1::Definition) -> Result<DefinitionInput, ApiError> {
         step: number("step", given.step)?,
         end: number("end", given.end)?,
         fits: non_empty(given.fits),
+        numbering: non_empty(given.numbering),
+        reserve_ms: given.reserve_ms,
+        at_risk_max: given.at_risk_max,
         template: non_empty(given.template),
         zone: non_empty(given.zone),
         maxlen: given.maxlen,
@@ -189,7 +192,7 @@ fn input(given: v1::Definition) -> Result<DefinitionInput, ApiError> {
 
 fn number(field: &'static str, given: Option<i64>) -> Result<Option<NumberInput>, ApiError> {
     let whole = |number: i64| {
-        let bound = || format!("1 to {} are allowed", i64::MAX);
+        let bound = || format!("0 to {} are allowed", i64::MAX);
         u64::try_from(number)
             .map(NumberInput::Integer)
             .map_err(|_| ApiError::field(field, &number.to_string(), bound()))

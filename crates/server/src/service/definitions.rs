@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use sequent_core::SequenceName;
 use sequent_engine::{
-    Body, BodyFault, By, Capacity, DefineReport, Effective, OpenError, ParseReport, PreviewAsk,
+    Body, BodyFault, BodyOptions, By, Capacity, DefineReport, Effective, OpenError, ParseReport, PreviewAsk,
     PreviewReport, Reason, Texts, Values,
     config::Verb,
     report::{KnownSequence, KnownSequences},
@@ -51,6 +51,9 @@ pub(crate) struct DefinitionInput {
     pub(crate) step: Option<NumberInput>,
     pub(crate) end: Option<NumberInput>,
     pub(crate) fits: Option<String>,
+    pub(crate) numbering: Option<String>,
+    pub(crate) reserve_ms: Option<u64>,
+    pub(crate) at_risk_max: Option<u64>,
     pub(crate) template: Option<String>,
     pub(crate) zone: Option<String>,
     pub(crate) maxlen: Option<u64>,
@@ -131,6 +134,12 @@ pub(crate) async fn define(
         call,
         Box::pin(async move {
             let body = input.body()?;
+            let counter = body.named_counter().filter(|counter| *counter != name.as_str());
+            if let Some(Err(error)) = counter.map(|counter| draws(&caller, counter)) {
+                let refused = Err(error);
+                record(&caller, &name, &refused);
+                return refused;
+            }
             let effective = effective.map(|text| Effective::read(&text, &body)).transpose();
             let effective = effective.map_err(|error| body_error(&error))?;
             let defined = engine.define_from(&name, (version, effective), body).await;
@@ -141,6 +150,11 @@ pub(crate) async fn define(
         }),
     )
     .await
+}
+
+/// Refuses a definition that would draw from a counter which its caller may neither use nor define.
+fn draws(caller: &Caller, counter: &str) -> Result<(), ApiError> {
+    if caller.may(Verb::Define, counter) { Ok(()) } else { caller.authorize_also(Verb::Next, counter) }
 }
 
 /// Records a definition, unless it was there.
@@ -158,8 +172,8 @@ pub(crate) async fn preview(call: Call<'_>, input: PreviewInput) -> Result<Previ
     let _admitted = call.caller.admit(input.by.name())?;
     reveals(call, &input.by).await?;
     let number = number("number", input.number)?;
-    if let Some(number) = number.filter(|number| !(1..=i64::MAX as u64).contains(number)) {
-        return Err(ApiError::field("number", &number.to_string(), format!("1 to {} are allowed", i64::MAX)));
+    if let Some(number) = number.filter(|number| i64::try_from(*number).is_err()) {
+        return Err(ApiError::field("number", &number.to_string(), format!("0 to {} are allowed", i64::MAX)));
     }
     let engine = call.service.engine().clone();
     run_in_turn(
@@ -278,8 +292,11 @@ impl DefinitionInput {
             }
             None => None,
         };
-        let body = Body::check(self.placement.as_deref(), start, step, end, self.fits.as_deref(), texts);
-        body.map_err(|error| body_error(&error))
+        let placement = self.placement.as_deref();
+        let Self { numbering, reserve_ms, at_risk_max, .. } = self;
+        let options = BodyOptions { numbering, reserve_ms, at_risk_max };
+        let body = Body::check(placement, start, step, end, self.fits.as_deref(), texts);
+        body.and_then(|body| body.with_options(&options, placement)).map_err(|error| body_error(&error))
     }
 }
 
@@ -309,7 +326,7 @@ pub(crate) fn number(field: &'static str, number: Option<NumberInput>) -> Result
         None => Ok(None),
         Some(NumberInput::Integer(number)) => Ok(Some(number)),
         Some(NumberInput::Text(text)) => {
-            let bound = || format!("a whole number is expected: 1 to {}", i64::MAX);
+            let bound = || format!("a whole number is expected: 0 to {}", i64::MAX);
             // `parse` accepts a sign, which is no digit.
             let number = text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()));
             number.map(Some).ok_or_else(|| ApiError::field(field, &text, bound()))

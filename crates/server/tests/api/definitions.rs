@@ -214,7 +214,7 @@ async fn what_is_tried_out_by_http_consumes_nothing() {
             "template",
             "S1, column 1",
         ),
-        ("preview", json!({"definition": order, "number": "0"}), 400, "number", "1 to 9223372036854775807"),
+        ("preview", json!({"definition": order, "number": "0"}), 400, "number", "numbers begin at 1"),
         ("preview", json!({"definition": order, "at": "soon"}), 400, "at", "an instant such as"),
         (
             "preview",
@@ -250,6 +250,70 @@ async fn what_is_tried_out_by_http_consumes_nothing() {
     let listed = raw_http::get(server.http, "/v1/sequences?after=dated").await.json();
     assert_eq!(listed["sequences"][0]["sequence"], "order", "{listed}");
     assert_eq!(raw_http::get(server.http, "/v1/sequences?from=dated").await.status, 400);
+}
+
+/// Number 0, encoded numbers and a shared counter, by each API.
+#[tokio::test]
+async fn numbers_from_zero_encoded_ones_and_a_shared_counter_by_http_and_grpc() {
+    let server = Server::with(&[("limits.define", "true")]).await;
+    let put = async |name: &str, body: serde_json::Value| {
+        let path = format!("/v1/sequences/{name}");
+        raw_http::send(server.http, "PUT", &path, body.to_string().as_bytes()).await
+    };
+    let next = async |name: &str| {
+        raw_http::post(server.http, &format!("/v1/sequences/{name}/next"), "").await.json()
+    };
+    assert_eq!(put("zero", json!({"start": "0"})).await.status, 200);
+    assert_eq!(next("zero").await["numbers"], json!(["0"]));
+    assert_eq!(put("strict", json!({"start": 0, "placement": "dense"})).await.status, 200);
+    assert_eq!(next("strict").await["numbers"], json!(["0"]));
+    let encoded = json!({"numbering": "encoded", "reserve_ms": 0, "at_risk_max": 64});
+    let said = put("sto", encoded).await.json();
+    let definition = said["definition"].as_str().unwrap_or_else(|| panic!("{said}"));
+    assert!(definition.contains(r#""numbering":"encoded","reserve_ms":0,"at_risk_max":64"#), "{definition}");
+    let origin = server.engine.cluster().layout().origin();
+    assert_eq!(next("sto").await["numbers"], json!([origin.to_string()]), "raw id 1 of slot 0");
+    let mut client = client(&server).await;
+    let define = |sequence: &str, definition| DefineRequest {
+        sequence: sequence.to_owned(),
+        version: None,
+        definition: Some(definition),
+        effective: String::new(),
+    };
+    let grpc = Definition {
+        numbering: "encoded".to_owned(),
+        reserve_ms: Some(0),
+        at_risk_max: Some(64),
+        ..Definition::default()
+    };
+    assert!(client.define(define("sto", grpc)).await.unwrap().into_inner().already, "the same content");
+    let zero = Definition { start: Some(0), ..template("Z@{seq,start=0,w=3}") };
+    client.define(define("text", zero)).await.unwrap();
+    assert_eq!(next("text").await["texts"], json!(["Z000"]));
+    let preview = json!({"sequence": "text", "number": 0}).to_string();
+    assert_eq!(raw_http::post(server.http, "/v1/preview", &preview).await.json()["text"], "Z000");
+    let parsed = json!({"sequence": "text", "text": "Z000"}).to_string();
+    assert_eq!(raw_http::post(server.http, "/v1/parse", &parsed).await.json()["number"], "0");
+    client
+        .define(define("credit", Definition { start: Some(0), ..template("C@{seq,ref=zero,start=0}") }))
+        .await
+        .unwrap();
+    assert_eq!(next("credit").await["texts"], json!(["C1"]), "zero gave 0");
+    assert_eq!(next("zero").await["numbers"], json!(["2"]));
+    for (name, body, field, bound) in [
+        ("x", json!({"numbering": "other"}), "numbering", "ordinal and encoded"),
+        ("x", json!({"numbering": "encoded", "start": 7}), "start", "leave it out"),
+        ("x", json!({"placement": "dense", "reserve_ms": 5}), "reserve_ms", "holds nothing ready"),
+        ("x", json!({"reserve_ms": 600_001}), "reserve_ms", "0 to 600000"),
+    ] {
+        let said = put(name, body.clone()).await;
+        let json = said.json();
+        assert_eq!((said.status, json["errors"][0]["field"].as_str()), (400, Some(field)), "{body}: {json}");
+        assert!(json.to_string().contains(bound), "{body}: {json}");
+    }
+    let said = put("y", json!({"template": "Y@{seq,ref=nobody}"})).await;
+    assert_eq!(said.status, 409, "{said:?}");
+    assert!(said.json().to_string().contains("no such sequence is defined"), "{said:?}");
 }
 
 async fn client(server: &Server) -> DefinitionsClient<Channel> {
@@ -360,7 +424,7 @@ async fn grpc_defines_lists_shows_and_tries_out() {
             Code::InvalidArgument,
             "INVALID_ARGUMENT",
             "start",
-            "1 to",
+            "0 to",
         ),
     ] {
         let case = format!("{request:?}");

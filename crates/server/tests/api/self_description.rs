@@ -192,9 +192,20 @@ async fn what_the_description_forbids_is_refused() {
         ("/v1/preview", r#"{"sequence": "order", "definition": {}}"#, "/PreviewRequest/oneOf"),
         ("/v1/preview", r#"{"sequence": ""}"#, "/PreviewRequest/properties/sequence/pattern"),
         ("/v1/preview", r#"{"definition": {"template": ""}}"#, "/Definition/properties/template/minLength"),
-        ("/v1/preview", r#"{"definition": {"template": "@{seq,w=6}", "start": "0"}}"#, "/Number/pattern"),
+        ("/v1/preview", r#"{"definition": {"template": "@{seq,w=6}", "start": ""}}"#, "/FirstNumber/pattern"),
+        ("/v1/preview", r#"{"definition": {"template": "@{seq,w=6}", "step": "0"}}"#, "/Number/pattern"),
         ("/v1/preview", r#"{"definition": {"template": "@{seq,w=6}", "step": "+1"}}"#, "/Number/pattern"),
         ("/v1/preview", r#"{"definition": {"template": "@{seq,w=6}", "end": 0}}"#, "/Number/minimum"),
+        (
+            "/v1/preview",
+            r#"{"definition": {"template": "@{seq,w=6}", "numbering": "x"}}"#,
+            "/Definition/properties/numbering/enum",
+        ),
+        (
+            "/v1/preview",
+            r#"{"definition": {"template": "@{seq,w=6}", "at_risk_max": 0}}"#,
+            "/Definition/properties/at_risk_max/minimum",
+        ),
         (
             "/v1/preview",
             r#"{"definition": {"template": "@{seq,w=6}", "zone": ""}}"#,

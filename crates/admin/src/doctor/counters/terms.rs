@@ -76,8 +76,8 @@ impl Terms {
     /// advance to less leaves the row as it is.
     pub(crate) fn least_advance(&self, counter: &Counter, claim: u64) -> Option<u64> {
         let span = self.spans.get(counter.key.sequence())?;
-        let place = self.layout?.place_of(claim.checked_add(1)?, counter.slot)?;
-        let number = place.checked_mul(span.step())?.checked_add(span.start())?;
+        let layout = self.layout?;
+        let number = span.number_at(layout, layout.place_of(claim.checked_add(1)?, counter.slot)?);
         (number <= span.limit()).then_some(number)
     }
 }

@@ -80,7 +80,7 @@ pub(super) fn of_rows(
     layout: Layout,
     (rows, loss): (&BTreeMap<SlotIndex, Stand>, Loss),
 ) -> PlannedKey {
-    let number = |place: u64| place.saturating_mul(span.step()).saturating_add(span.start());
+    let number = |place: u64| span.number_at(layout, place);
     let given = rows.iter().filter_map(|(slot, row)| layout.place_of(row.at, *slot));
     let permitted = |slot: SlotIndex| raised(loss, rows.get(&slot).map_or(0, |row| row.ceiling));
     let cell = |slot: SlotIndex| rows.get(&slot).map_or(0, |row| row.cell);

@@ -427,6 +427,21 @@ fn hidden_numbers_are_revealed_to_those_alone_who_may() {
 }
 
 #[test]
+fn nobody_draws_from_a_counter_that_is_not_theirs() {
+    let place = Place::new();
+    let parts =
+        principal(&place, "narrow", &["--allow", NARROW]) + &principal(&place, "right", &["--allow", ALL]);
+    let site = Site::serve(place, &parts);
+    let define = |whose: &str, name: &str, counter: &str| {
+        let body = format!("{{\"template\": \"X@{{seq,ref={counter},w=9}}\"}}");
+        site.http(whose, &format!("PUT /v1/sequences/{name}"), &body)
+    };
+    assert_eq!(define("narrow", "other-a", "plain"), "PERMISSION_DENIED");
+    assert_eq!(define("narrow", "other-a", "other"), "OK");
+    assert_eq!(define("right", "other-b", "plain"), "OK");
+}
+
+#[test]
 fn commands_send_the_token_of_a_file() {
     let place = Place::new();
     let parts =

@@ -13,7 +13,7 @@ use crate::{
             setting::{parsed, text, whole},
         },
     },
-    definition::{Body, BodyFault, Effective, Placement},
+    definition::{Body, BodyFault, BodyOptions, Effective, Placement, RESERVE_MS_MAX},
     stores::{self, Shard},
     texts::{Texts, ZONE_DEFAULT},
 };
@@ -42,7 +42,7 @@ section! {
         placement: Option<String> = text("placement").allowed("`spread`, `dense`").optional(),
 
         /// The first number.
-        start: u64 = whole("start", 1..=Block::NUMBER_MAX).or(1),
+        start: u64 = whole("start", 0..=Block::NUMBER_MAX).or(1),
 
         /// The distance of two numbers.
         step: u64 = whole("step", 1..=Block::NUMBER_MAX).or(1),
@@ -52,6 +52,17 @@ section! {
 
         /// The number type that every number fits into.
         fits: String = text("fits").allowed("`js`, `int32`, `uint32`, `int64`").or("js".to_owned()),
+
+        /// [How numbers are made of ids](../concepts/numbers-and-order.md#numbering): by default `ordinal`, counted from
+        /// `start` in any ring. `encoded` is the id with its slot, without `start` and `step`.
+        numbering: Option<String> = text("numbering").allowed("`ordinal`, `encoded`").optional(),
+
+        /// How long the numbers kept ready last; by default `reservoir.reserve_ms`. 0: none are held ahead of demand.
+        reserve_ms: Option<u64> = whole("reserve_ms", 0..=RESERVE_MS_MAX).optional(),
+
+        /// The most numbers of one key that a server's crash may lose, and that one lease may have. At most, and by
+        /// default, `reservoir.at_risk_max`.
+        at_risk_max: Option<u64> = whole("at_risk_max", 1..=1_000_000_000).optional(),
 
         /// [When a version takes effect](../concepts/templates.md#when-a-version-takes-effect): by default `now`.
         effective: Option<String> = text("effective").allowed("`now`, `next-period`, an instant").optional(),
@@ -145,9 +156,16 @@ impl SequenceSection {
     fn body(&self, section: &mut Section<'_, '_>) -> Option<Body> {
         let Self { start, step, end, .. } = *self;
         let checked = self.texts().and_then(|texts| {
-            Body::check(self.placement.as_deref(), start, step, end, Some(&self.fits), texts)
+            let placement = self.placement.as_deref();
+            let body = Body::check(placement, start, step, end, Some(&self.fits), texts)?;
+            body.with_options(&self.options(), placement)
         });
         checked.map_err(|fault| section.fault(fault.field, fault.value, fault.bound)).ok()
+    }
+
+    fn options(&self) -> BodyOptions {
+        let Self { reserve_ms, at_risk_max, .. } = *self;
+        BodyOptions { numbering: self.numbering.clone(), reserve_ms, at_risk_max }
     }
 
     /// The texts' settings, if there is a template.

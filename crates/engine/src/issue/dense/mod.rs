@@ -23,6 +23,7 @@ use crate::{
         request_types::{Issued, NextRequest, Way},
         retention::for_good,
     },
+    ledger_timeout::not_found,
 };
 
 use known::Answer;
@@ -82,7 +83,7 @@ impl Engine {
             return Err(Self::draining());
         }
         let (name, key, count) = (&request.name, &aim.key, request.count);
-        let span = aim.entry.body()?.span();
+        let span = self.counted_span(aim)?;
         let above = dense_ordinal(span, request.above);
         self.0.dense_burn.admit(&self.0.env, key, (count, span.capacity()))?;
         let ask = DenseAsk { key: key.clone(), count, limit: span.capacity(), above };
@@ -109,7 +110,7 @@ impl Engine {
         self.0.dense_burn.note(key, (count, given), left);
         if at > 0 {
             let answer = Answer { given, at, capacity: span.capacity(), until: aim.period_end() };
-            self.0.dense.note(name, key, answer, self.0.env.clock.now());
+            self.0.dense.note(aim.counter().unwrap_or(name), key, answer, self.0.env.clock.now());
         }
         match taken {
             Ok(DenseTaken::Last(last)) => {
@@ -121,6 +122,13 @@ impl Engine {
             Ok(DenseTaken::Behind { at }) => Err(self.accuse(key, request.above, dense_number(span, at))),
             Err(error) => Err(self.dense_failed(name, error)),
         }
+    }
+
+    /// The numbers of a request's counter. A counter that several sequences share ends where its own sequence does.
+    fn counted_span(&self, aim: &ResolvedRequest) -> Result<Span, EngineError> {
+        let Some(counter) = aim.counter() else { return Ok(aim.entry.body()?.span()) };
+        let entry = self.0.catalog.find(counter).ok_or_else(|| not_found(counter))?;
+        Ok(entry.body()?.span())
     }
 
     fn dense_failed(&self, name: &SequenceName, error: SourceError) -> EngineError {

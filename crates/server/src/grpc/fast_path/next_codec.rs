@@ -61,7 +61,9 @@ pub(crate) fn count_beyond_u32(body: &[u8]) -> Option<u64> {
 /// The response body, in one allocation.
 pub(crate) fn encode(sequence: &str, ready: Ready) -> Bytes {
     let (number, version) = (ready.number, u64::from(ready.version));
-    let block = 1 + encoded_len_varint(number) + 4;
+    // Protobuf leaves out a field that is 0.
+    let first = if number == 0 { 0 } else { 1 + encoded_len_varint(number) };
+    let block = first + 4;
     let name = sequence.len();
     let name = if name == 0 { 0 } else { 1 + encoded_len_varint(name as u64) + name };
     let version_length = if version == 0 { 0 } else { 1 + encoded_len_varint(version) };
@@ -76,8 +78,10 @@ pub(crate) fn encode(sequence: &str, ready: Ready) -> Bytes {
     }
     body.put_u8(BLOCKS);
     encode_varint(block as u64, &mut body);
-    body.put_u8(FIRST);
-    encode_varint(number, &mut body);
+    if number > 0 {
+        body.put_u8(FIRST);
+        encode_varint(number, &mut body);
+    }
     body.put_slice(&[STEP, 1, BLOCK_COUNT, 1]);
     if version > 0 {
         body.put_u8(VERSION);
@@ -103,7 +107,7 @@ mod tests {
     #[test]
     fn the_answer_is_byte_for_byte_what_the_library_writes() {
         for name in ["", "o", "order", &"n".repeat(128)] {
-            for number in [1, 127, 128, 1 << 40, i64::MAX as u64] {
+            for number in [0, 1, 127, 128, 1 << 40, i64::MAX as u64] {
                 for version in [0, 1, 200, u32::MAX] {
                     let first = i64::try_from(number).unwrap();
                     let blocks = vec![v1::Block { first, step: 1, count: 1 }];

@@ -20,7 +20,8 @@ use crate::{
 };
 
 /// Fields of a definition that are integers in JSON. The others are texts, or numbers as texts.
-const INTEGER_FIELDS: [&str; 4] = ["version", "maxlen", "window_s", "retain_periods"];
+const INTEGER_FIELDS: [&str; 6] =
+    ["version", "maxlen", "window_s", "retain_periods", "reserve_ms", "at_risk_max"];
 
 /// `SEQ.NEXT name [options]`: one number, or an array if there is a count; texts if the sequence has a template.
 pub(super) async fn next(

@@ -136,6 +136,13 @@ async fn definitions_are_made_and_shown() {
     client.expect_line("SEQ.SHOW parcel", "*").await;
     let said = to_pong(&mut client).await;
     assert!(said.windows(3).any(|pair| pair == ["step", "$2", "10"]), "{said:?}");
+    client.expect_line("SEQ.DEFINE zero start 0 placement dense", "*").await;
+    to_pong(&mut client).await;
+    for (line, reply) in [("GET zero", "$-1\r\n"), ("INCR zero", ":0\r\n"), ("GET zero", "$1\r\n0\r\n")] {
+        client.expect(line, reply).await;
+    }
+    client.expect_line("SEQ.DEFINE lean reserve_ms 0 numbering encoded", "*").await;
+    to_pong(&mut client).await;
     for (line, reply) in [
         ("SEQ.DEFINE parcel start", "-ERR INVALID_ARGUMENT: start is \"missing\""),
         ("SEQ.DEFINE parcel step 0", "-ERR INVALID_ARGUMENT: step is \"0\""),

@@ -160,7 +160,10 @@ pub async fn a_settled_layout_turns_the_floor(fixture: &dyn LedgerFixture) -> Ch
     assert_eq!(desk.ledger.known().await?.stores, [], "the slots are others now");
     desk.generation = GENERATION + 1;
     let base = desk.open_one(opening(&counter(0, "late"), 1, 0)).await?.base;
-    let last = layout().layout.place_of(1000, 3).map(|place| narrower.raw_behind(place, 0));
+    let last = layout().layout.place_of(1000, 3).map(|place| {
+        let less = layout().layout.origin() - narrower.origin();
+        narrower.raw_behind(place + less, 0)
+    });
     assert_eq!(Some(base), last, "about twice a thousand");
     Ok(())
 }
