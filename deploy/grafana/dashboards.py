@@ -1,4 +1,4 @@
-"""What each dashboard shows. Only metrics that servers have (../prometheus/METRICS.md), so that no panel is empty."""
+"""What each dashboard shows. Only metrics that servers have (docs/reference/metrics.md), so that no panel is empty."""
 
 from panels import figure, graph, states, table
 from queries import CLUSTER, EVERY, OF, SDK, events, histogram, latency, of, per_second, quantile

@@ -25,7 +25,7 @@
 //! - **Epoch check:** the statement that counts compares the epoch. If a deleted counter would silently begin again at
 //!   1, the engine can't be a store.
 //! - **Instance:** its id changes when the engine restarts, fails over or is restored. A connection reads it once. A
-//!   call under another instance fails with `Reborn` before it changes anything.
+//!   call under another instance fails with `InstanceChanged` before it changes anything.
 //! - **Calls:** one statement each where possible. `take` and `lift` change a cell only if it is open and of the epoch.
 //!   `close` writes its mark whatever the cell holds. `install` opens only its own close. A value above `i64::MAX` is
 //!   `Exhausted`. An engine that can only compare and swap gets its calls from `store::cas`.

@@ -217,7 +217,7 @@ mod tests {
                 if state == "live" { json!([{ "key": "order", "raw_ids": 9000 }]) } else { json!([]) };
             json!({ "slot": slot, "state": state, "cause": cause, "since_ms": 1_500, "out_ms": 61_500, "resting": resting })
         };
-        let cause = json!({ "kind": "word", "detail": "evict by ann: new disk" });
+        let cause = json!({ "kind": "command", "detail": "evict by ann: new disk" });
         let status = json!({
             "cluster": "shop", "phase": "serving", "ledger_away_ms": 3200, "outage_left_s": 540, "trouble": null,
             "shards": [slot(0, "live", Value::Null), slot(1, "evicted", cause), slot(2, "empty", Value::Null)],

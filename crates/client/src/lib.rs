@@ -72,6 +72,9 @@ pub use sequence::next::Next;
 pub use sequent_format::{Arguments, Function};
 /// Requests and responses of [`Definitions`]: the package `sequent.v1`.
 pub use sequent_proto::v1;
+/// All metrics, for the page that describes them.
+#[doc(hidden)]
+pub use telemetry::metric_table::METRICS;
 #[doc(hidden)]
 pub use transport::{
     tls::{ClientTls, TlsOptions},

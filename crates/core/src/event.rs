@@ -96,7 +96,7 @@ pub enum Event {
         detail: String,
     },
     /// A store has another instance id than before.
-    StoreReborn {
+    StoreInstanceChanged {
         /// The slot.
         slot: SlotIndex,
         /// The instance before, if known.
@@ -119,7 +119,7 @@ pub enum Event {
         is: Durability,
     },
     /// This process wrote the layout of a new ledger: the cluster starts here.
-    Founded,
+    ClusterCreated,
     /// The ledger cannot be used.
     LedgerLost {
         /// Whether the ledger answers but refuses this server, because of the layout, the login or the schema.
@@ -135,7 +135,7 @@ pub enum Event {
         away: Duration,
     },
     /// The ledger has another instance id than before.
-    LedgerReborn {
+    LedgerInstanceChanged {
         /// The instance before.
         was: InstanceId,
         /// The instance now.
@@ -231,7 +231,7 @@ pub enum Event {
         why: &'static str,
     },
     /// A slot command was carried out.
-    Obeyed {
+    SlotCommandDone {
         /// The slot.
         slot: SlotIndex,
         /// `evict`, `rescue` or `drain`.

@@ -18,7 +18,7 @@ pub enum ErrorKind {
     /// The counter went backwards, vanished, or has another epoch.
     Regressed,
     /// The store has another instance than the grant names; nothing was touched.
-    Reborn,
+    InstanceChanged,
     /// The counter is far beyond its ceiling.
     Jumped,
     /// The ledger is needed but unavailable.
@@ -38,7 +38,7 @@ impl ErrorKind {
         Self::Refused,
         Self::Exhausted,
         Self::Regressed,
-        Self::Reborn,
+        Self::InstanceChanged,
         Self::Jumped,
         Self::NoWitness,
         Self::LedgerBehind,
@@ -54,7 +54,7 @@ impl ErrorKind {
             Self::Refused => "refused",
             Self::Exhausted => "exhausted",
             Self::Regressed => "regressed",
-            Self::Reborn => "reborn",
+            Self::InstanceChanged => "instance-changed",
             Self::Jumped => "jumped",
             Self::NoWitness => "no-witness",
             Self::LedgerBehind => "ledger-behind",
@@ -70,7 +70,7 @@ impl ErrorKind {
             Self::Refused => (Scope::Slot, Action::Quarantine),
             Self::Exhausted => (Scope::Counter, Action::Retire),
             Self::Regressed | Self::Jumped => (Scope::Counter, Action::Quarantine),
-            Self::Reborn => (Scope::Counter, Action::Retry),
+            Self::InstanceChanged => (Scope::Counter, Action::Retry),
             Self::NoWitness | Self::LedgerBehind | Self::NoShard => (Scope::Nobody, Action::Report),
         };
         Verdict { scope, action }

@@ -5,7 +5,7 @@ use crate::{Block, BoxFuture, Epoch, Examine, InstanceId, Key, SlotIndex, Source
 
 /// Cell of one counter, and the store's instance in which it may be used.
 ///
-/// A call runs on a connection opened under `under`. Otherwise it fails with [`ErrorKind::Reborn`](crate::ErrorKind::Reborn)
+/// A call runs on a connection opened under `under`. Otherwise it fails with [`ErrorKind::InstanceChanged`](crate::ErrorKind::InstanceChanged)
 /// and has touched nothing.
 #[derive(Debug, Clone, Copy)]
 pub struct Cell<'a> {
@@ -164,7 +164,7 @@ pub trait Store: Send + Sync {
 ///
 /// # Errors
 ///
-/// Those of [`Store::inspect`]; `Reborn` if the store's instance changed between inspection and read.
+/// Those of [`Store::inspect`]; `InstanceChanged` if the store's instance changed between inspection and read.
 pub async fn mark_of(store: &dyn Store) -> Result<u64, SourceError> {
     let speaks = store.inspect().await?.instance;
     store.mark(&speaks, 0).await

@@ -60,6 +60,6 @@ pub use open::{bootstrap, foreign_stores};
 pub use sequent_format::{Arguments, Function, INSTANT_EXPECTED, Timestamp, Values};
 pub use status::slot_summary::SlotGlance;
 pub use status::{key_display, report};
-pub use telemetry::{METRICS, Metric, MetricKind, RECENT_MAX, Recent, describe_metrics};
+pub use telemetry::{METRICS, RECENT_MAX, Recent, describe_metric, describe_metrics};
 pub use texts::preview_parse::{By, NamedValue, ParseReport, PreviewAsk, PreviewReport};
 pub use texts::{FORMER_TEMPLATES_MAX, Former, RETAINED_MAX, ReadFault, Texts, register_function};

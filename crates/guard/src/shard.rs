@@ -147,10 +147,10 @@ impl Shard {
     pub(crate) async fn bear(&self, version: u64) -> Result<u64, SourceError> {
         let Some(under) = self.instance() else {
             let context = format!("slot {}: the store is not admitted", self.slot());
-            return Err(SourceError::new(ErrorKind::Reborn, context));
+            return Err(SourceError::new(ErrorKind::InstanceChanged, context));
         };
         match self.store.mark(&under, version).await {
-            Err(error) if error.kind() == ErrorKind::Reborn => self.forget(&under),
+            Err(error) if error.kind() == ErrorKind::InstanceChanged => self.forget(&under),
             held => return held,
         }
         let found = self.store.inspect().await?;
@@ -174,7 +174,7 @@ impl Shard {
     pub(crate) async fn borne(&self) -> Result<u64, SourceError> {
         if let Some(under) = self.instance() {
             match self.store.mark(&under, 0).await {
-                Err(error) if error.kind() == ErrorKind::Reborn => {}
+                Err(error) if error.kind() == ErrorKind::InstanceChanged => {}
                 held => return held,
             }
         }
@@ -226,7 +226,7 @@ impl Shard {
         let was = self.known().last.clone();
         if was.as_ref() != Some(&is) {
             if was.is_some() {
-                self.events.emit(Event::StoreReborn { slot, was, is: is.clone() });
+                self.events.emit(Event::StoreInstanceChanged { slot, was, is: is.clone() });
             }
             // The record serves only to detect a copied directory. Without it the guard is just as safe, so an unavailable
             // ledger does not exclude a store.
@@ -300,7 +300,7 @@ impl Shard {
             _ => {
                 let context =
                     format!("slot {}: the store's instance changed before it was stamped", self.slot());
-                Err(SourceError::new(ErrorKind::Reborn, context))
+                Err(SourceError::new(ErrorKind::InstanceChanged, context))
             }
         }
     }

@@ -41,7 +41,7 @@ pub use connection::accept::Listeners;
 pub use limits::fd_budget::FdBudget;
 pub use limits::runtime_limits::{ConfigChange, RuntimeLimits};
 pub use run::{Drained, ServerOptions, run};
-pub use telemetry::metric_names::METRICS;
+pub use telemetry::metric_table::{METRICS, PROCESS_METRICS};
 pub use telemetry::recorder::Recorder;
 #[cfg(feature = "otel")]
 pub use telemetry::traces::Traces;

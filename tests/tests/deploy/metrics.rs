@@ -6,7 +6,7 @@ use crate::{
     dashboards,
     server::Server,
     tool::{PROMTOOL, finish},
-    tree::{files, read, text},
+    tree::{files, root, text},
 };
 
 /// Shown once a sequence that the configuration names is in use; this server's has none.
@@ -23,17 +23,12 @@ const LATER: [&str; 6] = [
 /// What a histogram's series are called besides.
 const PARTS: [&str; 3] = ["_bucket", "_sum", "_count"];
 
-/// The metrics of METRICS.md: those that are there, and those that are not yet.
-fn described() -> (BTreeSet<String>, BTreeSet<String>) {
-    let page = read("prometheus/METRICS.md");
-    let (there, not_yet) =
-        page.split_once("## Not there yet").expect("METRICS.md says what is not there yet");
-    let names = |text: &str| -> BTreeSet<String> {
-        let rows = text.lines().filter(|line| line.starts_with("| `"));
-        // The names are in the first column.
-        rows.flat_map(|row| words(row.split('|').nth(1).unwrap())).collect()
-    };
-    (names(there), names(not_yet))
+/// The metrics of the page.
+fn described() -> BTreeSet<String> {
+    let page = text(&root().join("docs/reference/metrics.md"));
+    let rows = page.lines().filter(|line| line.starts_with("| `"));
+    // The names are in the first column.
+    rows.flat_map(|row| words(row.split('|').nth(1).unwrap())).collect()
 }
 
 /// The names of a server's or an SDK's metrics in a text; of recording rules, which have colons, none.
@@ -60,21 +55,20 @@ fn what_a_server_shows_is_well_formed_and_described() {
     let mut promtool = Command::new(PROMTOOL.path());
     promtool.args(["check", "metrics"]);
     finish(promtool, &shown).unwrap_or_else(|why| panic!("{why}"));
-    let (described, _) = described();
+    let described = described();
     let types = shown.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next());
     let types: BTreeSet<String> = types.map(str::to_owned).collect();
     let unknown: Vec<&String> = types.difference(&described).collect();
-    assert!(unknown.is_empty(), "METRICS.md has not: {unknown:?}");
+    assert!(unknown.is_empty(), "the page has not: {unknown:?}");
     let missing = described.difference(&types).filter(|name| !name.starts_with("sequent_client_"));
     let missing: Vec<&String> = missing.filter(|name| !LATER.contains(&name.as_str())).collect();
-    assert!(missing.is_empty(), "METRICS.md has, and the server has not: {missing:?}");
+    assert!(missing.is_empty(), "the page has, and the server has not: {missing:?}");
     assert!(types.len() > 40, "only {} metrics: the check would be empty", types.len());
 }
 
 #[test]
 fn rules_and_panels_use_only_what_is_there() {
-    let (there, not_yet) = described();
-    assert!(there.is_disjoint(&not_yet), "both there and not yet: {:?}", there.intersection(&not_yet));
+    let there = described();
     let mut used = BTreeSet::new();
     for file in files("prometheus/rules", "yml") {
         used.extend(text(&file).lines().filter(|line| !line.trim().starts_with('#')).flat_map(words));
@@ -82,5 +76,5 @@ fn rules_and_panels_use_only_what_is_there() {
     used.extend(dashboards::queries().iter().flat_map(|query| words(&query.expression)));
     assert!(used.len() > 20, "only {} metrics used: the check would be empty", used.len());
     let unknown: Vec<&String> = used.iter().filter(|name| !there.contains(whole(name))).collect();
-    assert!(unknown.is_empty(), "METRICS.md has not: {unknown:?}");
+    assert!(unknown.is_empty(), "the page has not: {unknown:?}");
 }

@@ -155,7 +155,7 @@ fn an_old_shard_moved_into_place_under_running_processes() {
     for (index, taker) in takers.into_iter().enumerate() {
         let ran = taker.kill();
         assert!(!ran.err.contains("error: "), "a request failed: {}", ran.err);
-        assert!(ran.err.contains("Reborn"), "nothing said of the new instance: {}", ran.err);
+        assert!(ran.err.contains("InstanceChanged"), "nothing said of the new instance: {}", ran.err);
         aged.seen.add(&format!("taker {index}"), ran.numbers());
     }
     aged.goes_on("takers gone");
@@ -323,7 +323,7 @@ fn an_old_ledger_under_a_running_process_repeats_nothing() {
     let taker = aged.place.start_taker("order", 5, 5);
     eventually("the taker takes", || (taker.numbers().len() > 200).then_some(()));
     aged.replace(&aged.place.ledger());
-    let words = ["LedgerReborn", "LedgerBehind", "LedgerLost"];
+    let words = ["LedgerInstanceChanged", "LedgerBehind", "LedgerLost"];
     eventually("the taker notices", || words.iter().any(|word| taker.err().contains(word)).then_some(()));
     aged.seen.add("taker", taker.kill().numbers());
     aged.asks_for_recovery(&[]);
@@ -340,7 +340,7 @@ fn an_old_ledger_copied_over_while_a_process_uses_it_is_noticed() {
     for file in aged.place.ledger() {
         write_over(&live.join(file.file_name().unwrap()), &file);
     }
-    let words = ["LedgerReborn", "LedgerBehind", "LedgerLost"];
+    let words = ["LedgerInstanceChanged", "LedgerBehind", "LedgerLost"];
     eventually("the taker notices", || words.iter().any(|word| taker.err().contains(word)).then_some(()));
     aged.seen.add("taker", taker.kill().numbers());
     aged.asks_for_recovery(&[]);

@@ -16,7 +16,7 @@ use crate::{
     load::{Load, until},
     server::Server,
     site::redis_users,
-    tale::{Before, REBORN, STAMPED, Tale, WENT_BACK},
+    tale::{Before, INSTANCE_CHANGED, STAMPED, Tale, WENT_BACK},
     volatile::{CACHE, FILE, FORGETFUL, REDIS_A, REDIS_B, Ring},
 };
 
@@ -112,7 +112,7 @@ async fn value(server: &Redis, slot: usize) -> u64 {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_redis_that_forgets_repeats_nothing_fails_nobody_and_is_told() {
     let scene = Scene::start().await;
-    let lost = [REBORN, STAMPED];
+    let lost = [INSTANCE_CHANGED, STAMPED];
     scene
         .redis(REDIS_A, "a kill without persistence", &lost, async |a| {
             a.kill().await;
@@ -189,7 +189,7 @@ async fn promoted(scene: &Scene) {
     assert!(behind < last, "the replica has {behind}, the primary {last}");
     let before = epoch(&replica, REDIS_A).await;
     scene
-        .befalls(REDIS_A, "a promotion", &[REBORN], async || {
+        .befalls(REDIS_A, "a promotion", &[INSTANCE_CHANGED], async || {
             a.kill().await;
             scene.others_go_on(REDIS_A, "the kill of the primary").await;
             replica.ask(&["REPLICAOF", "NO", "ONE"]).await;
@@ -205,7 +205,7 @@ async fn promoted(scene: &Scene) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_memcached_that_forgets_repeats_nothing_fails_nobody_and_is_told() {
     let scene = Scene::start().await;
-    let (cache, lost) = (&scene.ring.cache, [REBORN, STAMPED]);
+    let (cache, lost) = (&scene.ring.cache, [INSTANCE_CHANGED, STAMPED]);
     scene.befalls(CACHE, "a restart", &lost, async || cache.restart().await).await;
     scene
         .befalls(CACHE, "a kill", &lost, async || {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use sequent_testkit::servers::MariaDb;
 use serde_json::Value;
 
-use crate::{bits::Bits, load::Load, server::Server, site::Plan, tale::REBORN};
+use crate::{bits::Bits, load::Load, server::Server, site::Plan, tale::INSTANCE_CHANGED};
 
 /// What a busy machine makes slow is no failure here.
 const SETTINGS: &str = "
@@ -57,7 +57,7 @@ impl Site {
 
     /// Killed under load and back: both servers tell of another run, nobody fails, and it gives again.
     async fn killed(&self, load: &Load, slot: usize) {
-        let told = REBORN.of(&self.servers, slot).await;
+        let told = INSTANCE_CHANGED.of(&self.servers, slot).await;
         self.shards[slot].kill().await;
         self.shards[slot].restart().await;
         let given = load.of_slot(slot);

@@ -13,7 +13,7 @@ use crate::{
     place::{copy, with_companions},
     server::{Look, Server},
     site::{maria, password_file, postgres},
-    tale::REBORN,
+    tale::INSTANCE_CHANGED,
 };
 
 /// The slots, by their stores.
@@ -123,7 +123,8 @@ impl Site {
     /// Under load a slot is put back: both servers hear another instance and tell of it, and it gives again. No request
     /// fails.
     async fn put_back(&self, load: &Load, slot: usize, deed: impl AsyncFnOnce()) {
-        let (told, refused) = (REBORN.of(&self.servers, slot).await, load.refused.load(Ordering::Relaxed));
+        let (told, refused) =
+            (INSTANCE_CHANGED.of(&self.servers, slot).await, load.refused.load(Ordering::Relaxed));
         deed().await;
         let given = load.of_slot(slot);
         load.more(1_000).await;
@@ -164,7 +165,7 @@ async fn all_put_back_while_nobody_runs(site: &mut Site) {
     }
     tokio::join!(site.maria.restore_from(&old.maria), site.postgres.restore_from(&old.postgres));
     site.put_file_back(&old);
-    let begun = REBORN.at_the_start::<3>(&site.servers);
+    let begun = INSTANCE_CHANGED.at_the_start::<3>(&site.servers);
     for server in &mut site.servers {
         server.restart();
     }

@@ -17,7 +17,7 @@ pub(crate) struct Tale {
 }
 
 /// A store has another instance id.
-pub(crate) const REBORN: Tale = Tale {
+pub(crate) const INSTANCE_CHANGED: Tale = Tale {
     name: "store_instance_changed",
     line: "store has another instance id",
     metric: "sequent_instance_changes_total",

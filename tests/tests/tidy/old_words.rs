@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::{demand_none, tree};
 
-const GIVEN_UP: [(&str, &str); 9] = [
+const GIVEN_UP: [(&str, &str); 10] = [
     ("incarnation", "instance"),
     ("incarnations", "instances"),
     ("keeper", "guard"),
@@ -14,6 +14,7 @@ const GIVEN_UP: [(&str, &str); 9] = [
     ("door", "API"),
     ("doors", "APIs"),
     ("shows up", "sends a heartbeat"),
+    ("reborn", "another instance"),
 ];
 
 /// Files that somebody reads, or searches.

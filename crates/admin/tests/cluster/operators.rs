@@ -24,7 +24,7 @@ async fn obeyed(engine: &Engine, verb: &str) {
         while !engine
             .recent()
             .iter()
-            .any(|recent| matches!(&recent.event, Event::Obeyed { verb: v, .. } if *v == verb))
+            .any(|recent| matches!(&recent.event, Event::SlotCommandDone { verb: v, .. } if *v == verb))
         {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }

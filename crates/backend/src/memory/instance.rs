@@ -32,11 +32,11 @@ impl CurrentInstance {
     }
 }
 
-/// `Reborn` unless the current instance is `under`.
+/// `InstanceChanged` unless the current instance is `under`.
 pub(super) fn check_instance(current: &InstanceId, under: &InstanceId) -> Result<(), SourceError> {
     if current == under {
         return Ok(());
     }
     let context = format!("found instance {current:?}, expected {under:?}");
-    Err(SourceError::new(ErrorKind::Reborn, context))
+    Err(SourceError::new(ErrorKind::InstanceChanged, context))
 }

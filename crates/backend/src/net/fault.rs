@@ -139,8 +139,8 @@ impl Fault {
     }
 
     /// The answering instance is not `under`. Nothing was done.
-    pub(crate) fn reborn(under: &InstanceId, now: &InstanceId) -> Self {
-        Self::answer(ErrorKind::Reborn, format!("expected {under}, found {now}"))
+    pub(crate) fn instance_changed(under: &InstanceId, now: &InstanceId) -> Self {
+        Self::answer(ErrorKind::InstanceChanged, format!("expected {under}, found {now}"))
     }
 
     /// The same fault from a server that this process has logged in to before.

@@ -97,7 +97,9 @@ impl<S: Server> Pool<S> {
         let mut lent = self.lend(operation.looks_again()).await?;
         let connection = lent.connection()?;
         let done = match operation.under() {
-            Some(under) if under != connection.instance() => Err(Fault::reborn(under, connection.instance())),
+            Some(under) if under != connection.instance() => {
+                Err(Fault::instance_changed(under, connection.instance()))
+            }
             _ => retry.attempts(connection, operation).await,
         };
         match &done {

@@ -56,7 +56,7 @@ impl<'a> Retry<'a> {
         if let Some(under) = operation.under()
             && under != connection.instance()
         {
-            return Err(Fault::reborn(under, connection.instance()));
+            return Err(Fault::instance_changed(under, connection.instance()));
         }
         loop {
             match connection.attempt(operation).await {

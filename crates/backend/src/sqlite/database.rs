@@ -96,7 +96,7 @@ impl Database {
             // The file in which the call counted is not the one that the next call will find, so its numbers are
             // discarded.
             let gone = format!("the file at the path is no longer {file}");
-            return Err(SourceError::new(ErrorKind::Reborn, gone).into());
+            return Err(SourceError::new(ErrorKind::InstanceChanged, gone).into());
         }
         match done {
             Err(fault @ (Fault::Broken(..) | Fault::Damaged(_))) => Err(self.judge(&mut loan.slot, fault)),

@@ -30,8 +30,8 @@ async fn each_start_is_another_run_and_nothing_is_lost() {
 /// Who called the run before is told so, at once or at the call after: its connection may have ended by itself.
 async fn gone(caller: &mut Caller) {
     let first = caller.raise(1, 9900).await.unwrap_err();
-    assert!([ErrorKind::Unavailable, ErrorKind::Reborn].contains(&first.kind()), "{first}");
-    failed(caller.raise(1, 9900).await, ErrorKind::Reborn, &[]);
+    assert!([ErrorKind::Unavailable, ErrorKind::InstanceChanged].contains(&first.kind()), "{first}");
+    failed(caller.raise(1, 9900).await, ErrorKind::InstanceChanged, &[]);
 }
 
 /// A copy of the files was at a term that the data it replaces has reached as well.

@@ -20,7 +20,7 @@ async fn a_restart_forgets_everything_and_is_another_instance() {
     server.restart().await;
     // The connection of before broke; the next verb meets another process.
     let _ = counting.take(1).await;
-    failed(counting.take(1).await, ErrorKind::Reborn, &["expected memcached ", "found memcached "]);
+    failed(counting.take(1).await, ErrorKind::InstanceChanged, &["expected memcached ", "found memcached "]);
     let now = counting.store.inspect().await.unwrap();
     assert!(now.instance != counting.under && now.stamp.is_none() && !now.has_cells, "{now:?}");
     let cell = Cell { key: &counting.order, under: &now.instance };
@@ -81,10 +81,10 @@ async fn everything_flushed_is_another_instance_that_is_stamped_again() {
         server.ask(flush).await;
         // Not a cell: a stamp beside it would never come back.
         for _ in 0..2 {
-            failed(counting.store.close(cell, epoch(4)).await, ErrorKind::Reborn, &[]);
-            failed(counting.store.take(cell, epoch(3), 1).await, ErrorKind::Reborn, &[]);
-            failed(counting.store.mark(&under, 7).await, ErrorKind::Reborn, &[]);
-            failed(counting.store.stamp(&under, None, &stamp()).await, ErrorKind::Reborn, &[]);
+            failed(counting.store.close(cell, epoch(4)).await, ErrorKind::InstanceChanged, &[]);
+            failed(counting.store.take(cell, epoch(3), 1).await, ErrorKind::InstanceChanged, &[]);
+            failed(counting.store.mark(&under, 7).await, ErrorKind::InstanceChanged, &[]);
+            failed(counting.store.stamp(&under, None, &stamp()).await, ErrorKind::InstanceChanged, &[]);
         }
         let found = counting.store.inspect().await.unwrap();
         assert_eq!((found.stamp, found.has_cells), (None, false), "{flush}");

@@ -20,7 +20,7 @@ async fn a_server_killed_again_and_again_forgets_nothing_that_it_acknowledged() 
         server.restart();
         let old = counting.under.clone();
         let refusal = counting.take(1).await.unwrap_err();
-        assert!(matches!(refusal.kind(), ErrorKind::Reborn | ErrorKind::Unavailable), "{refusal}");
+        assert!(matches!(refusal.kind(), ErrorKind::InstanceChanged | ErrorKind::Unavailable), "{refusal}");
         counting.under = counting.store.inspect().await.unwrap().instance;
         assert!(old != counting.under && spoke.insert(counting.under.clone()), "an instance came back");
         let first = counting.take(1).await.unwrap().first();
@@ -49,7 +49,10 @@ async fn a_verb_is_never_sent_to_a_server_that_was_restarted_meanwhile() {
         tokio::time::sleep(Duration::from_millis(100)).await;
         for _ in 0..3 {
             let refusal = counting.take(1).await.unwrap_err();
-            assert!(matches!(refusal.kind(), ErrorKind::Reborn | ErrorKind::Unavailable), "{refusal}");
+            assert!(
+                matches!(refusal.kind(), ErrorKind::InstanceChanged | ErrorKind::Unavailable),
+                "{refusal}"
+            );
         }
         assert!(counting.store.close(counting.cell(), epoch(2)).await.is_err());
         let done: Vec<_> = server.commands().into_iter().filter(is_change).collect();
@@ -71,11 +74,11 @@ async fn collections_put_back_under_connections_are_noticed_by_the_next_verb() {
     let copy = server.copy();
     counting.take(5).await.unwrap();
     server.load(&copy);
-    failed(counting.take(1).await, ErrorKind::Reborn, &["expected mongodb"]);
-    failed(counting.store.close(counting.cell(), epoch(2)).await, ErrorKind::Reborn, &[]);
+    failed(counting.take(1).await, ErrorKind::InstanceChanged, &["expected mongodb"]);
+    failed(counting.store.close(counting.cell(), epoch(2)).await, ErrorKind::InstanceChanged, &[]);
     counting.under = counting.store.inspect().await.unwrap().instance;
     server.load(&copy);
-    failed(counting.store.close(counting.cell(), epoch(2)).await, ErrorKind::Reborn, &[]);
+    failed(counting.store.close(counting.cell(), epoch(2)).await, ErrorKind::InstanceChanged, &[]);
 }
 
 /// A server before 6.0 can't compare: a close, a look and a refusal tell, a take does not; the guard has `seen` for that.
@@ -87,7 +90,7 @@ async fn where_the_server_does_not_compare_a_close_and_a_look_tell() {
     let copy = server.copy();
     for _ in 0..2 {
         server.load(&copy);
-        failed(counting.store.close(counting.cell(), epoch(2)).await, ErrorKind::Reborn, &[]);
+        failed(counting.store.close(counting.cell(), epoch(2)).await, ErrorKind::InstanceChanged, &[]);
         server.load(&copy);
         let now = counting.store.inspect().await.unwrap().instance;
         assert_ne!(now, counting.under);
@@ -105,7 +108,7 @@ async fn an_election_is_another_instance_and_a_secondary_counts_nothing() {
     failed(counting.take(1).await, ErrorKind::Unavailable, &["10107"]);
     failed(counting.store.inspect().await, ErrorKind::Unavailable, &["not the primary"]);
     server.set(Setting::Role(Role::Primary));
-    failed(counting.take(1).await, ErrorKind::Reborn, &[]);
+    failed(counting.take(1).await, ErrorKind::InstanceChanged, &[]);
     let now = counting.store.inspect().await.unwrap().instance;
     assert_ne!(now, counting.under);
     // A look tells also where a connection stayed open.

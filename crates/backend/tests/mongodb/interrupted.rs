@@ -72,7 +72,7 @@ async fn a_connection_that_died_while_idle_is_found_before_it_is_used() {
         // After that long a connection is not trusted any more.
         tokio::time::sleep(Duration::from_millis(1100)).await;
         // Not `Unavailable`, which would put out a slot whose server is there.
-        failed(counting.take(1).await, ErrorKind::Reborn, &["expected mongodb"]);
+        failed(counting.take(1).await, ErrorKind::InstanceChanged, &["expected mongodb"]);
         counting.under = counting.store.inspect().await.unwrap().instance;
     }
 }

@@ -44,7 +44,7 @@ async fn a_table_taken_away_under_a_process_is_not_made_anew() {
     assert_eq!(other.close("order", 2).await.unwrap(), 0);
     assert_ne!(other.under, hand.under);
     hand.store.inspect().await.unwrap();
-    failed(hand.take("order", 1, 1).await, ErrorKind::Reborn, &[]);
+    failed(hand.take("order", 1, 1).await, ErrorKind::InstanceChanged, &[]);
 }
 
 #[tokio::test]
@@ -61,7 +61,7 @@ async fn a_server_restored_from_an_old_copy_of_its_files_speaks_as_another() {
         site.server.restore_from(&copy).await;
         for _ in 0..2 {
             let kind = now.take(name, 1, 1).await.unwrap_err().kind();
-            assert!(matches!(kind, ErrorKind::Unavailable | ErrorKind::Reborn), "{name}: {kind}");
+            assert!(matches!(kind, ErrorKind::Unavailable | ErrorKind::InstanceChanged), "{name}: {kind}");
         }
         let restored = Hand::of(make(site.options())).await.unwrap();
         assert!(restored.under != now.under && restored.under != before.under);
@@ -83,7 +83,7 @@ async fn a_dump_loaded_under_a_process_is_seen_at_the_next_look() {
     site.reload().await;
     let now = hand.store.inspect().await.unwrap().instance;
     assert_ne!(now, hand.under, "the connection is the same, the tables are not");
-    failed(hand.take("order", 1, 1).await, ErrorKind::Reborn, &[]);
+    failed(hand.take("order", 1, 1).await, ErrorKind::InstanceChanged, &[]);
     let hand = Hand { under: now, ..hand };
     assert_eq!(hand.close("order", 2).await.unwrap(), 5);
 }

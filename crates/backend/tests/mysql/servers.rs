@@ -48,7 +48,7 @@ async fn a_server_that_leaves_takes_its_row_with_it() {
     assert_eq!(servers(&site).await, "7");
     let pass =
         Pass { under: &under, record: None, server: ServerId(8), nonces: &[1], next: 2, generation: 1 };
-    assert_eq!(ledger.raise(pass, &[]).await.unwrap_err().kind(), ErrorKind::Reborn);
+    assert_eq!(ledger.raise(pass, &[]).await.unwrap_err().kind(), ErrorKind::InstanceChanged);
     // Whoever never connected has nothing to take along, and connects to nothing for it.
     MysqlLedger::new(site.options_through(1)).disconnect().await;
     assert_eq!(servers(&site).await, "7");

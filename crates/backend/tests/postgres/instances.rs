@@ -48,7 +48,7 @@ async fn refused_under(counting: &Counting, old: &InstanceId) {
     let cell = sequent_core::Cell { key: &order, under: old };
     for _ in 0..2 {
         let error = counting.store.take(cell, epoch(1), 1).await.unwrap_err();
-        assert!(matches!(error.kind(), ErrorKind::Reborn | ErrorKind::Unavailable), "{error}");
+        assert!(matches!(error.kind(), ErrorKind::InstanceChanged | ErrorKind::Unavailable), "{error}");
     }
 }
 
@@ -148,11 +148,11 @@ async fn tables_that_are_replaced_under_connections_are_noticed_by_the_next_verb
     let (dump, given) = (site.dump("sequent_store"), Given((0..=130).collect()));
     counting.take(5).await.unwrap();
     site.load("sequent_store", &dump).await;
-    failed(counting.take(1).await, ErrorKind::Reborn, &["expected postgres"]);
+    failed(counting.take(1).await, ErrorKind::InstanceChanged, &["expected postgres"]);
     begin_anew(&mut counting, &given).await;
     assert_eq!(counting.take(1).await.unwrap().first(), 131);
     site.server.sql("TRUNCATE sequent_store.cells").await;
-    failed(counting.take(1).await, ErrorKind::Reborn, &[]);
+    failed(counting.take(1).await, ErrorKind::InstanceChanged, &[]);
     let emptied = counting.store.inspect().await.unwrap();
     assert!(!emptied.has_cells && emptied.instance != counting.under);
 }

@@ -52,7 +52,7 @@ async fn connections_that_died_while_idle_are_found_before_they_are_used() {
         assert_eq!(counting.take(1).await.unwrap().first(), round);
         site.server.restart().await;
         // Not `Unavailable`, which would put out a slot whose server is there.
-        failed(counting.take(1).await, ErrorKind::Reborn, &["expected postgres"]);
+        failed(counting.take(1).await, ErrorKind::InstanceChanged, &["expected postgres"]);
         counting.under = counting.store.inspect().await.unwrap().instance;
     }
 }

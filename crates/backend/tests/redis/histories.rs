@@ -28,7 +28,7 @@ async fn a_server_without_persistence_comes_back_as_another_and_empty() {
     site.server.kill().await;
     site.restart().await;
     let _ = counting.take(1).await;
-    failed(counting.take(1).await, ErrorKind::Reborn, &["expected redis ", "found redis "]);
+    failed(counting.take(1).await, ErrorKind::InstanceChanged, &["expected redis ", "found redis "]);
     let now = counting.store.inspect().await.unwrap();
     assert!(now.stamp.is_none() && !now.has_cells, "{now:?}");
     let cell = Cell { key: &counting.order, under: &now.instance };
@@ -44,7 +44,7 @@ async fn a_durable_server_comes_back_as_another_with_every_number() {
     site.server.kill().await;
     site.restart().await;
     let _ = counting.take(1).await;
-    failed(counting.take(1).await, ErrorKind::Reborn, &[]);
+    failed(counting.take(1).await, ErrorKind::InstanceChanged, &[]);
     let under = counting.store.inspect().await.unwrap().instance;
     let cell = Cell { key: &counting.order, under: &under };
     assert_eq!(counting.store.take(cell, epoch(1), 1).await.unwrap().first(), 6);
@@ -85,7 +85,7 @@ async fn a_server_demoted_and_promoted_again_is_another_on_connections_that_stay
         Counting { store: site.store(), under: counting.under.clone(), order: counting.order.clone() };
     failed(slept.take(1).await, ErrorKind::Unavailable, &["replica"]);
     site.server.ask(&["REPLICAOF", "NO", "ONE"]).await;
-    failed(counting.take(1).await, ErrorKind::Reborn, &[]);
+    failed(counting.take(1).await, ErrorKind::InstanceChanged, &[]);
     let under = counting.store.inspect().await.unwrap().instance;
     let cell = Cell { key: &counting.order, under: &under };
     assert_eq!(counting.store.close(cell, epoch(2)).await.unwrap(), 5, "what the other one had");
@@ -103,8 +103,8 @@ async fn a_connection_that_slept_through_a_demotion_touches_nothing() {
     follow(&site.server, &other.server).await;
     site.server.ask(&["REPLICAOF", "NO", "ONE"]).await;
     // The process and the connection are those of before, and the epoch is open: only its history tells.
-    failed(counting.take(1).await, ErrorKind::Reborn, &[]);
-    failed(counting.store.lift(counting.cell(), epoch(1), 0).await, ErrorKind::Reborn, &[]);
+    failed(counting.take(1).await, ErrorKind::InstanceChanged, &[]);
+    failed(counting.store.lift(counting.cell(), epoch(1), 0).await, ErrorKind::InstanceChanged, &[]);
 }
 
 #[tokio::test]
@@ -120,7 +120,7 @@ async fn a_copy_put_back_is_another() {
     std::fs::write(&file, copy).unwrap();
     site.restart().await;
     let _ = counting.take(1).await;
-    failed(counting.take(1).await, ErrorKind::Reborn, &[]);
+    failed(counting.take(1).await, ErrorKind::InstanceChanged, &[]);
     let under = counting.store.inspect().await.unwrap().instance;
     let cell = Cell { key: &counting.order, under: &under };
     assert_eq!(counting.store.close(cell, epoch(2)).await.unwrap(), 5, "the copy's value");

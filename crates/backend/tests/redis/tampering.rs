@@ -24,7 +24,7 @@ async fn everything_flushed_leaves_an_empty_store_that_gives_nothing() {
     counting.take(5).await.unwrap();
     site.server.ask(&["FLUSHALL"]).await;
     // The process is that of before: it is the token that is gone, so that the store is stamped again.
-    failed(counting.take(1).await, ErrorKind::Reborn, &["expected redis ", "found redis "]);
+    failed(counting.take(1).await, ErrorKind::InstanceChanged, &["expected redis ", "found redis "]);
     let found = counting.store.inspect().await.unwrap();
     assert_eq!((found.stamp, found.has_cells), (None, false));
     let again = Counting { store: site.store(), under: found.instance, order: key("order") };
@@ -43,7 +43,7 @@ async fn a_shards_own_key_that_is_gone_makes_an_empty_store_of_it_and_a_stamp_th
     let found = counting.store.inspect().await.unwrap();
     assert_eq!((found.stamp, found.has_cells, found.instance), (None, true, counting.under.clone()));
     site.server.ask(&["DEL", SHARD]).await;
-    failed(counting.take(1).await, ErrorKind::Reborn, &[]);
+    failed(counting.take(1).await, ErrorKind::InstanceChanged, &[]);
     let found = counting.store.inspect().await.unwrap();
     assert_eq!((found.stamp, found.has_cells), (None, false));
     let again = Counting { store: site.store(), under: found.instance, order: key("order") };
@@ -175,7 +175,7 @@ async fn a_server_that_evicts_forgets_a_cell_and_no_number_comes_back() {
         }
     }
     site.server.ask(&["CONFIG", "SET", "maxmemory", "0"]).await;
-    failed(counting.take(1).await, ErrorKind::Reborn, &[]);
+    failed(counting.take(1).await, ErrorKind::InstanceChanged, &[]);
     let found = counting.store.inspect().await.unwrap();
     assert_eq!((found.stamp, found.has_cells), (None, false));
 }

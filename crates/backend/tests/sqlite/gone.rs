@@ -24,7 +24,7 @@ async fn a_deleted_file_is_not_made_anew_by_who_used_it() {
         // Another process may, if it is told so: its file is another instance.
         let other = used.site.store();
         other.inspect().await.unwrap();
-        failed(used.take().await, ErrorKind::Reborn, &[]);
+        failed(used.take().await, ErrorKind::InstanceChanged, &[]);
         let inspection = used.store.inspect().await.unwrap();
         assert_eq!((inspection.stamp, inspection.has_cells), (None, false));
         other.disconnect().await;

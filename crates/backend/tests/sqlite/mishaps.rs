@@ -17,7 +17,7 @@ async fn a_copy_moved_into_place_is_noticed_at_the_next_verb() {
     used.site.backup(&backup);
     assert_eq!(used.taken().await, 11);
     used.site.restore(&backup);
-    failed(used.take().await, ErrorKind::Reborn, &["expected", "found"]);
+    failed(used.take().await, ErrorKind::InstanceChanged, &["expected", "found"]);
     let now = used.store.inspect().await.unwrap().instance;
     assert_ne!(now, used.under);
     let cell = Cell { under: &now, ..used.cell() };
@@ -32,7 +32,7 @@ async fn a_copy_moved_over_the_file_alone_never_serves_the_old_permit() {
     assert_eq!(used.taken().await, 11);
     // The log of the file before stays: SQLite will read it into the copy.
     std::fs::rename(&backup, &used.site.path).unwrap();
-    failed(used.take().await, ErrorKind::Reborn, &[]);
+    failed(used.take().await, ErrorKind::InstanceChanged, &[]);
     let now = used.store.inspect().await.unwrap().instance;
     assert_ne!(now, used.under);
 }
@@ -52,7 +52,7 @@ async fn a_copy_moved_into_place_during_a_verb_burns_what_it_counted() {
     tokio::time::sleep(Duration::from_millis(50)).await;
     used.site.restore(&backup);
     sqlx::query("ROLLBACK").execute(&mut stranger).await.unwrap();
-    failed(taker.await.unwrap(), ErrorKind::Reborn, &[]);
+    failed(taker.await.unwrap(), ErrorKind::InstanceChanged, &[]);
 }
 
 #[tokio::test]

@@ -105,7 +105,7 @@ async fn a_server_that_leaves_takes_its_row_with_it() {
     // A call after that is a stranger's, until it enlists again.
     let pass =
         Pass { under: &under, record: None, server: ServerId(8), nonces: &[1], next: 2, generation: 1 };
-    assert_eq!(ledger.raise(pass, &[]).await.unwrap_err().kind(), ErrorKind::Reborn);
+    assert_eq!(ledger.raise(pass, &[]).await.unwrap_err().kind(), ErrorKind::InstanceChanged);
     ledger.enlist(&under, ServerId(8), 3).await.unwrap();
     assert_eq!(servers(&site).await, [7, 8]);
     // Whoever never connected has nothing to take along, and connects to nothing for it.

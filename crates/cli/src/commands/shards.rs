@@ -163,7 +163,7 @@ fn obey(slot: &mut ShardReport) {
         if said.verb != SlotVerb::Drain.as_str() {
             "evicted".clone_into(&mut slot.state);
         }
-        slot.cause = Some(Cause { kind: "word", detail: slot_command::sentence(said) });
+        slot.cause = Some(Cause { kind: "command", detail: slot_command::sentence(said) });
     }
 }
 

@@ -23,6 +23,7 @@ mod listening;
 mod logs;
 mod lowered;
 mod lowered_alike;
+mod metrics_page;
 mod numbers;
 mod operate;
 mod operators;

@@ -72,7 +72,7 @@ fn a_server_with_a_configuration_is_found_and_asked() {
         (&true.into(), &"evicted".into()),
         "{report}"
     );
-    assert_eq!(seen["slots"][1]["cause"]["kind"], "word", "{report}");
+    assert_eq!(seen["slots"][1]["cause"]["kind"], "command", "{report}");
     let text = place.text(&shop(&["shards"]));
     let line = format!("  {}  serving  1 of 2 live", server.admin);
     assert!(text.contains("servers asked: 1, answered: 1") && text.contains(&line), "{text}");

@@ -1,4 +1,4 @@
-//! Metrics of the client: names, labels and descriptions.
+//! Metrics of the client: names, values of labels, and what changes them. What they mean: [`super::metric_table`].
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -7,30 +7,36 @@ use std::{
 
 use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 use sequent_buffer::DISCARD_REASONS;
-use sequent_core::{ErrorKind, SlotIndex};
+use sequent_core::{ErrorKind, Metric, MetricKind, SlotIndex};
 
 use crate::{
     error::Error,
-    telemetry::gauge_share::{EndpointGauges, GaugeShare},
+    telemetry::{
+        gauge_share::{EndpointGauges, GaugeShare},
+        metric_table::METRICS,
+    },
     transport::Verb,
 };
 
-const ISSUED: &str = "sequent_client_numbers_issued_total";
-const LEASED: &str = "sequent_client_numbers_leased_total";
-const BURNT: &str = "sequent_client_numbers_burnt_total";
-const RESERVE: &str = "sequent_client_reserve_numbers";
-const LEASES: &str = "sequent_client_leases_total";
-const REQUESTS: &str = "sequent_client_requests_total";
-const SECONDS: &str = "sequent_client_request_seconds";
-const ERRORS: &str = "sequent_client_errors_total";
-const LIVE: &str = "sequent_client_endpoint_live";
-const OUT: &str = "sequent_client_endpoint_out";
-const EVICTIONS: &str = "sequent_client_endpoint_evictions_total";
-const RESCUES: &str = "sequent_client_endpoint_rescues_total";
-const TLS_REFUSED: &str = "sequent_client_tls_files_refused_total";
+pub(super) const ISSUED: &str = "sequent_client_numbers_issued_total";
+pub(super) const LEASED: &str = "sequent_client_numbers_leased_total";
+pub(super) const BURNT: &str = "sequent_client_numbers_burnt_total";
+pub(super) const RESERVE: &str = "sequent_client_reserve_numbers";
+pub(super) const LEASES: &str = "sequent_client_leases_total";
+pub(super) const REQUESTS: &str = "sequent_client_requests_total";
+pub(super) const SECONDS: &str = "sequent_client_request_seconds";
+pub(super) const ERRORS: &str = "sequent_client_errors_total";
+pub(super) const LIVE: &str = "sequent_client_endpoint_live";
+pub(super) const OUT: &str = "sequent_client_endpoint_out";
+pub(super) const EVICTIONS: &str = "sequent_client_endpoint_evictions_total";
+pub(super) const RESCUES: &str = "sequent_client_endpoint_rescues_total";
+pub(super) const TLS_REFUSED: &str = "sequent_client_tls_files_refused_total";
 
 /// Values of the label `path`.
-const PATHS: [&str; 3] = ["lease", "fresh", "batch"];
+pub(super) const PATHS: [&str; 3] = ["lease", "fresh", "batch"];
+
+/// Values of the label `verb`.
+pub(super) const VERBS: [Verb; 2] = [Verb::Next, Verb::Lease];
 
 /// Reasons for burnt numbers.
 pub(crate) const UNAWAITED: &str = "answered when nobody waited any more";
@@ -38,7 +44,7 @@ pub(crate) const VERSION_ENDED: &str = "its version ended";
 pub(crate) const PIECES: &str = "a lease of too many pieces";
 
 /// All reasons for burnt numbers, with those of the reservoir. An unknown one counts as [`OTHER`].
-fn reasons() -> impl Iterator<Item = &'static str> {
+pub(super) fn reasons() -> impl Iterator<Item = &'static str> {
     [UNAWAITED, VERSION_ENDED, PIECES, OTHER].into_iter().chain(DISCARD_REASONS)
 }
 
@@ -48,6 +54,11 @@ const FAULTS: [ErrorKind; 2] = [ErrorKind::Unavailable, ErrorKind::Timeout];
 
 const OTHER: &str = "other";
 
+/// All outcomes of requests.
+pub(super) fn outcomes() -> impl Iterator<Item = &'static str> {
+    [OK].into_iter().chain(FAULTS.map(ErrorKind::as_str)).chain(Error::labels())
+}
+
 /// Calls the program's recorder and catches its panics, so that calls and leases continue. The panic hook has run.
 pub(crate) fn with_recorder_guarded(work: impl FnOnce()) {
     drop(catch_unwind(AssertUnwindSafe(work)));
@@ -56,22 +67,13 @@ pub(crate) fn with_recorder_guarded(work: impl FnOnce()) {
 /// Describes all metrics to the program's recorder.
 pub(crate) fn describe() {
     with_recorder_guarded(|| {
-        describe_counter!(ISSUED, "Numbers handed to callers, from leases or asked for fresh");
-        describe_counter!(LEASED, "Numbers that came with leases");
-        describe_counter!(
-            TLS_REFUSED,
-            "Connections whose files of TLS were faulty: the last sound ones were used"
-        );
-        describe_counter!(BURNT, "Numbers that nobody will get, by why: aged, dropped, answered too late");
-        describe_gauge!(RESERVE, "Leased numbers ready in memory, over all clients and sequences");
-        describe_counter!(LEASES, "Leases that were granted");
-        describe_counter!(REQUESTS, "Requests to an endpoint, by verb and outcome");
-        describe_histogram!(SECONDS, Unit::Seconds, "How long an endpoint took to answer");
-        describe_counter!(ERRORS, "Calls that failed, by reason");
-        describe_gauge!(LIVE, "Clients that have an endpoint in use, or may use it");
-        describe_gauge!(OUT, "Clients that have an endpoint out");
-        describe_counter!(EVICTIONS, "How often an endpoint was put out");
-        describe_counter!(RESCUES, "How often an endpoint came back");
+        for Metric { name, kind, meaning, .. } in METRICS {
+            match kind {
+                MetricKind::Counter => describe_counter!(*name, *meaning),
+                MetricKind::Gauge => describe_gauge!(*name, *meaning),
+                MetricKind::Histogram => describe_histogram!(*name, Unit::Seconds, *meaning),
+            }
+        }
     });
     with_recorder_guarded(begin);
 }
@@ -84,8 +86,8 @@ fn begin() {
     for why in reasons() {
         counter!(BURNT, "why" => why).increment(0);
     }
-    for verb in [Verb::Next, Verb::Lease].map(Verb::as_str) {
-        for outcome in [OK].into_iter().chain(FAULTS.map(ErrorKind::as_str)).chain(Error::labels()) {
+    for verb in VERBS.map(Verb::as_str) {
+        for outcome in outcomes() {
             counter!(REQUESTS, "verb" => verb, "outcome" => outcome).increment(0);
         }
         drop(histogram!(SECONDS, "verb" => verb));

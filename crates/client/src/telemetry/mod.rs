@@ -2,3 +2,4 @@
 
 pub(crate) mod client_metrics;
 pub(crate) mod gauge_share;
+pub(crate) mod metric_table;

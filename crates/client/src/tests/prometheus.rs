@@ -1,5 +1,5 @@
-//! Prometheus output of a process with clients: all series exist from the start, are well formed, and match
-//! METRICS.md.
+//! Prometheus output of a process with clients: all series exist from the start, are well formed, and match the table
+//! of metrics.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -10,19 +10,21 @@ use std::{
 
 use metrics::set_default_local_recorder;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusRecorder};
+use sequent_core::{Metric, MetricKind};
 use sequent_testkit::servers::Program;
 
-use crate::tests::scripted_endpoint::{AGE, Act, Bench};
+use crate::{
+    telemetry::metric_table::METRICS,
+    tests::scripted_endpoint::{AGE, Act, Bench},
+};
 
 const PROMTOOL: Program = Program { name: "promtool", package: "prometheus", folders: &[] };
-
-const PAGE: &str = include_str!("../../../../deploy/prometheus/METRICS.md");
 
 /// Suffixes of the series of a histogram.
 const PARTS: [&str; 3] = ["_bucket", "_sum", "_count"];
 
-/// Type of a metric, and the names of its labels.
-type Shape = (String, BTreeSet<String>);
+/// Type of a metric, and its labels with their values.
+type Shape = (String, BTreeMap<String, BTreeSet<String>>);
 
 fn recorder(buckets: &[f64]) -> PrometheusRecorder {
     if buckets.is_empty() {
@@ -37,36 +39,41 @@ fn read(shown: &str) -> (BTreeMap<String, Shape>, BTreeSet<String>) {
     for line in shown.lines().filter(|line| !line.is_empty()) {
         if let Some(rest) = line.strip_prefix("# TYPE ") {
             let (name, kind) = rest.split_once(' ').unwrap();
-            metrics.insert(name.to_owned(), (kind.to_owned(), BTreeSet::new()));
+            metrics.insert(name.to_owned(), (kind.to_owned(), BTreeMap::new()));
         } else if !line.starts_with('#') {
             let one = line.rsplit_once(' ').unwrap().0;
             series.insert(one.to_owned());
             let (name, labels) = one.split_once('{').unwrap_or((one, ""));
             let base =
                 PARTS.iter().find_map(|part| name.strip_suffix(part)).filter(|it| metrics.contains_key(*it));
-            let labels = labels.split(',').filter_map(|pair| Some(pair.split_once('=')?.0.to_owned()));
-            let own = labels.filter(|name| name != "le" && name != "quantile");
-            metrics.get_mut(base.unwrap_or(name)).unwrap_or_else(|| panic!("{line}")).1.extend(own);
+            let shape = metrics.get_mut(base.unwrap_or(name)).unwrap_or_else(|| panic!("{line}"));
+            // Values may have commas, but no quotes.
+            let labels =
+                labels.trim_end_matches("\"}").split("\",").filter_map(|pair| pair.split_once("=\""));
+            for (name, value) in labels.filter(|(name, _)| *name != "le" && *name != "quantile") {
+                shape.1.entry(name.to_owned()).or_default().insert(value.to_owned());
+            }
         }
     }
     (metrics, series)
 }
 
-/// The table of METRICS.md: type and labels of each metric of the SDK.
-fn described() -> BTreeMap<String, (String, BTreeSet<String>)> {
-    let part = PAGE.split("\n## ").find(|part| part.starts_with("SDK")).unwrap();
-    let quoted =
-        |cell: &str| -> Vec<String> { cell.split('`').skip(1).step_by(2).map(str::to_owned).collect() };
-    let rows = part.lines().filter(|line| line.starts_with("| `"));
-    rows.flat_map(|row| {
-        let cells: Vec<&str> = row.split('|').collect();
-        // Labels stand before a colon, their values after it.
-        let labels: BTreeSet<String> =
-            cells[3].split(':').next().map(quoted).unwrap_or_default().into_iter().collect();
-        let kind = cells[2].trim().to_owned();
-        quoted(cells[1]).into_iter().map(move |name| (name, (kind.clone(), labels.clone())))
-    })
-    .collect()
+/// Names of the metrics of the table.
+fn described() -> BTreeSet<&'static str> {
+    METRICS.iter().map(|metric| metric.name).collect()
+}
+
+/// Compares a metric with its entry: its type, and its labels with their values.
+fn is_as_described(metric: &Metric, (kind, labels): &Shape, histogram: &str) {
+    let expected = if metric.kind == MetricKind::Histogram { histogram } else { metric.kind.as_str() };
+    assert_eq!(kind, expected, "{}", metric.name);
+    let names: BTreeSet<&str> = metric.labels.iter().map(|label| label.name).collect();
+    assert_eq!(labels.keys().map(String::as_str).collect::<BTreeSet<_>>(), names, "{}", metric.name);
+    for label in metric.labels {
+        let known: BTreeSet<&str> = (label.values)().into_iter().collect();
+        let shown: BTreeSet<&str> = labels[label.name].iter().map(String::as_str).collect();
+        assert!(known.is_empty() || known == shown, "{}: {known:?}, and {shown:?}", metric.name);
+    }
 }
 
 fn check(shown: &str) {
@@ -113,7 +120,7 @@ async fn much_happens(bench: &Bench) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn all_that_a_program_will_show_is_there_from_the_start_as_the_page_says() {
+async fn all_that_a_program_will_show_is_there_from_the_start_as_the_table_says() {
     for (buckets, kind) in [(&[][..], "summary"), (&[0.001, 0.1][..], "histogram")] {
         let recorder = recorder(buckets);
         let handle = recorder.handle();
@@ -122,15 +129,10 @@ async fn all_that_a_program_will_show_is_there_from_the_start_as_the_page_says()
         let first = handle.render();
         check(&first);
         let (metrics, series) = read(&first);
-        let described = described();
-        let names = |of: BTreeSet<&String>| of.into_iter().cloned().collect::<Vec<_>>();
-        assert_eq!(names(metrics.keys().collect()), names(described.keys().collect()));
-        for (name, (is, labels)) in &metrics {
-            let (kinds, said) = &described[name];
-            assert!(kinds.contains(is.as_str()), "{name} is a {is}: {kinds}");
-            assert_eq!(labels, said, "{name}");
+        assert_eq!(metrics.keys().map(String::as_str).collect::<BTreeSet<_>>(), described());
+        for metric in METRICS {
+            is_as_described(metric, &metrics[metric.name], kind);
         }
-        assert_eq!(metrics["sequent_client_request_seconds"].0, kind);
         let zero = first.lines().filter(|line| line.contains("_total")).filter(|line| !line.starts_with('#'));
         assert!(zero.clone().count() > 50, "{first}");
         assert!(zero.clone().all(|line| line.ends_with(" 0")), "{first}");

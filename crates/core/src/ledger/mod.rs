@@ -6,8 +6,8 @@
 //!
 //! Every call that writes carries a [`Pass`]. The engine checks it in the same transaction:
 //!
-//! 1. The connection's instance is `pass.under`. Otherwise the call fails with `Reborn` and has written nothing.
-//! 2. The caller's row holds one of `pass.nonces`, which becomes `pass.next`. Otherwise `Reborn`: the ledger went back while it
+//! 1. The connection's instance is `pass.under`. Otherwise the call fails with `InstanceChanged` and has written nothing.
+//! 2. The caller's row holds one of `pass.nonces`, which becomes `pass.next`. Otherwise `InstanceChanged`: the ledger went back while it
 //!    ran.
 //! 3. The layout's generation is `pass.generation`. Otherwise `Refused`.
 //! 4. The instance on record is `pass.record`. Otherwise `Refused`: another server has met another instance of this ledger.

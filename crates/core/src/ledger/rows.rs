@@ -186,7 +186,7 @@ pub trait Rows: Send + Sync {
         4096
     }
 
-    /// Reads rows in one call. Fails with `Reborn` on a connection of another instance.
+    /// Reads rows in one call. Fails with `InstanceChanged` on a connection of another instance.
     fn read<'a>(
         &'a self,
         under: &'a InstanceId,
@@ -213,7 +213,7 @@ pub trait Rows: Send + Sync {
         raises: &'a [Raise],
     ) -> BoxFuture<'a, Result<Answer<Vec<Raised>>, SourceError>>;
 
-    /// The rows that calls moved after the version `since`, ordered by version, at most `most`. Fails with `Reborn` on a
+    /// The rows that calls moved after the version `since`, ordered by version, at most `most`. Fails with `InstanceChanged` on a
     /// connection of another instance.
     ///
     /// One call moves at most 4096 rows. If `most` is greater, only the last version may be incomplete.

@@ -231,7 +231,7 @@ pub(crate) fn reason_of(kind: ErrorKind) -> Reason {
         | ErrorKind::Contended
         | ErrorKind::Refused
         | ErrorKind::Regressed
-        | ErrorKind::Reborn
+        | ErrorKind::InstanceChanged
         | ErrorKind::Jumped
         | ErrorKind::NoShard => Reason::NoShardAvailable,
     }

@@ -39,7 +39,7 @@ impl Alarm {
                 self.is_gone.store(condition.is_some_and(Condition::is_missing), Relaxed);
             }
             Event::LedgerBack { .. } => self.is_gone.store(false, Relaxed),
-            Event::LedgerBehind { .. } | Event::LedgerReborn { .. } => {}
+            Event::LedgerBehind { .. } | Event::LedgerInstanceChanged { .. } => {}
             _ => return,
         }
         self.rings.notify_one();

@@ -262,7 +262,7 @@ fn announce(config: &Config, options: &Options) {
 fn announcing(config: &Config, options: &Options) -> Env {
     let (say, text, onward) = (Arc::clone(&options.say), announcement(config), options.env.events.clone());
     let events = Events::to(move |event| {
-        if matches!(event, Event::Founded) {
+        if matches!(event, Event::ClusterCreated) {
             say(&text);
         }
         onward.emit(event);

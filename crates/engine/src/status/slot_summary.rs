@@ -6,10 +6,7 @@ use sequent_core::{ErrorKind, SlotIndex, Why};
 use sequent_ha::SlotStatus;
 use serde::Serialize;
 
-use crate::engine::Engine;
-
-/// The class of a cause that is a slot command.
-pub(crate) const WORD: &str = "word";
+use crate::{engine::Engine, telemetry::COMMAND};
 
 /// A slot's state in the ring. The store is not probed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -67,7 +64,7 @@ impl Engine {
 
 /// The displayed class of the reason why a slot does not serve: a slot command is not an error of the store.
 pub(crate) fn class_of(kind: ErrorKind, why: Option<Why>) -> &'static str {
-    if why.is_some_and(Why::is_by_word) { WORD } else { kind.as_str() }
+    if why.is_some_and(Why::is_by_word) { COMMAND } else { kind.as_str() }
 }
 
 fn ms(duration: Duration) -> u64 {

@@ -4,6 +4,8 @@ mod discard_reason;
 mod events;
 mod gauges;
 mod instrumented;
+mod metric_labels;
+mod metric_table;
 mod names;
 mod per_sequence;
 mod quarantined;
@@ -13,7 +15,8 @@ pub(crate) use events::{Memory, ledger_in_trouble, watched};
 pub use events::{RECENT_MAX, Recent, describe_metrics};
 pub(crate) use gauges::Gauges;
 pub(crate) use instrumented::{MeteredLedger, MeteredStore, Refills, Waits};
-pub use names::{METRICS, Metric, MetricKind};
+pub use metric_table::{METRICS, describe_metric};
+pub(crate) use names::COMMAND;
 pub(crate) use throttle::Throttle;
 
 /// The count of the keys that came into use.

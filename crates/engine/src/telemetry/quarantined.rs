@@ -22,7 +22,7 @@ impl Quarantined {
     pub(crate) fn hear(&self, event: &Event) {
         match event {
             Event::Quarantined { slot, key: Some(key), .. } => self.add(*slot, key.clone()),
-            Event::Obeyed { slot, verb, .. } if *verb == SlotVerb::Rescue.as_str() => {
+            Event::SlotCommandDone { slot, verb, .. } if *verb == SlotVerb::Rescue.as_str() => {
                 self.held().retain(|(held, _)| held != slot);
             }
             _ => {}
@@ -69,7 +69,7 @@ mod tests {
     }
 
     fn obeyed(slot: SlotIndex, verb: SlotVerb) -> Event {
-        Event::Obeyed { slot, verb: verb.as_str(), who: "ann".to_owned(), why: "mended".to_owned() }
+        Event::SlotCommandDone { slot, verb: verb.as_str(), who: "ann".to_owned(), why: "mended".to_owned() }
     }
 
     #[test]

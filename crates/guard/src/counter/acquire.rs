@@ -79,7 +79,7 @@ impl Guarded {
             }
             match self.open((&store, over), want, (permitted, given), is_known).await {
                 Ok(grant) => return Ok(grant),
-                Err(error) if matches!(error.kind(), ErrorKind::Reborn | ErrorKind::Regressed) => {
+                Err(error) if matches!(error.kind(), ErrorKind::InstanceChanged | ErrorKind::Regressed) => {
                     last = Some(overtaken(&error));
                 }
                 Err(error) if error.kind() == ErrorKind::Jumped && !is_known => {
@@ -153,7 +153,12 @@ impl Guarded {
         // Without the ledger no open can follow. A close would only take the counter from servers that still hold grants.
         shared.client.in_reach()?;
         self.drop_permit();
-        let value = self.shard.store().close(cell, epoch).await.map_err(|error| self.reborn(store, error))?;
+        let value = self
+            .shard
+            .store()
+            .close(cell, epoch)
+            .await
+            .map_err(|error| self.instance_changed(store, error))?;
         self.compare_with_taken(value);
         // R9
         let counts = if rules.keep(Rule::OpenCountsValue) { value } else { 0 };
@@ -179,7 +184,7 @@ impl Guarded {
             // Nothing is installed: the cell may have the epoch that is in the row by now, and that one is joined.
             Opened::Known(_) | Opened::Overtaken => {
                 let context = "another server began the counter";
-                return Err(SourceError::new(ErrorKind::Reborn, context));
+                return Err(SourceError::new(ErrorKind::InstanceChanged, context));
             }
             Opened::Jumped { found, bound } if found > known => return Err(self.far_ceiling(found, bound)),
             Opened::Jumped { found, bound } => return Err(self.jumped(found, bound)),
@@ -191,7 +196,7 @@ impl Guarded {
             // Another server closed the cell after us. It cannot open over this epoch, which it has not read.
             self.state().enter(CounterState::Refused(epoch));
         }
-        installed.map_err(|error| self.reborn(store, error))?;
+        installed.map_err(|error| self.instance_changed(store, error))?;
         self.tell_opened(epoch, row.base, value, given);
         Ok(self.take_up(row))
     }
@@ -226,8 +231,8 @@ impl Guarded {
     }
 
     /// Drops a store whose instance changed, so that it is inspected before it is used again.
-    pub(super) fn reborn(&self, store: &InstanceId, error: SourceError) -> SourceError {
-        if error.kind() == ErrorKind::Reborn {
+    pub(super) fn instance_changed(&self, store: &InstanceId, error: SourceError) -> SourceError {
+        if error.kind() == ErrorKind::InstanceChanged {
             self.shard.forget(store);
         }
         error
@@ -268,10 +273,10 @@ impl Guarded {
     }
 }
 
-/// Turns a regression into `Reborn`: other servers were faster each time, and the counter is not at fault.
+/// Turns a regression into `InstanceChanged`: other servers were faster each time, and the counter is not at fault.
 pub(super) fn overtaken(error: &SourceError) -> SourceError {
     match error.kind() {
-        ErrorKind::Regressed => SourceError::new(ErrorKind::Reborn, error.context().to_owned()),
+        ErrorKind::Regressed => SourceError::new(ErrorKind::InstanceChanged, error.context().to_owned()),
         _ => error.clone(),
     }
 }

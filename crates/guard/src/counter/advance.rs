@@ -37,7 +37,7 @@ impl Guarded {
                 }
             }
             match self.begin_above(&store, row, floor).await {
-                Err(error) if matches!(error.kind(), ErrorKind::Reborn | ErrorKind::Regressed) => {
+                Err(error) if matches!(error.kind(), ErrorKind::InstanceChanged | ErrorKind::Regressed) => {
                     last = Some(overtaken(&error));
                 }
                 outcome => return outcome,
@@ -52,7 +52,12 @@ impl Guarded {
         let cell = Cell { key: &self.cell, under: store };
         self.shared.client.in_reach()?;
         self.drop_permit();
-        let value = self.shard.store().close(cell, epoch).await.map_err(|error| self.reborn(store, error))?;
+        let value = self
+            .shard
+            .store()
+            .close(cell, epoch)
+            .await
+            .map_err(|error| self.instance_changed(store, error))?;
         self.compare_with_taken(value);
         let over = Over::read(row.as_ref());
         let given = row.as_ref().map_or(0, |row| self.given(row));

@@ -74,7 +74,7 @@ impl Guarded {
                 held
             }
             None if !rules.keep(Rule::BlockKeepsEpoch) => taken_under,
-            _ => return Standing::Stays(ErrorKind::Reborn, EPOCH_ENDED),
+            _ => return Standing::Stays(ErrorKind::InstanceChanged, EPOCH_ENDED),
         };
         // Checked under the lock that the last report takes, so that the report includes everything that left.
         if self.shared.is_closed() {
@@ -115,7 +115,9 @@ impl Guarded {
                     Standing::Witnessed => self.within_range(block),
                     Standing::Stays(kind, why) => Ok(self.again(block, why, kind)),
                     Standing::Backwards(backwards) => Ok(self.went_back(held, block, &backwards)),
-                    Standing::AboveCeiling(_) => Ok(self.again(block, EPOCH_ENDED, ErrorKind::Reborn)),
+                    Standing::AboveCeiling(_) => {
+                        Ok(self.again(block, EPOCH_ENDED, ErrorKind::InstanceChanged))
+                    }
                 }
             }
             Err(error) if error.kind() == ErrorKind::NoWitness => {
@@ -123,8 +125,8 @@ impl Guarded {
                 self.after_raise(held, CounterState::Barred);
                 Err(error)
             }
-            Err(error) if error.kind() == ErrorKind::Reborn => {
-                Ok(self.again(block, "the ledger is another instance", ErrorKind::Reborn))
+            Err(error) if error.kind() == ErrorKind::InstanceChanged => {
+                Ok(self.again(block, "the ledger is another instance", ErrorKind::InstanceChanged))
             }
             Err(error) => {
                 self.dropped(block, "the ledger refused its ceiling");

@@ -211,7 +211,7 @@ impl Guarded {
     /// Handles a take that the store refused: what the next round must know, or the error for the caller.
     fn refused(&self, grant: &Grant, error: SourceError) -> Result<SourceError, SourceError> {
         match error.kind() {
-            ErrorKind::Reborn => {
+            ErrorKind::InstanceChanged => {
                 self.shard.forget(&grant.row.store);
                 self.give_up(grant.row.epoch, CounterState::Closed);
                 Ok(error)

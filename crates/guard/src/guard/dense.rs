@@ -127,8 +127,8 @@ impl Counting {
                     }
                     return self.judge(asks, taken, &under).await;
                 }
-                Err(error) if error.kind() == ErrorKind::Reborn && tries < TRIES_MAX => {}
-                Err(error) if error.kind() == ErrorKind::Reborn => {
+                Err(error) if error.kind() == ErrorKind::InstanceChanged && tries < TRIES_MAX => {}
+                Err(error) if error.kind() == ErrorKind::InstanceChanged => {
                     return Err(
                         SourceError::new(ErrorKind::NoWitness, "the ledger was restarted").because(error)
                     );

@@ -92,7 +92,7 @@ impl Guard {
         } else {
             let (layout, is_first) = patiently(limit, "founding", || ledger.found_anew(&first)).await?;
             if is_first {
-                env.events.emit(Event::Founded);
+                env.events.emit(Event::ClusterCreated);
             }
             layout
         };

@@ -36,8 +36,8 @@ impl LedgerClient {
             self.set_trouble(Some(LedgerFault::Moved));
             return self.trusted();
         }
-        let reborn = self.limited("rebear", self.ledger.rebear(under)).await;
-        let is = self.outcome(reborn)?;
+        let renewed = self.limited("rebear", self.ledger.rebear(under)).await;
+        let is = self.outcome(renewed)?;
         let nonce = self.env.entropy.bits();
         self.offer(nonce);
         let enlisted = self.limited("enlist", self.ledger.enlist(&is, self.server, nonce)).await;
@@ -48,7 +48,7 @@ impl LedgerClient {
         let is_own = |behind: &LedgerFault| matches!(behind, LedgerFault::Behind { .. });
         let trouble = behind.filter(|behind| !is_own(behind)).unwrap_or(trouble);
         self.accept(found, (nonce, known), Some(trouble));
-        self.env.events.emit(Event::LedgerReborn { was: under.clone(), is });
+        self.env.events.emit(Event::LedgerInstanceChanged { was: under.clone(), is });
         Ok(())
     }
 
@@ -66,7 +66,7 @@ impl LedgerClient {
         let shown = Shown { under: is.clone(), record: known.cloned(), ..self.offer(next) };
         match self.limited("count", self.ledger.count(self.pass(&shown, next), &[])).await {
             Ok(_) => Ok((next, true)),
-            Err(error) if error.kind() == ErrorKind::Reborn => Ok((next, some_dropped)),
+            Err(error) if error.kind() == ErrorKind::InstanceChanged => Ok((next, some_dropped)),
             // Another layout, or none: the later judgement of the ledger finds that out.
             Err(error) if error.kind() == ErrorKind::Refused => Ok((next, true)),
             Err(error) => self.outcome(Err(error)),

@@ -30,7 +30,7 @@ impl LedgerClient {
         self.trusted()?;
         let mut under = self.instance();
         match self.limited("read", self.ledger.read(&under, counters)).await {
-            Err(error) if error.kind() == ErrorKind::Reborn => {
+            Err(error) if error.kind() == ErrorKind::InstanceChanged => {
                 let _one_at_a_time = self.writing.lock().await;
                 self.renew(&under).await?;
             }
@@ -74,7 +74,7 @@ impl LedgerClient {
     }
 
     /// Makes one call that writes. `under` is the instance that the requests depend on. If another one is in force when the
-    /// call's turn comes, it fails with `Reborn` and writes nothing.
+    /// call's turn comes, it fails with `InstanceChanged` and writes nothing.
     ///
     /// If `mark` is set, the answer's version is marked before this returns: for `slots`, or anywhere if they are empty.
     pub(crate) async fn write<A, T>(
@@ -126,7 +126,7 @@ impl LedgerClient {
                 }
                 Ok(answer.value)
             }
-            Err(error) if error.kind() == ErrorKind::Reborn => {
+            Err(error) if error.kind() == ErrorKind::InstanceChanged => {
                 self.renew(&under).await?;
                 Err(error)
             }
@@ -137,7 +137,7 @@ impl LedgerClient {
                     self.look_at_the_layout().await;
                     if self.look_at_the_record().await {
                         let context = "another instance of the ledger is on record now";
-                        return Err(SourceError::new(ErrorKind::Reborn, context).because(error));
+                        return Err(SourceError::new(ErrorKind::InstanceChanged, context).because(error));
                     }
                 }
                 let outcome = self.outcome(Err(error));
@@ -156,6 +156,6 @@ impl LedgerClient {
             return Ok(());
         }
         let context = format!("the ledger is no longer {under}, on which the requests depend");
-        Err(SourceError::new(ErrorKind::Reborn, context))
+        Err(SourceError::new(ErrorKind::InstanceChanged, context))
     }
 }

@@ -20,7 +20,7 @@ impl LedgerClient {
         }
         match self.limited("read of what moved", self.ledger.moved(under, since, PAGE)).await {
             // Another instance: the next call reconnects.
-            Err(error) if error.kind() == ErrorKind::Reborn => Ok((Vec::new(), false)),
+            Err(error) if error.kind() == ErrorKind::InstanceChanged => Ok((Vec::new(), false)),
             moved => self.outcome(moved).map(|moved| {
                 let more = moved.len() == PAGE;
                 (moved, more)

@@ -47,7 +47,7 @@ impl LedgerClient {
     ///
     /// # Errors
     ///
-    /// `Reborn` if another server has met the ledger's next instance. Whether that instance has this server's writes is not
+    /// `InstanceChanged` if another server has met the ledger's next instance. Whether that instance has this server's writes is not
     /// known yet.
     pub(super) async fn is_alone(&self) -> Result<(), SourceError> {
         let mark = self.marks.met();
@@ -65,7 +65,7 @@ impl LedgerClient {
             }
             let context =
                 format!("the ledger's instance was {}, and is now {}", state.instance, found.instance);
-            return Err(SourceError::new(ErrorKind::Reborn, context));
+            return Err(SourceError::new(ErrorKind::InstanceChanged, context));
         }
         let _moved = self.look_at_the_record().await;
         self.trusted()?;

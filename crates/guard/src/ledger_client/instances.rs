@@ -34,7 +34,7 @@ impl LedgerClient {
         }
         let is = self.instance();
         match self.appraise(&is).await {
-            Err(error) if error.kind() == ErrorKind::Reborn => self.renew(&is).await,
+            Err(error) if error.kind() == ErrorKind::InstanceChanged => self.renew(&is).await,
             Err(error) => Err(error),
             Ok((_, None)) => {
                 // If the ring was resized meanwhile, this server must not write, since its writes would accuse the ledger.

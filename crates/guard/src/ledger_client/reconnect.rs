@@ -30,8 +30,8 @@ impl LedgerClient {
             return self.trusted();
         }
         if inspection.instance == *was {
-            let reborn = self.limited("rebear", self.ledger.rebear(was)).await;
-            inspection.instance = self.outcome(reborn)?;
+            let renewed = self.limited("rebear", self.ledger.rebear(was)).await;
+            inspection.instance = self.outcome(renewed)?;
         }
         let is = inspection.instance.clone();
         // Before this server's nonce is replaced: the last one written tells whether all this server's writes are there.
@@ -56,7 +56,7 @@ impl LedgerClient {
         // With several masters, none goes on record: servers of the others would stop because of it.
         let is_trusted = trouble.is_none() && inspection.other_master.is_none();
         self.accept(inspection, (nonce, known.ledger), trouble);
-        self.env.events.emit(Event::LedgerReborn { was: was.clone(), is: is.clone() });
+        self.env.events.emit(Event::LedgerInstanceChanged { was: was.clone(), is: is.clone() });
         match (is_trusted, is_lost) {
             (_, true) => self.accuse_as(&is).await,
             (true, false) => {
@@ -151,7 +151,7 @@ impl LedgerClient {
     ) -> Result<Option<LedgerFault>, SourceError> {
         if found.instance != *is {
             let context = format!("the ledger's instance was {is}, and is now {}", found.instance);
-            return Err(SourceError::new(ErrorKind::Reborn, context));
+            return Err(SourceError::new(ErrorKind::InstanceChanged, context));
         }
         self.take_up_settings(found);
         self.compare_with_marks(found).await

@@ -65,10 +65,10 @@ impl LedgerClient {
     }
 }
 
-/// Turns `Reborn` into `NoWitness`: the numbers were counted in an ended instance of the ledger, and the next one may lack
+/// Turns `InstanceChanged` into `NoWitness`: the numbers were counted in an ended instance of the ledger, and the next one may lack
 /// them.
 fn restarted(error: SourceError) -> SourceError {
-    if error.kind() != ErrorKind::Reborn {
+    if error.kind() != ErrorKind::InstanceChanged {
         return error;
     }
     let context = "the ledger was restarted before these dense numbers were marked, so they are not given";

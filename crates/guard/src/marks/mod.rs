@@ -326,7 +326,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// that proves a loss.
 async fn read_one(shard: Arc<Shard>) -> u64 {
     match shard.borne().await {
-        Err(error) if matches!(error.kind(), ErrorKind::Timeout | ErrorKind::Reborn) => {
+        Err(error) if matches!(error.kind(), ErrorKind::Timeout | ErrorKind::InstanceChanged) => {
             shard.borne().await.unwrap_or(0)
         }
         held => held.unwrap_or(0),

@@ -29,7 +29,7 @@ async fn a_ledger_that_restarts_ends_every_permit() {
     assert!(row.base >= before.ceiling && row.ledger == world.ledger.instance());
     assert_eq!(world.history(0).len(), 1, "the second server joined the epoch that the first one opened");
     for server in [&a, &b] {
-        assert_eq!(server.count(|event| matches!(event, Event::LedgerReborn { .. })), 1);
+        assert_eq!(server.count(|event| matches!(event, Event::LedgerInstanceChanged { .. })), 1);
         assert_eq!(server.guard.trouble(), None);
     }
 }

@@ -149,7 +149,7 @@ async fn another_ledger_in_its_place_moves_no_counter_and_its_own_put_back_serve
     server.heartbeat().await;
     world.ledger.restore_in_place(own);
     server.heartbeat().await;
-    assert_eq!(server.guard.trouble(), None, "under the instance in force nothing is reborn");
+    assert_eq!(server.guard.trouble(), None, "under the instance in force nothing has changed");
     goes_on(&world, &server, ceiling).await;
 }
 

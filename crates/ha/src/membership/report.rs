@@ -100,7 +100,7 @@ impl Membership {
                 transition
             });
             if let Some(SlotCommand { slot, verb, who, why, .. }) = new {
-                self.env.events.emit(Event::Obeyed { slot, verb: verb.as_str(), who, why });
+                self.env.events.emit(Event::SlotCommandDone { slot, verb: verb.as_str(), who, why });
             }
         }
     }

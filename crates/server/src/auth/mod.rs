@@ -39,6 +39,7 @@ use sequent_engine::config::{AuthMode, Config};
 pub(crate) use caller::Caller;
 pub(crate) use connection::{ANY_USER, ConnectionAuth};
 pub(crate) use principal::Principal;
+pub(crate) use quota::words as quota_words;
 pub(crate) use refusal::NotAuthenticated;
 pub use token::Token;
 

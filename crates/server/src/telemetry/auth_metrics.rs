@@ -15,13 +15,13 @@ use crate::{
 };
 
 /// Listeners whose refusals are counted.
-const LISTENERS: [&str; 4] = ["grpc", "http", "redis", "admin"];
+pub(super) const LISTENERS: [&str; 4] = ["grpc", "http", "redis", "admin"];
 
 /// Reason of a principal that may not do something, beside those of callers that are nobody.
-const DENIED: &str = "denied";
+pub(super) const DENIED: &str = "denied";
 
 /// Limit on principals with series of their own. Further ones share one.
-const NAMED_MAX: usize = 200;
+pub(super) const NAMED_MAX: usize = 200;
 
 /// Label of the principals beyond that.
 const OTHER: &str = "other";

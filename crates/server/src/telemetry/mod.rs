@@ -2,7 +2,9 @@
 
 pub(crate) mod audit_metrics;
 pub(crate) mod auth_metrics;
+mod metric_labels;
 pub(crate) mod metric_names;
+pub(crate) mod metric_table;
 pub(crate) mod recorder;
 pub(crate) mod request_metrics;
 mod runtime_metrics;

@@ -17,32 +17,41 @@ use crate::{
     limits::IN_FLIGHT_MAX,
     telemetry::{
         metric_names::{
-            BUILD, CONNECTIONS, DRAIN_LIMIT, DRAINING, ENDED, IN_FLIGHT, ISSUED, METRICS, READY, REFUSED,
-            RELOADED_AT, RELOADS, REQUESTS, SECONDS, SIZES, SLOT_STATE, SLOW_EVENTS,
+            BUILD, CONNECTIONS, DRAIN_LIMIT, DRAINING, ENDED, IN_FLIGHT, ISSUED, READY, REFUSED, RELOADED_AT,
+            RELOADS, REQUESTS, SECONDS, SIZES, SLOT_STATE, SLOW_EVENTS,
         },
+        metric_table::METRICS,
         tls_metrics,
     },
 };
 
 /// States of a slot, one gauge each.
-const SLOT_STATES: [&str; 7] = ["live", "evicted", "probation", "quarantined", "draining", "drained", EMPTY];
+pub(super) const SLOT_STATES: [&str; 7] =
+    ["live", "evicted", "probation", "quarantined", "draining", "drained", EMPTY];
 
 /// State of a slot without a store.
 const EMPTY: &str = "empty";
 
 /// Method whose numbers are leased.
-const LEASE: &str = "lease";
+pub(super) const LEASE: &str = "lease";
 
 /// Sources of numbers, in the order of their declaration.
-const WAYS: [Way; 4] = [Way::Reservoir, Way::Direct, Way::Lease, Way::Dense];
+pub(super) const WAYS: [Way; 4] = [Way::Reservoir, Way::Direct, Way::Lease, Way::Dense];
+
+/// Reason of a request that was answered, beside those of errors.
+pub(super) const OK: &str = "OK";
+
+/// Reasons for which a connection is not accepted: the limits in total and per address, and a fault.
+pub(super) const REFUSALS: [&str; 3] = ["too_many", "too_many_of_one_address", "accept_failed"];
+const ACCEPT_FAILED: usize = 2;
 
 /// Reason of a request whose caller disconnected before its response. It is not in the table of errors, since nobody
 /// receives it.
-const CANCELLED: &str = "CANCELLED";
+pub(super) const CANCELLED: &str = "CANCELLED";
 
 /// Reason of a request that was refused by a quota of its principal. It is no failure of this server, as
 /// `QUOTA_EXCEEDED` is: a principal that asks for too much uses up nobody's error budget.
-const OVER_QUOTA: &str = "PRINCIPAL_QUOTA_EXCEEDED";
+pub(super) const OVER_QUOTA: &str = "PRINCIPAL_QUOTA_EXCEEDED";
 
 /// Metrics of one method of one protocol.
 #[derive(Clone)]
@@ -83,7 +92,7 @@ impl RequestMetrics {
             counter
         };
         Self {
-            done: requests("OK"),
+            done: requests(OK),
             failed: Reason::ALL.map(|reason| requests(reason.as_str())),
             cancelled: requests(CANCELLED),
             over_quota: requests(OVER_QUOTA),
@@ -188,27 +197,26 @@ impl Drop for InFlightGuard {
 #[derive(Clone, Debug)]
 pub(crate) struct ConnectionMetrics {
     open: metrics::Gauge,
-    refused: [Counter; 2],
-    failed: Counter,
+    /// In the order of [`REFUSALS`].
+    refused: [Counter; REFUSALS.len()],
     ended: [Counter; EndReason::ALL.len()],
 }
 
 impl ConnectionMetrics {
     pub(crate) fn new(listener: &'static str) -> Self {
-        let refused = |why: &'static str| {
+        let refused = REFUSALS.map(|why| {
             let counter = metrics::counter!(REFUSED, "listener" => listener, "reason" => why);
             counter.increment(0);
             counter
-        };
+        });
         let open = metrics::gauge!(CONNECTIONS, "listener" => listener);
         open.set(0.0);
-        let full = [refused("too_many"), refused("too_many_of_one_address")];
         let ended = EndReason::ALL.map(|reason| {
             let counter = metrics::counter!(ENDED, "listener" => listener, "why" => reason.as_str());
             counter.increment(0);
             counter
         });
-        Self { open, refused: full, failed: refused("accept_failed"), ended }
+        Self { open, refused, ended }
     }
 
     pub(crate) fn opened(&self) {
@@ -225,7 +233,7 @@ impl ConnectionMetrics {
     }
 
     pub(crate) fn failed(&self) {
-        self.failed.increment(1);
+        self.refused[ACCEPT_FAILED].increment(1);
     }
 
     /// Counts a connection that was ended on account of its peer.
@@ -284,5 +292,5 @@ pub(crate) fn loaded(at_ms: u64) {
 
 /// Describes all metrics to the recorder.
 pub(crate) fn describe() {
-    METRICS.iter().for_each(sequent_engine::Metric::describe);
+    METRICS.iter().for_each(sequent_engine::describe_metric);
 }

@@ -5,7 +5,7 @@ use metrics::Counter;
 use crate::telemetry::metric_names::{TLS_EXPIRY, TLS_HANDSHAKES, TLS_REFUSED, TLS_RELOADS};
 
 /// Keys of `[tls]` whose files hold certificates.
-const CERTIFICATES: [&str; 2] = ["cert_file", "client_ca_file"];
+pub(super) const CERTIFICATES: [&str; 2] = ["cert_file", "client_ca_file"];
 
 /// How the beginning of a connection ended on a listener with TLS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub(crate) enum Handshake {
 }
 
 /// Outcomes in the order of their declaration.
-const OUTCOMES: [&str; 5] = ["ok", "plaintext", "certificate", "failed", "timeout"];
+pub(super) const OUTCOMES: [&str; 5] = ["ok", "plaintext", "certificate", "failed", "timeout"];
 
 /// Handshakes of one listener.
 pub(crate) struct HandshakeMetrics([Counter; OUTCOMES.len()]);

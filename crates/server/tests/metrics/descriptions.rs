@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sequent_engine::{Metric, MetricKind};
+use sequent_core::{Metric, MetricKind};
 
 use crate::{raw_http, server::Server};
 
@@ -23,8 +23,8 @@ struct Family {
 struct Series {
     /// Name with labels and values, as in the scrape.
     shown: String,
-    /// Names of the labels without `le`.
-    labels: BTreeSet<String>,
+    /// The labels without `le`.
+    labels: BTreeMap<String, String>,
     value: f64,
 }
 
@@ -48,8 +48,10 @@ fn families(text: &str) -> BTreeMap<String, Family> {
             let base = name.strip_suffix(end)?;
             families.get(base).filter(|family| family.kind == "histogram").map(|_| base)
         });
-        let names = labels.split(',').filter_map(|pair| Some(pair.split_once('=')?.0.to_owned()));
-        let labels = names.filter(|name| name != "le").collect();
+        // Values may have commas, but no quotes.
+        let pairs = labels.trim_end_matches("\"}").split("\",").filter_map(|pair| pair.split_once("=\""));
+        let pairs = pairs.filter(|(name, _)| *name != "le");
+        let labels = pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         families.get_mut(base.unwrap_or(name)).unwrap_or_else(|| panic!("{line}")).series.push(Series {
             shown: series.to_owned(),
             labels,
@@ -62,21 +64,22 @@ fn families(text: &str) -> BTreeMap<String, Family> {
 fn check_shown(metric: &Metric, families: &BTreeMap<String, Family>) {
     let name = metric.name;
     let Some(family) = families.get(name) else { panic!("{name} is described, and not shown") };
-    let kind = match metric.kind {
-        MetricKind::Counter => "counter",
-        MetricKind::Gauge => "gauge",
-        MetricKind::Histogram => "histogram",
-    };
-    assert_eq!((family.kind.as_str(), family.help.as_str()), (kind, metric.meaning), "{name}");
+    let said = (metric.kind.as_str(), metric.meaning);
+    assert_eq!((family.kind.as_str(), family.help.as_str()), said, "{name}");
     assert!(!family.series.is_empty(), "{name} has no series");
-    let labels: BTreeSet<String> = metric.labels.iter().map(|label| (*label).to_owned()).collect();
+    let labels: BTreeSet<&str> = metric.labels.iter().map(|label| label.name).collect();
     for Series { labels: found, value, .. } in &family.series {
-        assert_eq!(*found, labels, "{name}");
+        assert_eq!(found.keys().map(String::as_str).collect::<BTreeSet<_>>(), labels, "{name}");
         // A counter starts at zero. A new cluster opens no epoch before its first number either.
         assert!(
             metric.kind != MetricKind::Counter || ALREADY.contains(&name) || *value == 0.0,
             "{name} {value}"
         );
+    }
+    for label in metric.labels {
+        let known: BTreeSet<&str> = (label.values)().into_iter().collect();
+        let shown: BTreeSet<&str> = family.series.iter().map(|series| &*series.labels[label.name]).collect();
+        assert!(known.is_empty() || known == shown, "{name}: {} is {shown:?}, and not {known:?}", label.name);
     }
 }
 
@@ -101,9 +104,9 @@ fn check_named(metric: &Metric) {
     assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'), "{name}");
     assert_eq!(name.ends_with("_total"), metric.kind == MetricKind::Counter, "{name}");
     assert!(!NOT_BASE.iter().any(|end| name.ends_with(end)), "{name}: base units");
-    assert!(metric.meaning.len() > 10 && !metric.meaning.ends_with('.'), "{name}: {}", metric.meaning);
+    assert!(metric.meaning.len() > 10 && metric.meaning.ends_with('.'), "{name}: {}", metric.meaning);
     for label in metric.labels {
-        assert!(!UNBOUNDED.contains(label), "{name} has the label {label}");
+        assert!(!UNBOUNDED.contains(&label.name), "{name} has the label {}", label.name);
     }
 }
 
@@ -137,6 +140,8 @@ pub(crate) async fn everything_is(server: &Server) -> BTreeSet<String> {
     let described: Vec<&Metric> = sequent_engine::METRICS.iter().chain(sequent_server::METRICS).collect();
     let names: BTreeSet<&str> = described.iter().map(|metric| metric.name).collect();
     assert_eq!(names.len(), described.len(), "a metric is described twice");
+    let processes: BTreeSet<&str> =
+        sequent_server::PROCESS_METRICS.iter().map(|metric| metric.name).collect();
     for metric in described {
         check_named(metric);
         if !LATER.contains(&metric.name) && !CONFIGURED.contains(&metric.name) {
@@ -144,7 +149,10 @@ pub(crate) async fn everything_is(server: &Server) -> BTreeSet<String> {
         }
     }
     for (name, family) in &families {
-        assert!(names.contains(name.as_str()) || name.starts_with("process_"), "{name} is not described");
+        assert!(
+            names.contains(name.as_str()) || processes.contains(name.as_str()),
+            "{name} is not described"
+        );
         assert!(!family.help.is_empty() && !family.kind.is_empty(), "{name}");
     }
     let count: usize = families.values().map(|family| family.series.len()).sum();

@@ -144,7 +144,7 @@ async fn what_somebody_on_call_needs_first() {
     let evicted = [
         r#"sequent_slot_state{slot="1",state="evicted"} 1"#,
         r#"sequent_slot_state{slot="1",state="live"} 0"#,
-        r#"sequent_slot_evictions_total{slot="1",kind="word"} 1"#,
+        r#"sequent_slot_evictions_total{slot="1",kind="command"} 1"#,
     ];
     shows(&server, &evicted).await;
     say(&server, SlotVerb::Rescue).await;

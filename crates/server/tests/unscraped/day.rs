@@ -156,7 +156,7 @@ impl Day {
         );
         let cycles = seconds / CYCLE_S;
         at_least(r#"sequent_requests_total{api="http",method="next",reason="NO_SHARD_AVAILABLE"}"#, cycles);
-        at_least(r#"sequent_slot_evictions_total{slot="1",kind="word"}"#, cycles);
+        at_least(r#"sequent_slot_evictions_total{slot="1",kind="command"}"#, cycles);
         at_least(r#"sequent_slot_rescues_total{slot="1"}"#, cycles);
     }
 }

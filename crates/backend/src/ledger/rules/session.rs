@@ -10,12 +10,12 @@ use crate::ledger::{Records, Refusal};
 /// The shortest time for which the row of a silent server is kept: one day, in milliseconds.
 const SERVER_KEPT_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// `Reborn` unless the ledger's instance is `under`.
+/// `InstanceChanged` unless the ledger's instance is `under`.
 pub(crate) fn check_instance(records: &Records, under: &InstanceId) -> Result<(), SourceError> {
     if records.instance == *under {
         return Ok(());
     }
-    Err(SourceError::new(ErrorKind::Reborn, format!("expected {under}, found {}", records.instance)))
+    Err(SourceError::new(ErrorKind::InstanceChanged, format!("expected {under}, found {}", records.instance)))
 }
 
 /// Checks a pass as `sequent_core::ledger` describes, and writes its next nonce.
@@ -52,7 +52,7 @@ fn check_nonce(records: &Records, pass: &Pass<'_>) -> Result<(), SourceError> {
     }
     let found = if records.nonce.is_some() { "an older nonce" } else { "no row" };
     let context = format!("server {:?}: found {found}, so the ledger went back", pass.server);
-    Err(SourceError::new(ErrorKind::Reborn, context))
+    Err(SourceError::new(ErrorKind::InstanceChanged, context))
 }
 
 /// Writes a server's row with its first nonce.

@@ -44,7 +44,7 @@ impl TestModel {
 
     fn register(&self, cell: &Cell<'_>) -> Result<Slot, SourceError> {
         if cell.under.as_str() != "twin" {
-            return Err(SourceError::new(ErrorKind::Reborn, "found twin"));
+            return Err(SourceError::new(ErrorKind::InstanceChanged, "found twin"));
         }
         Ok(Slot { model: self.clone(), key: cell.key.clone() })
     }

@@ -8,7 +8,10 @@ use super::{
     table::tell,
     telling::{Amount, Telling},
 };
-use crate::telemetry::names::{LEDGER_AWAY, LEDGER_BEHIND, LEDGER_UP, METRICS, Metric};
+use crate::telemetry::{
+    metric_table::{METRICS, describe_metric},
+    names::{LEDGER_AWAY, LEDGER_BEHIND, LEDGER_UP},
+};
 
 /// Changes the metrics of an event.
 pub(crate) fn count(told: &Telling) {
@@ -46,5 +49,5 @@ fn set(name: &'static str, is_it: bool) {
 
 /// Registers name and meaning of every metric with the recorder. Call once, after a recorder is installed.
 pub fn describe_metrics() {
-    METRICS.iter().for_each(Metric::describe);
+    METRICS.iter().for_each(describe_metric);
 }

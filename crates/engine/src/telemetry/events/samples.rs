@@ -19,16 +19,16 @@ pub(super) fn samples(slot: SlotIndex) -> Vec<Event> {
     let second = Duration::from_secs(1);
     events.extend([
         Event::Rescued { slot, out: second },
-        Event::Obeyed { slot, verb: SlotVerb::Evict.as_str(), who: "ann".to_owned(), why: why() },
+        Event::SlotCommandDone { slot, verb: SlotVerb::Evict.as_str(), who: "ann".to_owned(), why: why() },
         Event::Drained { slot, after: second },
-        Event::StoreReborn { slot, was: Some(was.clone()), is: is.clone() },
+        Event::StoreInstanceChanged { slot, was: Some(was.clone()), is: is.clone() },
         Event::StampedAgain { slot },
         Event::DurabilityChanged { slot, was: DurabilityClass::Durable, is: durable(DurabilityClass::Lossy) },
-        Event::Founded,
+        Event::ClusterCreated,
         Event::LedgerLost { refused: false, condition: None, detail: why() },
         Event::LedgerLost { refused: true, condition: None, detail: why() },
         Event::LedgerBack { away: second },
-        Event::LedgerReborn { was, is },
+        Event::LedgerInstanceChanged { was, is },
         Event::LedgerBehind { detail: why() },
         Event::Unreported { counters: 2 },
     ]);

@@ -11,9 +11,9 @@ use crate::{
     telemetry::{
         discard_reason,
         names::{
-            BURN_LIMITED, CLUSTER_BEHIND, DROPPED, EPOCHS, EVICTIONS, FAILED, FORGOTTEN, LEDGER_AWAY,
-            LEDGER_UP, NEAR_END, OK, PROBES, PROBES_FAILED, QUARANTINES, REBORN, REGRESSIONS, RESCUES,
-            RETIRED, SKIPPED, STAMPED_AGAIN, UNMARKED, UNREPORTED, VIOLATIONS, WORD,
+            BURN_LIMITED, CLUSTER_BEHIND, COMMAND, DROPPED, EPOCHS, EVICTIONS, FAILED, FORGOTTEN,
+            INSTANCE_CHANGES, LEDGER_AWAY, LEDGER_UP, NEAR_END, OK, PROBES, PROBES_FAILED, QUARANTINES,
+            REGRESSIONS, RESCUES, RETIRED, SKIPPED, STAMPED_AGAIN, UNMARKED, UNREPORTED, VIOLATIONS,
         },
     },
 };
@@ -33,7 +33,7 @@ fn of_slot(event: &Event) -> Option<Telling> {
     Some(match event {
         Event::Evicted { slot, kind, detail, retry_after } => {
             // A slot that a command keeps out is not retried, and its store is not at fault.
-            let kind = if retry_after.is_some() { kind.as_str() } else { WORD };
+            let kind = if retry_after.is_some() { kind.as_str() } else { COMMAND };
             let told = Telling::warning("evicted", format!("slot evicted: {detail}")).slot(*slot).kind(kind);
             let told = told.adds_in_slot(1, EVICTIONS, &[("kind", kind)]);
             match retry_after {
@@ -61,7 +61,7 @@ fn of_slot(event: &Event) -> Option<Telling> {
                 .adds_in_slot(1, RESCUES, &[])
                 .adds_in_slot(1, PROBES, &[("outcome", OK)])
         }
-        Event::Obeyed { slot, verb, who, why } => {
+        Event::SlotCommandDone { slot, verb, who, why } => {
             Telling::info("slot_command", format!("slot command carried out: {verb} by {who}: {why}"))
                 .slot(*slot)
                 .field("verb", verb)
@@ -97,14 +97,14 @@ fn of_slot(event: &Event) -> Option<Telling> {
 /// Stores, and the data directory.
 fn of_store(event: &Event) -> Option<Telling> {
     Some(match event {
-        Event::StoreReborn { slot, was, is } => {
+        Event::StoreInstanceChanged { slot, was, is } => {
             let was = was.as_ref().map(ToString::to_string).unwrap_or_default();
             let text = "store has another instance id: it was restarted, failed over or restored";
             Telling::info("store_instance_changed", text)
                 .slot(*slot)
                 .field("was", was)
                 .field("is", is)
-                .adds_in_slot(1, REBORN, &[("of", "store")])
+                .adds_in_slot(1, INSTANCE_CHANGES, &[("of", "store")])
         }
         Event::StampedAgain { slot } => {
             let text = "known store came back empty: it was stamped again, and its counters continue above their ceilings";
@@ -156,7 +156,7 @@ fn durability(was: DurabilityClass, is: &Durability) -> Telling {
 /// The ledger.
 fn of_ledger(event: &Event) -> Option<Telling> {
     Some(match event {
-        Event::Founded => {
+        Event::ClusterCreated => {
             Telling::info("cluster_created", "cluster created: the layout is in the new ledger")
                 .uncounted("it happens once")
         }
@@ -177,11 +177,11 @@ fn of_ledger(event: &Event) -> Option<Telling> {
                 .sets(LEDGER_UP, 1.0)
                 .sets(LEDGER_AWAY, 0.0)
         }
-        Event::LedgerReborn { was, is } => {
+        Event::LedgerInstanceChanged { was, is } => {
             let text = "ledger has another instance id: it was restarted, failed over or restored";
             Telling::info("ledger_instance_changed", text).field("was", was).field("is", is).adds(
                 1,
-                REBORN,
+                INSTANCE_CHANGES,
                 &[("of", "ledger"), ("slot", "")],
             )
         }

@@ -71,7 +71,7 @@ impl Guarded {
                 Ok(())
             }
             // Lost just now, or another instance: the consequences are decided together with the block.
-            Err(error) if error.kind() == ErrorKind::Reborn => Ok(()),
+            Err(error) if error.kind() == ErrorKind::InstanceChanged => Ok(()),
             Err(error) => Err(error),
         }
     }

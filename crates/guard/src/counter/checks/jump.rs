@@ -42,8 +42,12 @@ impl Guarded {
                 self.dropped(block, NOTHING_FOLLOWS);
                 return Err(self.jumped(block.first(), bound));
             }
-            Err(error) if error.kind() == ErrorKind::Reborn => {
-                return Ok(Some(self.again(block, "store or ledger is another instance", ErrorKind::Reborn)));
+            Err(error) if error.kind() == ErrorKind::InstanceChanged => {
+                return Ok(Some(self.again(
+                    block,
+                    "store or ledger is another instance",
+                    ErrorKind::InstanceChanged,
+                )));
             }
             Err(error) => {
                 self.drop_block_and_grant(grant, block);
@@ -52,7 +56,7 @@ impl Guarded {
         };
         let Some(row) = row else {
             self.give_up(grant.row.epoch, CounterState::Closed);
-            return Ok(Some(self.again(block, EPOCH_ENDED, ErrorKind::Reborn)));
+            return Ok(Some(self.again(block, EPOCH_ENDED, ErrorKind::InstanceChanged)));
         };
         self.catch_up(&row);
         let Some(bound) = self.far_beyond(grant, block) else { return Ok(None) };

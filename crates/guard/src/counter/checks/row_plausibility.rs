@@ -137,7 +137,7 @@ impl Guarded {
         let value = match self.shard.store().lift(cell, row.epoch, 0).await {
             Ok(value) => Some(value),
             Err(error) if error.kind() == ErrorKind::Regressed => None,
-            Err(error) => return Err(self.reborn(store, error)),
+            Err(error) => return Err(self.instance_changed(store, error)),
         };
         // First without a call to the ledger.
         let outside = self.state().outside();

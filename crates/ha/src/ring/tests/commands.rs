@@ -24,7 +24,7 @@ async fn an_evicted_slot_stays_out_even_if_all_others_fail() {
         sleep_ms(700).await;
     }
     assert_eq!((fixture.script(0).takes(), fixture.state(0)), (0, SlotState::Evicted));
-    let of_slot_0 = |event: &Event| matches!(event, Event::Obeyed { slot: 0, verb: "evict", .. });
+    let of_slot_0 = |event: &Event| matches!(event, Event::SlotCommandDone { slot: 0, verb: "evict", .. });
     assert_eq!(fixture.count_events(of_slot_0), 1);
     let status = &fixture.ring.status()[0];
     assert_eq!(status.cause, Some((ErrorKind::Unavailable, "evict by ann: new disk".into())));

@@ -159,11 +159,11 @@ async fn raw_ids_beyond_the_layout_are_exhausted_and_never_wrap() {
 #[tokio::test(start_paused = true)]
 async fn a_counter_with_an_ended_epoch_is_asked_once_more() {
     let fixture = Fixture::new(0);
-    fixture.script(0).then(fails(ErrorKind::Reborn));
+    fixture.script(0).then(fails(ErrorKind::InstanceChanged));
     assert_eq!(fixture.numbers(3).await, [1, 2, 3]);
-    fixture.script(0).then(fails(ErrorKind::Reborn));
-    fixture.script(0).then(fails(ErrorKind::Reborn));
-    assert_eq!(fixture.take(1).await.unwrap_err().to_string(), "no-shard: slot 0 reborn");
+    fixture.script(0).then(fails(ErrorKind::InstanceChanged));
+    fixture.script(0).then(fails(ErrorKind::InstanceChanged));
+    assert_eq!(fixture.take(1).await.unwrap_err().to_string(), "no-shard: slot 0 instance-changed");
     assert_eq!(fixture.state(0), SlotState::Live);
 }
 

@@ -23,6 +23,11 @@ const NEW_KEYS: usize = 3;
 /// The word of the quota of requests in work.
 const IN_FLIGHT: &str = "in_flight_max";
 
+/// The words of all quotas.
+pub(crate) fn words() -> impl Iterator<Item = &'static str> {
+    RATES.into_iter().chain([IN_FLIGHT])
+}
+
 const SECOND: Duration = Duration::from_secs(1);
 const MINUTE: Duration = Duration::from_secs(60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);

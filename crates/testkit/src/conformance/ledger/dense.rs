@@ -148,10 +148,10 @@ pub async fn dense_counters_ask_for_a_pass(fixture: &dyn LedgerFixture) -> Check
     let next = desk.draw();
     let stranger = InstanceId::new("another");
     for (pass, kind) in [
-        (Pass { under: &stranger, ..desk.pass(next) }, ErrorKind::Reborn),
-        (Pass { nonces: &[0, 77], ..desk.pass(next) }, ErrorKind::Reborn),
-        (Pass { nonces: &[], ..desk.pass(next) }, ErrorKind::Reborn),
-        (Pass { server: ServerId(99), ..desk.pass(next) }, ErrorKind::Reborn),
+        (Pass { under: &stranger, ..desk.pass(next) }, ErrorKind::InstanceChanged),
+        (Pass { nonces: &[0, 77], ..desk.pass(next) }, ErrorKind::InstanceChanged),
+        (Pass { nonces: &[], ..desk.pass(next) }, ErrorKind::InstanceChanged),
+        (Pass { server: ServerId(99), ..desk.pass(next) }, ErrorKind::InstanceChanged),
         (Pass { generation: desk.generation + 1, ..desk.pass(next) }, ErrorKind::Refused),
     ] {
         refused(desk.ledger.count(pass, &[ask("a", 1)]).await, kind, &format!("{pass:?}"));
@@ -160,7 +160,11 @@ pub async fn dense_counters_ask_for_a_pass(fixture: &dyn LedgerFixture) -> Check
     assert_eq!(desk.count(&[ask("a", 1)]).await?, [DenseTaken::Last(2)], "the nonce was not used up");
     let before = desk.clone();
     desk.count(&[ask("a", 1)]).await?;
-    refused(before.clone().count(&[ask("a", 1)]).await, ErrorKind::Reborn, "the nonce of the call before");
+    refused(
+        before.clone().count(&[ask("a", 1)]).await,
+        ErrorKind::InstanceChanged,
+        "the nonce of the call before",
+    );
     // Calls whose replies were lost: all their nonces are shown.
     let (done, never) = (desk.draw(), desk.draw());
     desk.ledger.count(desk.pass(done), &[ask("a", 1)]).await?;
@@ -211,7 +215,11 @@ pub async fn dense_counters_outlive_a_restart(fixture: &dyn LedgerFixture) -> Ch
         return skipped("put a copy back");
     }
     desk.ledger = fixture.open().await;
-    refused(desk.count(&[ask("a", 1)]).await, ErrorKind::Reborn, "a count under the instance before");
+    refused(
+        desk.count(&[ask("a", 1)]).await,
+        ErrorKind::InstanceChanged,
+        "a count under the instance before",
+    );
     Ok(())
 }
 

@@ -117,7 +117,7 @@ pub async fn a_restored_ledger_speaks_as_another(fixture: &dyn LedgerFixture) ->
     let refusals = [old.raise(&[raise(&order, 1, 9999)]).await.err(), old.row(&order).await.err()];
     for refusal in refusals {
         let kind = refusal.map(|error| error.kind());
-        let expected = [Some(ErrorKind::Reborn), Some(ErrorKind::Unavailable)];
+        let expected = [Some(ErrorKind::InstanceChanged), Some(ErrorKind::Unavailable)];
         assert!(expected.contains(&kind), "a handle of before the restore: {kind:?}");
     }
     let new = Desk::of(fixture, 2).await?;
@@ -125,6 +125,10 @@ pub async fn a_restored_ledger_speaks_as_another(fixture: &dyn LedgerFixture) ->
     assert_ne!(after.instance, before.instance, "the restored copy passes for the data before");
     assert_eq!((after.id, after.version), (before.id, before.version));
     new.unchanged(&order, &row).await?;
-    refused(new.ledger.read(&old.under, &[]).await, ErrorKind::Reborn, "a read under the old instance");
+    refused(
+        new.ledger.read(&old.under, &[]).await,
+        ErrorKind::InstanceChanged,
+        "a read under the old instance",
+    );
     Ok(())
 }

@@ -18,20 +18,28 @@ const POLLS_MAX: usize = 200;
 /// How many servers find at once that the ledger went back.
 const FINDERS: u64 = 8;
 
-/// Every call under an instance that does not speak is `Reborn`, and has written nothing, not even the nonce.
+/// Every call under an instance that does not speak is `InstanceChanged`, and has written nothing, not even the nonce.
 pub async fn another_instance_writes_nothing(fixture: &dyn LedgerFixture) -> Checked {
     let (mut desk, order) = (Desk::of(fixture, 1).await?, counter(0, "order"));
     let row = desk.open_one(opening(&order, 1, 0)).await?;
     let known = desk.ledger.known().await?;
     let stranger = Desk { under: InstanceId::new("another"), ..desk.clone() };
     let pass = stranger.pass(77);
-    refused(stranger.ledger.read(&stranger.under, &[]).await, ErrorKind::Reborn, "read");
-    refused(stranger.ledger.open(pass, &[opening(&order, 2, 0)]).await, ErrorKind::Reborn, "open");
-    refused(stranger.ledger.raise(pass, &[raise(&order, 1, 900)]).await, ErrorKind::Reborn, "raise");
-    refused(stranger.ledger.heartbeat(pass, &[raise(&order, 1, 900)]).await, ErrorKind::Reborn, "heartbeat");
-    refused(stranger.ledger.enlist(&stranger.under, desk.server, 77).await, ErrorKind::Reborn, "enlist");
+    refused(stranger.ledger.read(&stranger.under, &[]).await, ErrorKind::InstanceChanged, "read");
+    refused(stranger.ledger.open(pass, &[opening(&order, 2, 0)]).await, ErrorKind::InstanceChanged, "open");
+    refused(stranger.ledger.raise(pass, &[raise(&order, 1, 900)]).await, ErrorKind::InstanceChanged, "raise");
+    refused(
+        stranger.ledger.heartbeat(pass, &[raise(&order, 1, 900)]).await,
+        ErrorKind::InstanceChanged,
+        "heartbeat",
+    );
+    refused(
+        stranger.ledger.enlist(&stranger.under, desk.server, 77).await,
+        ErrorKind::InstanceChanged,
+        "enlist",
+    );
     let record = stranger.ledger.record(&stranger.under, Some(0), &stranger.under).await;
-    refused(record, ErrorKind::Reborn, "record");
+    refused(record, ErrorKind::InstanceChanged, "record");
     desk.unchanged(&order, &row).await?;
     assert_eq!(desk.ledger.known().await?, known);
     assert_eq!(desk.raise_one(raise(&order, 1, 500)).await?.0, 500, "its own nonce is still good");
@@ -43,9 +51,9 @@ pub async fn a_server_without_a_row_is_reborn(fixture: &dyn LedgerFixture) -> Ch
     let (mut desk, order) = (Desk::of(fixture, 1).await?, counter(0, "order"));
     let row = desk.open_one(opening(&order, 1, 0)).await?;
     let mut stranger = Desk { server: ServerId(99), ..desk.clone() };
-    refused(stranger.raise(&[raise(&order, 1, 900)]).await, ErrorKind::Reborn, "raise");
-    refused(stranger.heartbeat(&[]).await, ErrorKind::Reborn, "heartbeat");
-    refused(stranger.open(&[opening(&order, 2, 0)]).await, ErrorKind::Reborn, "open");
+    refused(stranger.raise(&[raise(&order, 1, 900)]).await, ErrorKind::InstanceChanged, "raise");
+    refused(stranger.heartbeat(&[]).await, ErrorKind::InstanceChanged, "heartbeat");
+    refused(stranger.open(&[opening(&order, 2, 0)]).await, ErrorKind::InstanceChanged, "open");
     desk.unchanged(&order, &row).await
 }
 
@@ -58,7 +66,7 @@ pub async fn a_nonce_is_good_once(fixture: &dyn LedgerFixture) -> Checked {
     for nonces in [&stale.nonces[..], &[], &[0], &[u64::MAX]] {
         let pass = Pass { nonces, ..desk.pass(5) };
         let refusal = desk.ledger.raise(pass, &[raise(&order, 1, 900)]).await;
-        refused(refusal, ErrorKind::Reborn, &format!("raise with {nonces:?}"));
+        refused(refusal, ErrorKind::InstanceChanged, &format!("raise with {nonces:?}"));
     }
     desk.unchanged(&order, &row).await?;
     desk.raise_one(raise(&order, 1, 500)).await?;
@@ -94,10 +102,10 @@ pub async fn servers_do_not_share_nonces(fixture: &dyn LedgerFixture) -> Checked
         a.heartbeat(&[]).await?;
     }
     let mut thief = Desk { server: b.server, ..a.clone() };
-    refused(thief.heartbeat(&[]).await, ErrorKind::Reborn, "another's nonce");
+    refused(thief.heartbeat(&[]).await, ErrorKind::InstanceChanged, "another's nonce");
     b.heartbeat(&[]).await?;
     a.ledger.enlist(&a.under, a.server, 12_345).await?;
-    refused(a.clone().heartbeat(&[]).await, ErrorKind::Reborn, "the nonce before it enlisted again");
+    refused(a.clone().heartbeat(&[]).await, ErrorKind::InstanceChanged, "the nonce before it enlisted again");
     a.nonces = vec![12_345];
     a.heartbeat(&[]).await?;
     Ok(())
@@ -117,8 +125,8 @@ pub async fn a_restore_in_place_is_found_by_the_nonce(fixture: &dyn LedgerFixtur
     desk.ledger = fixture.open().await;
     let speaks = desk.ledger.inspect().await?.instance;
     assert_eq!(speaks, desk.under, "the fixture was to keep the instance");
-    refused(desk.heartbeat(&[raise(&order, 1, 9500)]).await, ErrorKind::Reborn, "heartbeat");
-    refused(desk.open(&[opening(&order, 2, 0)]).await, ErrorKind::Reborn, "open");
+    refused(desk.heartbeat(&[raise(&order, 1, 9500)]).await, ErrorKind::InstanceChanged, "heartbeat");
+    refused(desk.open(&[opening(&order, 2, 0)]).await, ErrorKind::InstanceChanged, "open");
     desk.unchanged(&order, &row).await?;
     let new = desk.ledger.rebear(&desk.under).await?;
     assert_ne!(new, desk.under, "it speaks as before");
@@ -146,7 +154,7 @@ pub async fn one_of_many_makes_it_speak_anew(fixture: &dyn LedgerFixture) -> Che
     let ledger = fixture.open().await;
     assert_eq!(ledger.inspect().await?.instance, told[0]);
     assert_eq!(ledger.rebear(&desk.under).await?, told[0], "it no longer speaks as before: nothing to do");
-    refused(ledger.read(&desk.under, &[]).await, ErrorKind::Reborn, "a read under the old instance");
+    refused(ledger.read(&desk.under, &[]).await, ErrorKind::InstanceChanged, "a read under the old instance");
     let again = ledger.rebear(&told[0]).await?;
     assert!(again != told[0] && again != desk.under, "an instance came back: {again}");
     Ok(())

@@ -30,8 +30,16 @@ async fn recovered(
     assert!(after.version > FLOOR, "version {} is not above {FLOOR}", after.version);
     let known = old.ledger.known().await?;
     assert_eq!(known, Known { ledger: Some(new.clone()), stores: vec![] }, "what is on record");
-    refused(old.ledger.read(&old.under, &[]).await, ErrorKind::Reborn, "a read under the old instance");
-    refused(old.clone().heartbeat(&[]).await, ErrorKind::Reborn, "a heartbeat under the old instance");
+    refused(
+        old.ledger.read(&old.under, &[]).await,
+        ErrorKind::InstanceChanged,
+        "a read under the old instance",
+    );
+    refused(
+        old.clone().heartbeat(&[]).await,
+        ErrorKind::InstanceChanged,
+        "a heartbeat under the old instance",
+    );
     let again = fixture.open().await.recover(Loss::Moved, 0).await?;
     assert!(again != new && again != old.under, "an instance came back: {again}");
     let desk = Desk::of(fixture, 9).await?;

@@ -206,7 +206,7 @@ pub async fn what_moved_is_told_by_version(fixture: &dyn LedgerFixture) -> Check
     assert_eq!(told(start + 3, 10).await?, [(order, epoch(7), 300, start + 4)], "a new epoch");
     assert_eq!(told(one.version().await?, 10).await?, []);
     let stranger = other.ledger.moved(&InstanceId::new("another"), start, 10).await;
-    assert!(stranger.is_err_and(|error| error.kind() == ErrorKind::Reborn));
+    assert!(stranger.is_err_and(|error| error.kind() == ErrorKind::InstanceChanged));
     Ok(())
 }
 

@@ -10,7 +10,7 @@ use crate::{cut_short, seeded};
 /// The most polls that a verb may need: far more than any has awaits.
 const POLLS_MAX: usize = 200;
 
-/// Every verb under an instance that does not speak is `Reborn`, and has touched nothing.
+/// Every verb under an instance that does not speak is `InstanceChanged`, and has touched nothing.
 pub async fn another_instance_touches_nothing(fixture: &dyn StoreFixture) -> Checked {
     let (hand, order) = (Hand::of(fixture).await?, key("order"));
     hand.begin(&order, epoch(1), 10).await?;
@@ -18,16 +18,16 @@ pub async fn another_instance_touches_nothing(fixture: &dyn StoreFixture) -> Che
     let layout = Layout::new(1, 0)?;
     let ledger = LedgerId::random(&seeded(1));
     let stamp = Stamp { ledger, cluster: "shop".parse()?, layout, slot: 0, generation: 1 };
-    refused(stranger.take(&order, epoch(1), 1).await, ErrorKind::Reborn, "take");
-    refused(stranger.lift(&order, epoch(1), 500).await, ErrorKind::Reborn, "lift");
-    refused(stranger.close(&order, epoch(2)).await, ErrorKind::Reborn, "close");
-    refused(stranger.close(&key("new"), epoch(2)).await, ErrorKind::Reborn, "close of nothing");
-    refused(stranger.stamp(None, &stamp).await, ErrorKind::Reborn, "stamp");
-    refused(stranger.mark(5).await, ErrorKind::Reborn, "mark");
-    refused(stranger.mark(0).await, ErrorKind::Reborn, "reading of the mark");
+    refused(stranger.take(&order, epoch(1), 1).await, ErrorKind::InstanceChanged, "take");
+    refused(stranger.lift(&order, epoch(1), 500).await, ErrorKind::InstanceChanged, "lift");
+    refused(stranger.close(&order, epoch(2)).await, ErrorKind::InstanceChanged, "close");
+    refused(stranger.close(&key("new"), epoch(2)).await, ErrorKind::InstanceChanged, "close of nothing");
+    refused(stranger.stamp(None, &stamp).await, ErrorKind::InstanceChanged, "stamp");
+    refused(stranger.mark(5).await, ErrorKind::InstanceChanged, "mark");
+    refused(stranger.mark(0).await, ErrorKind::InstanceChanged, "reading of the mark");
     assert_eq!(hand.take(&order, epoch(1), 1).await?.first(), 11, "a verb of a stranger left a trace");
     hand.close(&order, epoch(3)).await?;
-    refused(stranger.install(&order, epoch(3), 500).await, ErrorKind::Reborn, "install");
+    refused(stranger.install(&order, epoch(3), 500).await, ErrorKind::InstanceChanged, "install");
     hand.install(&order, epoch(3), 0).await?;
     assert_eq!(hand.take(&order, epoch(3), 1).await?.first(), 12);
     assert_eq!((hand.inspect().await?.stamp, hand.mark(0).await?), (None, 0));
@@ -57,7 +57,11 @@ pub async fn what_was_acknowledged_outlives_a_restart(fixture: &dyn StoreFixture
     }
     if hand.under != was {
         let before = Hand { under: was, ..hand.clone() };
-        refused(before.take(&order, epoch(1), 1).await, ErrorKind::Reborn, "take under the old instance");
+        refused(
+            before.take(&order, epoch(1), 1).await,
+            ErrorKind::InstanceChanged,
+            "take under the old instance",
+        );
     }
     Ok(())
 }
@@ -79,7 +83,7 @@ pub async fn a_restored_copy_speaks_as_another(fixture: &dyn StoreFixture) -> Ch
         match old.take(&order, epoch(1), 1).await {
             Ok(block) => panic!("a handle of before the restore took {block}, {what}"),
             Err(error) => {
-                let expected = [ErrorKind::Reborn, ErrorKind::Unavailable];
+                let expected = [ErrorKind::InstanceChanged, ErrorKind::Unavailable];
                 assert!(expected.contains(&error.kind()), "a handle of before the restore, {what}: {error}");
             }
         }
@@ -87,9 +91,13 @@ pub async fn a_restored_copy_speaks_as_another(fixture: &dyn StoreFixture) -> Ch
     let new = Hand::of(fixture).await?;
     assert_ne!(new.under, old.under, "the restored copy passes for the data before");
     let before = Hand { under: old.under.clone(), ..new.clone() };
-    refused(before.take(&order, epoch(1), 1).await, ErrorKind::Reborn, "take under the old instance");
-    refused(before.close(&order, epoch(2)).await, ErrorKind::Reborn, "close under the old instance");
-    refused(before.mark(9).await, ErrorKind::Reborn, "mark under the old instance");
+    refused(
+        before.take(&order, epoch(1), 1).await,
+        ErrorKind::InstanceChanged,
+        "take under the old instance",
+    );
+    refused(before.close(&order, epoch(2)).await, ErrorKind::InstanceChanged, "close under the old instance");
+    refused(before.mark(9).await, ErrorKind::InstanceChanged, "mark under the old instance");
     assert_eq!(new.mark(0).await?, 3, "the copy's mark, which no old verb has touched");
     assert_eq!(new.close(&order, epoch(3)).await?, 5, "the copy's value, which no old verb has touched");
     Ok(())

@@ -47,7 +47,11 @@ pub async fn a_server_killed_amid_takes_gives_nothing_twice(fixture: &dyn StoreF
         assert!(fixture.restart().await, "it was killed, and can't be started");
         let (before, now) = (hand.clone(), inspected(&hand).await?.instance);
         assert_ne!(now, before.under, "a server that was killed speaks as before");
-        refused(before.take(&order, epoch(1), 1).await, ErrorKind::Reborn, "take under the old instance");
+        refused(
+            before.take(&order, epoch(1), 1).await,
+            ErrorKind::InstanceChanged,
+            "take under the old instance",
+        );
         hand.under = now;
         let first = match hand.take(&order, epoch(1), 1).await {
             Ok(block) => block,
@@ -145,11 +149,11 @@ pub async fn a_truncated_table_gives_nothing_until_a_new_epoch_begins(fixture: &
     Ok(())
 }
 
-/// The counter has vanished; where that shows in who speaks, `Reborn` is as good.
+/// The counter has vanished; where that shows in who speaks, `InstanceChanged` is as good.
 #[track_caller]
 fn gone<T: std::fmt::Debug>(answer: Result<T, SourceError>, what: &str) {
     match &answer {
-        Err(error) if error.kind() == ErrorKind::Reborn => {}
+        Err(error) if error.kind() == ErrorKind::InstanceChanged => {}
         _ => regressed(answer, what),
     }
 }
