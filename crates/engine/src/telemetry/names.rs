@@ -266,7 +266,7 @@ pub static METRICS: &[Metric] = &[
 ];
 
 /// The outcomes of a take with a series of their own; any other counts as [`OTHER`].
-pub(crate) const TAKE_OUTCOMES: [ErrorKind; 8] = [
+pub(crate) const TAKE_OUTCOMES: [ErrorKind; 9] = [
     ErrorKind::Timeout,
     ErrorKind::Unavailable,
     ErrorKind::Contended,
@@ -275,6 +275,7 @@ pub(crate) const TAKE_OUTCOMES: [ErrorKind; 8] = [
     ErrorKind::Regressed,
     ErrorKind::Reborn,
     ErrorKind::Jumped,
+    ErrorKind::Unfit,
 ];
 
 /// The same for a call of the ledger.

@@ -2,7 +2,7 @@
 
 use sequent_core::{Epoch, Key};
 
-use super::{regressed_table, table::KeyTable};
+use super::{regressed_table, shape, table::KeyTable};
 use crate::{
     mysql::{connection::Connection, fault::ER_NO_SUCH_TABLE},
     net::Fault,
@@ -10,7 +10,7 @@ use crate::{
     store::sql::{Counting, StoreSession},
 };
 
-use super::super::InPlace;
+use super::{super::InPlace, NOW};
 
 pub(super) async fn close(
     connection: &mut Connection,
@@ -18,16 +18,12 @@ pub(super) async fn close(
     next: Epoch,
     table: &KeyTable,
 ) -> Result<u64, Fault> {
-    // Waits for takes in flight, so the next statement sees all ids that they gave.
+    // Waits for takes in flight, so the read of the table sees all ids that they gave.
     let anchor = InPlace.close(connection, key, next).await?;
-    match connection.only(&table.highest_of_all(), Vec::new()).await {
-        Ok(mut row) => Ok(row.count()?.max(anchor)),
-        Err(fault) if fault.is(ER_NO_SUCH_TABLE) => {
-            table.make(connection).await?;
-            Ok(anchor)
-        }
-        Err(fault) => Err(fault),
-    }
+    shape::settle(connection, key, table).await?;
+    // Of a table that another program inserts into, too, this is a lower bound: the server gives no id twice.
+    let mut row = connection.only(&table.highest_of_all(), Vec::new()).await?;
+    Ok(row.count()?.max(anchor))
 }
 
 pub(super) async fn install(
@@ -39,7 +35,7 @@ pub(super) async fn install(
 ) -> Result<(), Fault> {
     // The anchor is written first: a fence without an anchor counts as closed, even if its row is open.
     let sql = format!(
-        "INSERT IGNORE INTO {} (id, f) SELECT GREATEST(c.v, ?), 1 FROM sequent_cells c \
+        "INSERT IGNORE INTO {} (id, generate_time) SELECT GREATEST(c.v, ?), {NOW} FROM sequent_cells c \
         WHERE c.k = ? AND c.epoch = ? AND c.open = 0 LOCK IN SHARE MODE",
         table.sql()
     );
@@ -68,7 +64,7 @@ pub(super) async fn lift(
         return Ok(held);
     }
     let sql = format!(
-        "INSERT IGNORE INTO {table} (id, f) SELECT ?, 1 FROM sequent_cells c JOIN {table} a ON a.id = c.v \
+        "INSERT IGNORE INTO {table} (id, generate_time) SELECT ?, {NOW} FROM sequent_cells c JOIN {table} a ON a.id = c.v \
         WHERE c.k = ? AND c.epoch = ? AND c.open = 1 LOCK IN SHARE MODE",
         table = table.sql()
     );
