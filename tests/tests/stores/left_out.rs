@@ -7,6 +7,7 @@ use sequent_testkit::servers::MariaDb;
 use crate::{
     bits::Bits,
     load::{Load, until},
+    place::Place,
     server::Server,
     site::Plan,
 };
@@ -41,7 +42,7 @@ async fn a_sequence_with_dates_is_served_by_the_slots_that_can_hold_it() {
     let (codes, rows) = tokio::join!(MariaDb::start(), MariaDb::start());
     let plan = Plan::of(SETTINGS).ledger(&codes, "ledger").await;
     let plan = plan.codes(0, &codes, "shard0", "").await.shard(1, &rows, "shard1").await;
-    let servers = [Server::start(&plan.text), Server::start(&plan.text)];
+    let mut servers = [Server::start(&plan.text), Server::start(&plan.text)];
     for server in &servers {
         let log = server.log();
         let told = log.lines().find(|line| line.contains("these slots don't serve the sequence"));
@@ -73,4 +74,23 @@ async fn a_sequence_with_dates_is_served_by_the_slots_that_can_hold_it() {
     for load in callers {
         load.end().await;
     }
+
+    // A resize closes what there is, and the slot stays left out.
+    for server in &mut servers {
+        assert_eq!(server.drain(), Some(0));
+    }
+    let plan = plan.shard(2, &rows, "shard2").await.shard(3, &rows, "shard3").await;
+    let wider = plan.text.replace("shard_bits = 1", "shard_bits = 2");
+    let operator = Place::new();
+    std::fs::write(operator.path("next.toml"), &wider).unwrap();
+    let resize = ["resize", "--config", "next.toml", "--json", "--go"];
+    tokio::task::block_in_place(|| operator.run(&resize).succeeded());
+    let servers = [Server::start(&wider)];
+    for (name, bits) in [("order", &plain), ("doc", &dated)] {
+        let load = Load::of(name, &servers, bits);
+        load.more(2_000).await;
+        load.nobody_failed(0, "the resize");
+        load.end().await;
+    }
+    assert_eq!(keys(&codes, "shard0").await, ["order", "order|~2"]);
 }

@@ -2,15 +2,18 @@
 
 use sequent_core::{Epoch, Key};
 
-use super::{regressed_table, shape, table::KeyTable};
+use super::{
+    super::InPlace,
+    NOW, regressed_table,
+    shape::{self, of_table},
+    table::KeyTable,
+};
 use crate::{
     mysql::{connection::Connection, fault::ER_NO_SUCH_TABLE},
     net::Fault,
     sql::SqlSession,
     store::sql::{Counting, StoreSession},
 };
-
-use super::{super::InPlace, NOW};
 
 pub(super) async fn close(
     connection: &mut Connection,
@@ -22,8 +25,9 @@ pub(super) async fn close(
     let anchor = InPlace.close(connection, key, next).await?;
     shape::settle(connection, key, table).await?;
     // Of a table that another program inserts into, too, this is a lower bound: the server gives no id twice.
-    let mut row = connection.only(&table.highest_of_all(), Vec::new()).await?;
-    Ok(row.count()?.max(anchor))
+    let row = connection.only(&table.highest_of_all(), Vec::new()).await;
+    let highest = row.map_err(|fault| of_table(key, table, fault))?.count()?;
+    Ok(highest.max(anchor))
 }
 
 pub(super) async fn install(
@@ -44,7 +48,7 @@ pub(super) async fn install(
         Err(fault) if fault.is(ER_NO_SUCH_TABLE) => {
             return Err(regressed_table(connection, key, epoch, table).await?);
         }
-        done => done?,
+        done => done.map_err(|fault| of_table(key, table, fault))?,
     };
     match connection.change(Connection::STATEMENTS.install, params).await? {
         Some(_) => Ok(()),
@@ -68,7 +72,8 @@ pub(super) async fn lift(
         WHERE c.k = ? AND c.epoch = ? AND c.open = 1 LOCK IN SHARE MODE",
         table = table.sql()
     );
-    connection.execute(&sql, vec![floor.into(), key.as_str().into(), epoch.to_stored().into()]).await?;
+    let params = vec![floor.into(), key.as_str().into(), epoch.to_stored().into()];
+    connection.execute(&sql, params).await.map_err(|fault| of_table(key, table, fault))?;
     let held = self::held(connection, key, epoch, table).await?;
     if held >= floor {
         return Ok(held);
@@ -85,6 +90,6 @@ async fn held(connection: &mut Connection, key: &Key, epoch: Epoch, table: &KeyT
         Err(fault) if fault.is(ER_NO_SUCH_TABLE) => {
             Err(regressed_table(connection, key, epoch, table).await?)
         }
-        Err(fault) => Err(fault),
+        Err(fault) => Err(of_table(key, table, fault)),
     }
 }

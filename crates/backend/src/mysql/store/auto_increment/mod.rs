@@ -17,7 +17,6 @@ use sequent_core::{Block, Epoch, Fact, FactClass, Key, SlotIndex, SourceError};
 
 use self::{
     purge::{Due, Purge},
-    shape::of_table,
     table::{KeyTable, KeyTables},
     take::Take,
 };
@@ -101,15 +100,14 @@ impl Counting<Connection> for AutoIncrement {
         {
             Purge { table: &table, key, below, keep }.run(connection).await?;
         }
-        let taken = Take { key, epoch, want, table: &table, again }.run(connection).await;
-        let block = taken.map_err(|fault| of_table(key, &table, fault))?;
+        let block = Take { key, epoch, want, table: &table, again }.run(connection).await?;
         self.due.note(key, block);
         Ok(block)
     }
 
     async fn close(&self, connection: &mut Connection, key: &Key, next: Epoch) -> Result<u64, Fault> {
         let table = self.tables.of(connection, key)?;
-        fence::close(connection, key, next, &table).await.map_err(|fault| of_table(key, &table, fault))
+        fence::close(connection, key, next, &table).await
     }
 
     async fn install(
@@ -120,9 +118,7 @@ impl Counting<Connection> for AutoIncrement {
         base: u64,
     ) -> Result<(), Fault> {
         let table = self.tables.of(connection, key)?;
-        fence::install(connection, key, epoch, base, &table)
-            .await
-            .map_err(|fault| of_table(key, &table, fault))
+        fence::install(connection, key, epoch, base, &table).await
     }
 
     async fn lift(
@@ -133,7 +129,7 @@ impl Counting<Connection> for AutoIncrement {
         floor: u64,
     ) -> Result<u64, Fault> {
         let table = self.tables.of(connection, key)?;
-        fence::lift(connection, key, epoch, floor, &table).await.map_err(|fault| of_table(key, &table, fault))
+        fence::lift(connection, key, epoch, floor, &table).await
     }
 
     /// This store has no keys with a period, so no key is ever deleted.

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use sequent_core::{Block, Epoch, ErrorKind, Key, SourceError};
 
-use super::{FAR, NOW, regressed_table, table::KeyTable};
+use super::{FAR, NOW, regressed_table, shape::of_table, table::KeyTable};
 use crate::{
     mysql::{
         connection::Connection,
@@ -61,7 +61,7 @@ impl Take<'_> {
             Err(Fault::Server(said, _, cause)) if ER_AUTOINC.contains(&said) => {
                 Err(self.met(connection, FAR.cast_signed(), cause).await?)
             }
-            Err(fault) => Err(fault),
+            Err(fault) => Err(of_table(key, table, fault)),
         }
     }
 
