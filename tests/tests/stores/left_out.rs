@@ -48,8 +48,8 @@ async fn a_sequence_with_dates_is_served_by_the_slots_that_can_hold_it() {
         let told = log.lines().find(|line| line.contains("these slots don't serve the sequence"));
         assert!(told.is_some_and(|line| line.contains("doc") && line.contains("period")), "{log}");
     }
-    let (plain, dated) = (Arc::<Bits>::default(), Arc::<Bits>::default());
-    let callers = [Load::of("order", &servers, &plain), Load::of("doc", &servers, &dated)];
+    let (without, dated) = (Arc::<Bits>::default(), Arc::<Bits>::default());
+    let callers = [Load::of("order", &servers, &without), Load::of("doc", &servers, &dated)];
     for load in &callers {
         load.more(2_000).await;
         load.nobody_failed(0, "the start");
@@ -86,7 +86,7 @@ async fn a_sequence_with_dates_is_served_by_the_slots_that_can_hold_it() {
     let resize = ["resize", "--config", "next.toml", "--json", "--go"];
     tokio::task::block_in_place(|| operator.run(&resize).succeeded());
     let servers = [Server::start(&wider)];
-    for (name, bits) in [("order", &plain), ("doc", &dated)] {
+    for (name, bits) in [("order", &without), ("doc", &dated)] {
         let load = Load::of(name, &servers, bits);
         load.more(2_000).await;
         load.nobody_failed(0, "the resize");

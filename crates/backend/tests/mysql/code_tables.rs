@@ -161,7 +161,7 @@ async fn a_table_that_cant_count_is_told_what_to_do_and_its_slot_counts_on() {
     let site = Site::new(CODES).await;
     let key = "id bigint PRIMARY KEY AUTO_INCREMENT";
     let tables = [
-        ("notime", format!("{key}"), "ADD generate_time TIMESTAMP"),
+        ("notime", key.to_owned(), "ADD generate_time TIMESTAMP"),
         ("flagged", format!("{key}, f tinyint NOT NULL, generate_time datetime"), "column f needs a value"),
         ("short", "id int PRIMARY KEY AUTO_INCREMENT, generate_time datetime".to_owned(), "MODIFY id BIGINT"),
         ("plain", "id bigint PRIMARY KEY, generate_time datetime".to_owned(), "MODIFY id BIGINT"),
