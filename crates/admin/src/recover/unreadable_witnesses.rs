@@ -104,7 +104,7 @@ impl MarksReport {
         if self.others {
             let read = self.data_directory.display();
             lines.push(format!(
-                "of data directories only {read} is read: those of servers on other hosts hold marks, too"
+                "of data directories only “{read}” is read: those of servers on other hosts hold marks, too"
             ));
         }
         if !lines.is_empty() {

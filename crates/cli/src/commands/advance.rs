@@ -23,11 +23,10 @@ Examples:
   sequent advance repair 400 --with area=010
   sequent advance repair 400 --with area=010 --period 20260401      as `sequent show repair` names it
 
-After it no number up to TO is given any more, and numbers go on above it, a few further on: each slot goes on at its own \
-place. It goes forward only; what is refused changes nothing, and the same once more neither. A jump of more than a \
-thousandth of what is left of the sequence, or of some 69 thousand million numbers of a counter, is a jump, as a mistyped digit would be one: \
-it is refused unless --jump says that it is meant. A name that nobody has defined or used is refused, too, as it may be \
-misspelt: --create says that it is meant.
+Within two seconds no number up to TO is given any more, and numbers go on above it, a few further on: each slot goes on at its own \
+place. It goes forward only. What is refused changes nothing, and the same call once more changes nothing either. A distance that a \
+mistyped digit could have made is refused without --jump: more than a thousandth of what is left of the sequence, or some 69 \
+thousand million numbers of a counter. A name that nobody has defined or used may be misspelt, and is refused without --create.
 
 It works on running servers, which obey within two seconds and burn what they hold ready; what their clients hold on \
 lease ends with the lease. Servers of a sequence that was never used, and of one that rests, are no matter.";
@@ -116,9 +115,11 @@ fn sentence(report: &AdvanceReport) -> String {
         // Rows may be lost, or the first report not be written yet. Therefore 0 does not mean that nothing
         // was given.
         0 => "no server has reported any that was given before".to_owned(),
-        before => format!("it had given {before} at most"),
+        before => format!("servers had reported {before} as given"),
     };
-    format!("{key} {was}: no number up to {to} is given any more, {next}; {before}")
+    format!(
+        "{key} {was}: no number up to {to} is given any more once the servers follow, within two seconds; {next}; {before}"
+    )
 }
 
 #[cfg(test)]

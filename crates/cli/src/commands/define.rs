@@ -26,7 +26,7 @@ Examples:
 It is in the ledger at once, and in force on every server within two seconds. A version never changes once it is \
 there: the same content again changes nothing, another one becomes the next version, a version below the one that is there is ignored, and what would give numbers or texts \
 of the versions before again is refused (exit code 3; a server's DEFINITION_CONFLICT is 1). A number is unique with its period and the values that partition it; \
-one of a sequence without a template by itself, and its first template leaves it one counter. TemplateValues --effective another version is in effect until then; each \
+one of a sequence without a template by itself, and its first template leaves it one counter. With --effective another version is in effect until then; each \
 request is rendered by the version in effect at its instant, and `sequent list` and `show` tell what waits. A sequence that a configuration file names too needs the same \
 version there, or a lower one.";
 

@@ -29,8 +29,8 @@ Where the sequence has a template its texts are printed, and with --json both. \
 All the numbers that were asked for, or none and an error. A number that was given is never given again, \
 whatever happens to the process that asked.
 
-Without --server and without a configuration (--config, SEQUENT_CONFIG, --set), servers that run on the data directory are \
-asked. Where none runs, or a configuration is given, ledger and stores are opened here: what it says may be another thing than what \
+Without --server and without a configuration (--config, SEQUENT_CONFIG, --set), servers that run on the data directory, without a \
+configuration either, are asked. Where none runs, or a configuration is given, ledger and stores are opened here: what it says may be another thing than what \
 a server has. Where the ledger is away then, servers that may still serve are named.";
 
 /// The bound if servers are asked.

@@ -132,7 +132,7 @@ fn resting_lines(slot: SlotIndex, resting: &[RestReport]) -> Vec<String> {
             of.map(|rest| format!("{} ({} raw ids ahead)", rest.key, rest.raw_ids)).collect();
         (!keys.is_empty()).then(|| format!("slot {slot} {says}: {}", keys.join(", ")))
     };
-    let rests = named(false, "rests until the other slots come up to it");
+    let rests = named(false, "rests until the other slots come up to it (nothing to do)");
     let jumps = named(
         true,
         "gives nothing, its row is further ahead than anybody takes (`sequent doctor` says what to do)",
@@ -199,7 +199,10 @@ mod tests {
     fn what_a_hand_set_far_ahead_does_not_rest() {
         let rest = |key: &str, raw_ids| RestReport { key: key.to_owned(), raw_ids };
         let told = resting_lines(0, &[rest("order", 110_146), rest("bill", 1 << 62)]);
-        assert_eq!(told[0], "slot 0 rests until the other slots come up to it: order (110146 raw ids ahead)");
+        assert_eq!(
+            told[0],
+            "slot 0 rests until the other slots come up to it (nothing to do): order (110146 raw ids ahead)"
+        );
         assert!(told[1].contains("doctor") && told[1].contains("bill (4611686018427387904"), "{told:?}");
     }
 }

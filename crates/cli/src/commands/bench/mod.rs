@@ -52,7 +52,7 @@ The numbers are real: they are taken from the cluster, and nobody gets them agai
 without a configuration (--config, SEQUENT_CONFIG, --set), servers that run on the data directory are asked; where none runs, or with \
 --in-process, the stores are opened here.
 
-Without --rate each task asks again as soon as it has its answer (closed loop). TemplateValues --rate requests start by \
+Without --rate each task asks again as soon as it has its answer (closed loop). With --rate requests start by \
 a timetable, and latency counts from the start that was meant, so that a stall shows in each request that it \
 delayed; where more tasks are needed to keep the rate, it falls short of it.
 

@@ -20,13 +20,13 @@ ceiling at its next use. No number is taken, and no counter goes back.
 
 Which answer is true:
   Nothing inside the data tells. Each answer is printed with the number that it would give next. Compare that with the highest number \
-that anybody holds. TemplateValues --bump, name more rather than less: numbers are skipped, never lost. TemplateValues --moved, every number given \
+that anybody holds. With --bump, name more rather than less: numbers are skipped, never lost. With --moved, every number given \
 after the copy is given again, so it must be the newest state.
   --moved and --since need --yes always. --bump needs it where the stores do not prove it, where nothing shows a loss, or where a \
 server of this data directory runs. Without it the exit code is 3 (CONFIRMATION_REQUIRED). --json prints the same.
 
 How to choose N of --bump:
-  N is a distance, not a count: the highest number of any sequence that anybody holds, less the highest number that the copy permits. \
+  N is a distance in raw ids. Name D, or as few raw ids as below: D is the highest number of any sequence that anybody holds, less the highest number that the copy permits. \
 `sequent show NAME` prints what it permits for each slot: take the least `highest number`, and 0 for a slot that is not listed.
   The count of numbers given since the copy is not enough, because each restart of a database skips up to twice ledger.outage_s of \
 consumption. If nobody knows the highest number, use --since, or name ten times more.

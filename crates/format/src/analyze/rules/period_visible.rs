@@ -105,5 +105,8 @@ fn fix(analysis: &Analysis) -> String {
     if by_value && analysis.fields.is_empty() {
         return "leave reset out: a date with at= has its own counter; or give the request's own at, and show it".into();
     }
-    format!("show {show}, or name a coarser reset, such as reset=never")
+    format!(
+        "show {show}, name a coarser reset, such as reset=never, or define it with unique = \"period\" if texts of different \
+         periods may be equal"
+    )
 }
