@@ -98,7 +98,9 @@ fn long_labels(metric: &Metric) -> String {
         let (others, _) = values(label);
         if others.len() > VALUES_MAX {
             write!(text, "\nValues of `{}` in `{}`:\n\n", label.name, metric.name).unwrap();
-            others.iter().for_each(|value| writeln!(text, "- `{value}`").unwrap());
+            for value in &others {
+                writeln!(text, "- `{value}`").unwrap();
+            }
         }
     }
     text

@@ -188,7 +188,9 @@ pub(super) fn refused_commands(scene: &Scene, until: Instant) -> String {
         let mut sockets: Vec<TcpStream> = (0..25).map(connect).collect();
         let mut refused = 0;
         while Instant::now() < until {
-            sockets.iter_mut().for_each(|socket| socket.write_all(pipeline.as_bytes()).unwrap());
+            for socket in &mut sockets {
+                socket.write_all(pipeline.as_bytes()).unwrap();
+            }
             sockets.iter_mut().for_each(read_refusals);
             refused += sockets.len() * COMMANDS;
         }
@@ -205,7 +207,7 @@ pub(super) fn refused_commands(scene: &Scene, until: Instant) -> String {
 
 /// Reads the replies to a pipeline, all of which are refusals.
 fn read_refusals(socket: &mut TcpStream) {
-    let (mut replies, mut part) = (0, [0; 64 << 10]);
+    let (mut replies, mut part) = (0, vec![0_u8; 64 << 10]);
     while replies < COMMANDS {
         let length = socket.read(&mut part).unwrap();
         assert!(length > 0, "closed");
