@@ -34,7 +34,8 @@ impl Hello {
             reply.get_document("topologyVersion").and_then(|version| version.get_object_id("processId"));
         let process = process.map_err(|_| {
             Fault::refused(
-                "it does not say which process it is (topologyVersion): expected MongoDB 4.4 or later",
+                "it does not say which process it is (topologyVersion): expected MongoDB 4.4 or later; other servers that \
+                 speak its protocol, such as FerretDB 1, change a document in two steps and would give ids twice",
             )
         })?;
         let clock = reply.get_datetime("localTime").map_or(0, |time| time.timestamp_millis());
@@ -102,6 +103,13 @@ mod tests {
         assert!(kind == ErrorKind::Unavailable && text.contains("h:1"), "{text}");
         let (kind, text) = with(doc! { "topologyVersion": {} });
         assert!(kind == ErrorKind::Refused && text.contains("4.4"), "{text}");
+        // What FerretDB 1.24 answers, whose two steps gave 1618 of 2000 ids again to eight callers.
+        let ferret = doc! {
+            "isWritablePrimary": true, "maxBsonObjectSize": 16_777_216, "maxWireVersion": 21, "minWireVersion": 0,
+            "localTime": DateTime::from_millis(1_795_720_347_144), "connectionId": 42, "readOnly": false, "ok": 1,
+        };
+        let (kind, text) = refused(&ferret);
+        assert!(kind == ErrorKind::Refused && text.contains("FerretDB"), "{text}");
         let (kind, text) = with(doc! { "setName": "rs0" });
         assert!(kind == ErrorKind::Refused && text.contains("electionId"), "{text}");
     }

@@ -3,7 +3,8 @@
 //! Reading order: `fault` (errors), `server` (driver options), `pinned_connection` (one connection of the driver),
 //! `hello` (the server's process), `schema` (the collections), `connection` (the instance), then `store`.
 //!
-//! **Tested against a double of the wire protocol (`testkit::mongo`), and never run against a real server.**
+//! **Tested against a double of the wire protocol (`testkit::mongo`), and never run against a real server.** `FerretDB` 1 is
+//! no substitute, and is refused: its `findAndModify` is not atomic.
 //!
 //! Properties that uniqueness rests on:
 //!
