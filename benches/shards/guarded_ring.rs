@@ -36,7 +36,8 @@ impl GuardedRing {
         let mut stores: Vec<Option<Arc<dyn Store>>> = Vec::new();
         for slot in 0..SLOTS {
             let options = fleet.options(Some(slot), name)?;
-            let store = MysqlAutoIncrementStore::new(options, &slot.to_string()).map_err(said)?;
+            let slot = SlotIndex::try_from(slot).map_err(|error| error.to_string())?;
+            let store = MysqlAutoIncrementStore::new(options, slot);
             stores.push(Some(Arc::new(store)));
         }
         let env = Env::default();

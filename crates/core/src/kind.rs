@@ -21,6 +21,9 @@ pub enum ErrorKind {
     InstanceChanged,
     /// The counter is far beyond its ceiling.
     Jumped,
+    /// What would hold the counter can't be used, such as a table of another shape: an operator must correct it. The store's
+    /// other counters are not concerned.
+    Unfit,
     /// The ledger is needed but unavailable.
     NoWitness,
     /// The ledger is older than its marks, or everything moved at once. An operator must name the loss.
@@ -31,7 +34,7 @@ pub enum ErrorKind {
 
 impl ErrorKind {
     /// Every kind, in the order of the documentation's table.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Timeout,
         Self::Unavailable,
         Self::Contended,
@@ -40,6 +43,7 @@ impl ErrorKind {
         Self::Regressed,
         Self::InstanceChanged,
         Self::Jumped,
+        Self::Unfit,
         Self::NoWitness,
         Self::LedgerBehind,
         Self::NoShard,
@@ -56,6 +60,7 @@ impl ErrorKind {
             Self::Regressed => "regressed",
             Self::InstanceChanged => "instance-changed",
             Self::Jumped => "jumped",
+            Self::Unfit => "unfit",
             Self::NoWitness => "no-witness",
             Self::LedgerBehind => "ledger-behind",
             Self::NoShard => "no-shard",
@@ -69,7 +74,7 @@ impl ErrorKind {
             Self::Unavailable => (Scope::Slot, Action::Evict),
             Self::Refused => (Scope::Slot, Action::Quarantine),
             Self::Exhausted => (Scope::Counter, Action::Retire),
-            Self::Regressed | Self::Jumped => (Scope::Counter, Action::Quarantine),
+            Self::Regressed | Self::Jumped | Self::Unfit => (Scope::Counter, Action::Quarantine),
             Self::InstanceChanged => (Scope::Counter, Action::Retry),
             Self::NoWitness | Self::LedgerBehind | Self::NoShard => (Scope::Nobody, Action::Report),
         };

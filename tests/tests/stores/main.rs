@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "bounds of patience with real processes")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail as tests do")]
 
+mod adopted;
 mod behind;
 #[path = "../sdk/everybody/bits.rs"]
 mod bits;
@@ -19,6 +20,7 @@ mod forgetful;
 mod http;
 mod imported;
 mod kinds;
+mod left_out;
 mod load;
 mod logins;
 mod lossy;

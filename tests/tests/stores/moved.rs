@@ -30,7 +30,7 @@ memory_bits = 0
 deadline_ms = 30000
 ";
 
-const TABLES: &str = "
+pub(crate) const TABLES: &str = "
 CREATE TABLE sto_code_0 (id bigint PRIMARY KEY AUTO_INCREMENT, generate_time datetime) AUTO_INCREMENT = 5000;
 CREATE TABLE sto_code_1 LIKE sto_code_0;
 ALTER TABLE sto_code_1 AUTO_INCREMENT = 5000;
@@ -53,14 +53,14 @@ const FAR: u64 = 1 << 40;
 const ROOM: u64 = 20_000;
 
 /// The program that counts in the tables.
-struct Old {
+pub(crate) struct Old {
     stopped: Arc<AtomicBool>,
     taken: Arc<AtomicU64>,
     work: JoinHandle<u64>,
 }
 
 impl Old {
-    fn start(db: &Arc<MariaDb>, bits: &Arc<Bits>) -> Self {
+    pub(crate) fn start(db: &Arc<MariaDb>, bits: &Arc<Bits>) -> Self {
         let (stopped, taken) = (Arc::<AtomicBool>::default(), Arc::<AtomicU64>::default());
         let (db, bits) = (Arc::clone(db), Arc::clone(bits));
         let (is_stopped, count) = (Arc::clone(&stopped), Arc::clone(&taken));
@@ -78,13 +78,13 @@ impl Old {
         Self { stopped, taken, work }
     }
 
-    async fn takes_more(&self) {
+    pub(crate) async fn takes_more(&self) {
         let goal = self.taken.load(Ordering::Relaxed) + OLD_SPENT;
         until("the old program takes more", async || self.taken.load(Ordering::Relaxed) >= goal).await;
     }
 
     /// Its highest number.
-    async fn stop(self) -> u64 {
+    pub(crate) async fn stop(self) -> u64 {
         self.stopped.store(true, Ordering::Relaxed);
         self.work.await.unwrap()
     }

@@ -105,6 +105,14 @@ impl Plan {
         self.with(&format!("[[shard]]\nslot = {slot}\nstore = \"mysql-row\""), address, database)
     }
 
+    /// With a slot that counts by `AUTO_INCREMENT`, on this database, which is made. `settings` are further lines.
+    pub(crate) async fn codes(self, slot: usize, server: &MariaDb, database: &str, settings: &str) -> Self {
+        let kind = "mysql-auto-increment";
+        maria(server, database, kind).await;
+        let place = format!("[[shard]]\nslot = {slot}\nstore = \"{kind}\"\n{settings}");
+        self.with(&place, server.address(), database)
+    }
+
     /// With the ledger on this database, which is made. Ceilings are as little ahead as can be set.
     pub(crate) async fn ledger(self, server: &MariaDb, database: &str) -> Self {
         maria(server, database, "ledger").await;

@@ -135,10 +135,14 @@ impl Resizing {
     }
 }
 
-/// Why a store of the next layout can't hold the key's cells.
+/// Why no store of the next layout can hold the key's cells. Slots whose stores can't are left out, as before.
 fn unheld(key: &Key, generation: u64, stores: &[Placed]) -> Option<String> {
     let cells = key.in_generation(generation);
+    let in_ring = || stores.iter().filter(|placed| placed.slot.is_some());
+    if in_ring().any(|placed| placed.store.holds(&cells).is_ok()) {
+        return None;
+    }
     let unheld = |placed: &Placed| Some((placed.slot?, placed.store.holds(&cells).err()?));
-    let (slot, error) = stores.iter().find_map(unheld)?;
+    let (slot, error) = in_ring().find_map(unheld)?;
     Some(format!("slot {slot}: {}", error.context()))
 }

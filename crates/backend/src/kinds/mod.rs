@@ -150,6 +150,11 @@ impl Kind {
         self.open.is_some()
     }
 
+    /// Whether its counters are tables with `AUTO_INCREMENT`.
+    pub fn has_code_tables(&self) -> bool {
+        self.word == "mysql-auto-increment"
+    }
+
     /// Whether the kind is reached over a network.
     pub const fn is_networked(&self) -> bool {
         matches!(self.medium, Medium::Server(_))

@@ -15,8 +15,8 @@ pub(super) const ER_NO_SUCH_TABLE: i32 = 1146;
 const ER_NO_DB: u16 = 1046;
 /// The database does not exist.
 const ER_BAD_DB: u16 = 1049;
-/// NULL for a column that forbids it.
-pub(super) const ER_BAD_NULL: i32 = 1048;
+/// A text for a time that is none.
+pub(super) const ER_WRONG_VALUE: i32 = 1292;
 /// A unique key exists already.
 pub(super) const ER_DUP_ENTRY: i32 = 1062;
 /// No next id: MySQL's code, MariaDB's code, and the code of a column out of range.

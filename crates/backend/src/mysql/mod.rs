@@ -19,7 +19,7 @@
 //! Each store and each ledger needs a database of its own, created by the operator, and a user with exactly these
 //! grants. `CREATE` is needed only while missing tables may be created
 //! ([`ServerOptions::create`](crate::net::ServerOptions::create)). `mysql-auto-increment` also needs it at the first
-//! use of each sequence.
+//! use of each sequence, and `DELETE` unless all rows are kept.
 //!
 //! ```sql
 //! GRANT SELECT, INSERT, UPDATE, CREATE ON `shard0`.* TO 'sequent'@'%';          -- mysql-row, mysql-segment

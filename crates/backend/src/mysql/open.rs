@@ -14,8 +14,7 @@ pub(crate) fn open_segment(site: &Site<'_>) -> Result<Opened<dyn Store>, SourceE
 }
 
 pub(crate) fn open_auto_increment(site: &Site<'_>) -> Result<Opened<dyn Store>, SourceError> {
-    let suffix = site.owner()?.slot.to_string();
-    Ok(opened_store(MysqlAutoIncrementStore::new(site.server()?, &suffix)?))
+    Ok(opened_store(MysqlAutoIncrementStore::new(site.server()?, site.owner()?.slot)))
 }
 
 pub(crate) fn open_ledger(site: &Site<'_>) -> Result<Opened<dyn Ledger>, SourceError> {

@@ -1,5 +1,6 @@
 //! URLs, options, faults, connection pool and operations, shared by all engines on servers.
 
+mod code_tables;
 mod driver;
 mod fault;
 pub(crate) mod files;
@@ -11,6 +12,7 @@ mod schema_name;
 mod siblings;
 mod url;
 
+pub use code_tables::{CodeTables, CodeTablesError, KeepRows, TableFormat};
 pub use driver::{DRIVERS, Driver, Tls};
 pub(crate) use driver::{ETCD, MEMCACHED, MONGODB, MYSQL, POSTGRES, REDIS};
 pub(crate) use fault::{Cause, Fault, cause_of};

@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use sequent_core::{Env, ErrorKind, SourceError};
 
-use super::{Fault, SchemaName, ServerUrl, Tls, files};
+use super::{CodeTables, Fault, SchemaName, ServerUrl, Tls, files};
 
 /// Options of a store or ledger on a server.
 ///
@@ -20,6 +20,8 @@ pub struct ServerOptions {
     pub url: ServerUrl,
     /// The PostgreSQL schema of the tables; `None`: `sequent_store` or `sequent_ledger`.
     pub schema: Option<SchemaName>,
+    /// The tables of `mysql-auto-increment`; other kinds have none.
+    pub code_tables: CodeTables,
     /// A file whose first line is the password, read at each connect. It takes precedence over a password in the URL.
     pub password_file: Option<PathBuf>,
     /// The TLS mode.
@@ -47,11 +49,11 @@ impl PartialEq for ServerOptions {
     /// Whether both reach the same server in the same way; `env` is ignored.
     fn eq(&self, other: &Self) -> bool {
         let parts = |options: &Self| {
-            let Self { url, schema, password_file, tls, create, .. } = options.clone();
+            let Self { url, schema, code_tables, password_file, tls, create, .. } = options.clone();
             let files =
                 [options.tls_ca_file.clone(), options.tls_cert_file.clone(), options.tls_key_file.clone()];
             let limits = (options.connections_max, options.connect_timeout, options.keep_alive);
-            (url, schema, password_file, tls, create, files, limits)
+            (url, schema, code_tables, password_file, tls, create, files, limits)
         };
         parts(self) == parts(other)
     }
@@ -71,6 +73,7 @@ impl ServerOptions {
         Self {
             url,
             schema: None,
+            code_tables: CodeTables::default(),
             password_file: None,
             tls: first,
             tls_ca_file: None,

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 
 mod auto_increment;
+mod code_tables;
 mod ledger;
 mod mishaps;
 mod misused;

@@ -38,7 +38,7 @@ async fn a_missing_schema_is_made_only_where_that_is_allowed() {
     let codes = Site::new(LEDGER).await;
     WAYS[2].1(codes.options()).inspect().await.unwrap();
     let hand = Hand::of((WAYS[2].1)(ServerOptions { create: false, ..codes.options() })).await.unwrap();
-    failed(hand.close("order", 1).await, ErrorKind::Refused, &["order_code_0", "may be made"]);
+    failed(hand.close("order", 1).await, ErrorKind::Unfit, &["order_code_0", "may be made"]);
 }
 
 /// Each privilege that is written down is needed: without it something is refused.

@@ -193,7 +193,7 @@ pub(crate) fn segment(options: ServerOptions) -> Arc<dyn Store> {
 }
 
 pub(crate) fn auto_increment(options: ServerOptions) -> Arc<dyn Store> {
-    Arc::new(MysqlAutoIncrementStore::new(options, "0").unwrap())
+    Arc::new(MysqlAutoIncrementStore::new(options, 0))
 }
 
 /// A store with the instance under which it was looked at.

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use sequent_core::{
-    ErrorKind, SequenceName, SourceError,
+    ErrorKind, Key, SequenceName, SourceError,
     ledger::{Defined, Definition},
 };
 
@@ -119,9 +119,8 @@ impl Catalog {
         }
         let key = part.body.example_key(name).map_err(|error| error.to_string());
         let counts_here = part.body.placement() == Placement::Spread;
-        if let Err(bound) =
-            key.and_then(|key| if counts_here { stores::hold(&self.ground.shards, &key) } else { Ok(()) })
-        {
+        let held = |key: Key| if counts_here { self.counted_here(part, &key) } else { Ok(()) };
+        if let Err(bound) = key.and_then(held) {
             return Some(format!("sequence {name}: {bound}"));
         }
         let version = part.version;
@@ -171,11 +170,38 @@ impl Catalog {
     /// Refuses a new definition of which all servers together could skip too much. A definition in force stays in
     /// force if the number of servers has grown since.
     fn check_risk(&self, part: &SequencePart) -> Result<(), BodyFault> {
-        let mut held = self.find(&part.name).into_iter().chain(self.lost.get(&part.name));
-        if held.any(|held| part.version <= held.version) {
+        if !self.is_new(part) {
             return Ok(());
         }
         part.body.check_layout(self.ground.layout, self.at_risk())
+    }
+
+    /// Refuses a key that no store can hold, and numbers that differ from those of an old program whose tables count.
+    fn counted_here(&self, part: &SequencePart, key: &Key) -> Result<(), String> {
+        let ground = &self.ground;
+        stores::hold(&ground.shards, key)?;
+        if self.is_new(part) {
+            stores::agree_with_old(&ground.shards, key, part.body.span(), ground.layout)?;
+        }
+        Ok(())
+    }
+
+    /// Whether no such version, or a higher one, was in force.
+    fn is_new(&self, part: &SequencePart) -> bool {
+        let mut held = self.find(&part.name).into_iter().chain(self.lost.get(&part.name));
+        !held.any(|held| part.version <= held.version)
+    }
+
+    /// Logs the slots that don't serve a sequence, since their stores can't hold it.
+    fn tell_left_out(&self, part: &SequencePart) {
+        let (Placement::Spread, Ok(key)) = (part.body.placement(), part.body.example_key(&part.name)) else {
+            return;
+        };
+        let left_out = stores::left_out(&self.ground.shards, &key);
+        let Some((_, why)) = left_out.first() else { return };
+        let slots = left_out.iter().map(|(slot, _)| slot.to_string()).collect::<Vec<_>>().join(", ");
+        let name = &part.name;
+        tracing::warn!(%name, slots, "these slots don't serve the sequence, and the others do: {why}");
     }
 
     /// Logs a definition in force that could not be defined today.
@@ -220,6 +246,7 @@ impl Catalog {
             match patiently(define).await? {
                 Defined::Created | Defined::Same => {
                     self.tell_risk(part);
+                    self.tell_left_out(part);
                     return Ok(None);
                 }
                 Defined::Older { held } => {

@@ -198,7 +198,7 @@ impl Catalog {
         self.auto_create.load().is_match(name.as_str())
     }
 
-    /// Whether the stores can hold a key; the error is the bound.
+    /// Whether any store can hold a key; the error is the bound.
     pub(crate) fn holds(&self, key: &Key) -> Result<(), String> {
         stores::hold(&self.ground.shards, key)
     }
@@ -215,7 +215,9 @@ impl Catalog {
             // Another server may have just defined it.
             return self.look_for(name).await?.ok_or_else(|| not_found(name));
         }
-        stores::hold(&self.ground.shards, &Key::of(name))
+        let (ground, key) = (&self.ground, Key::of(name));
+        stores::hold(&ground.shards, &key).map_err(|bound| EngineError::invalid("sequence", name, bound))?;
+        stores::agree_with_old(&ground.shards, &key, Body::default().span(), ground.layout)
             .map_err(|bound| EngineError::invalid("sequence", name, bound))?;
         let known = self.fresh.read().unwrap_or_else(PoisonError::into_inner).len();
         let known = known + self.snapshot.load().in_use;

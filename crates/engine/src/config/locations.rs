@@ -50,9 +50,34 @@ pub(super) fn check(
         let Some((identity, key, what)) = identity_of(&part.place) else { continue };
         let key = format!("shard[{at}].{key}");
         if let Some(first) = used.insert(identity, key.clone()) {
-            let bound =
-                format!("{first} is the same {what}: two counters in one {what} would repeat numbers");
+            let bound = format!("{first} is the same {what}: {}", not_shared(&part.place));
             reader.fault(Fault::new(key, &part.place, bound));
+        }
+    }
+}
+
+/// Why no location is used twice, and what to do.
+fn not_shared(place: &Place) -> &'static str {
+    match place {
+        Place::Server(server) if server.kind.has_code_tables() => {
+            "it has one stamp, one mark and one fence a key, those of one slot or of the ledger; make another database on \
+             that server, and let table_name lead from it to tables that are elsewhere: \"DATABASE.%s_code_%d\""
+        }
+        Place::Server(server) if server.options.url.driver().has_schema => {
+            "it has one stamp, one mark and one cell a key, those of one slot or of the ledger; name another schema or database"
+        }
+        Place::Server(server) if server.options.url.driver().name == "memcached" => {
+            "a restart would empty both; name another server"
+        }
+        Place::Server(server) if server.options.url.driver().name == "redis" => {
+            "whatever empties it would empty both; name another database"
+        }
+        Place::Server(_) => {
+            "it has one stamp, one mark and one cell a key, those of one slot or of the ledger; make another database on that \
+             server"
+        }
+        Place::Sqlite(_) | Place::Memory => {
+            "it has one stamp, one mark and one cell a key, those of one slot or of the ledger; name another file"
         }
     }
 }

@@ -11,8 +11,8 @@ use super::{
     auth::PrincipalSection,
     reading::{Document, Reader, Section, setting::About},
     sections::{
-        cluster::ClusterSection, obf_key::ObfKeySection, place::PlaceSection, sequence::SequenceSection,
-        server::ServerSection, shard::ShardSection,
+        cluster::ClusterSection, code_tables::CodeTablesSection, obf_key::ObfKeySection, place::PlaceSection,
+        sequence::SequenceSection, server::ServerSection, shard::ShardSection,
     },
 };
 
@@ -27,7 +27,10 @@ pub fn reference() -> String {
     add("Top level", ClusterSection::DOC, &[("", top(false)), ("without a file", top(true))]);
     let ring = |embedded| rows(|section| RingSection::read(section, embedded));
     add("`[ring]`", RingSection::DOC, &[("", ring(false)), ("without a file", ring(true))]);
-    let shard = rows(|section| (ShardSection::read(section), PlaceSection::read(section, Role::Store)));
+    let shard = rows(|section| {
+        let (slot, place) = (ShardSection::read(section), PlaceSection::read(section, Role::Store));
+        (slot, place, CodeTablesSection::read(section, true))
+    });
     add("`[[shard]]`", ShardSection::DOC, &[("", shard)]);
     let ledger = |section: &mut Section<'_, '_>| LedgerSection::read(section, Place::Memory);
     let ledger = rows(|section| (PlaceSection::read(section, Role::Ledger), ledger(section)));

@@ -117,6 +117,8 @@ fn advice(slot: SlotIndex, (kind, condition): (ErrorKind, Option<Condition>), ke
             let told = jump_advice(condition).replace("NAME", key.sequence());
             format!("key {key} in slot {slot}: {told}")
         }
+        // What was found says what to do.
+        ErrorKind::Unfit => format!("mend what holds key {key} in slot {slot}, as its detail says"),
         _ => format!("find out why the store of slot {slot} loses the cell of key {key}, and mend that"),
     };
     format!("{cell}; then `sequent rescue {slot} --why TEXT`; meanwhile the other slots serve the key")

@@ -233,6 +233,7 @@ pub(crate) fn reason_of(kind: ErrorKind) -> Reason {
         | ErrorKind::Regressed
         | ErrorKind::InstanceChanged
         | ErrorKind::Jumped
+        | ErrorKind::Unfit
         | ErrorKind::NoShard => Reason::NoShardAvailable,
     }
 }

@@ -38,7 +38,9 @@ impl OpenError {
     pub fn of_source(error: &SourceError) -> Self {
         match error.kind() {
             ErrorKind::LedgerBehind => Self::Recovery(error.to_string()),
-            ErrorKind::Refused | ErrorKind::Jumped | ErrorKind::Regressed => Self::Refused(error.to_string()),
+            ErrorKind::Refused | ErrorKind::Jumped | ErrorKind::Regressed | ErrorKind::Unfit => {
+                Self::Refused(error.to_string())
+            }
             _ => Self::Unavailable(error.to_string()),
         }
     }

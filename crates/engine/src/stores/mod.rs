@@ -5,7 +5,9 @@ mod shutdown;
 use std::sync::Arc;
 
 use sequent_backend::kinds::{Kind, Opened, Role, Site, Where};
-use sequent_core::{Env, ErrorKind, Key, SequenceName, SlotIndex, SourceError, Store, ledger::Ledger};
+use sequent_core::{
+    Block, Env, ErrorKind, Key, Layout, SequenceName, SlotIndex, SourceError, Span, Store, ledger::Ledger,
+};
 
 use crate::{
     config::{Place, ShardPart},
@@ -74,23 +76,57 @@ fn open<T: ?Sized>(
     opened.map_err(|error| OpenError::of_source(&error))
 }
 
-/// The stores of those `parts` that are on a server, for checks that need no connection. A store that can't be built
-/// is left out, since another check reports it.
+/// The stores of `parts`, for checks that need no connection, if all of them are on servers: the others hold every key.
+/// A store that can't be built is left out, since another check reports it.
 pub(crate) fn unused(parts: Vec<ShardPart>) -> Vec<Shard> {
-    let servers = parts.into_iter().filter(|part| matches!(part.place, Place::Server(_)));
+    if !parts.iter().all(|part| matches!(part.place, Place::Server(_))) {
+        return Vec::new();
+    }
     let (env, mut files) = (Env::default(), Files::default());
     // The capabilities of a store do not depend on its cluster.
     let Ok(cluster) = "any".parse() else { return Vec::new() };
-    let built = servers.filter_map(|part| shards(vec![part], &cluster, false, &env, &mut files).ok());
+    let built =
+        parts.into_iter().filter_map(|part| shards(vec![part], &cluster, false, &env, &mut files).ok());
     built.flatten().collect()
 }
 
-/// Refuses a key that the store of a slot can't hold. The error has the slot, kind, bound, and the kind that can hold
-/// it. Otherwise only the other slots would serve the key, until they fail.
+/// Refuses a key that no slot's store can hold. The error has the first slot, its kind and bound, and the kind that can
+/// hold it. If only some can't, they are left out for this key, and the others serve it.
 pub(crate) fn hold(shards: &[Shard], key: &Key) -> Result<(), String> {
-    let refusal = |shard: &Shard| Some((shard.part.slot, shard.store.holds(key).err()?));
-    let refused = shards.iter().find_map(refusal);
-    refused.map_or(Ok(()), |(slot, error)| Err(format!("slot {slot}: {}", error.context())))
+    let left_out = left_out(shards, key);
+    match left_out.first() {
+        Some((slot, why)) if left_out.len() == shards.len() => Err(format!("slot {slot}: {why}")),
+        _ => Ok(()),
+    }
+}
+
+/// The slots whose stores can't hold a key, each with the reason.
+pub(crate) fn left_out(shards: &[Shard], key: &Key) -> Vec<(SlotIndex, String)> {
+    let refusal = |shard: &Shard| Some((shard.part.slot, shard.store.holds(key).err()?.context().to_owned()));
+    shards.iter().filter_map(refusal).collect()
+}
+
+/// Refuses numbers that differ from those that an old program makes, if a slot counts in its tables: both count by one
+/// counter, so equal ids must be equal numbers.
+pub(crate) fn agree_with_old(
+    shards: &[Shard],
+    key: &Key,
+    span: Span,
+    layout: Layout,
+) -> Result<(), &'static str> {
+    let adopts = |shard: &&Shard| match &shard.part.place {
+        Place::Server(server) => server.options.code_tables.adopt,
+        Place::Sqlite(_) | Place::Memory => false,
+    };
+    let first =
+        layout.encode(1, 0).and_then(|encoded| Block::new(encoded << layout.memory_bits(), 1, 2).ok());
+    let are_same = first.is_some_and(|first| span.numbers(layout, first) == Some(first));
+    if are_same || !shards.iter().filter(adopts).any(|shard| shard.store.holds(key).is_ok()) {
+        return Ok(());
+    }
+    Err(
+        "a shard has adopt_tables = true, so numbers must be those of the old program: numbering = \"encoded\" is expected",
+    )
 }
 
 /// Stores by slot, for a ring.

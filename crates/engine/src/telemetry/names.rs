@@ -55,7 +55,7 @@ pub(crate) const EXHAUSTION: &str = "sequent_exhaustion_seconds";
 pub(crate) const EXHAUSTION_LEAST: &str = "sequent_exhaustion_least_seconds";
 
 /// The outcomes of a take with a series of their own; any other counts as [`OTHER`].
-pub(crate) const TAKE_OUTCOMES: [ErrorKind; 8] = [
+pub(crate) const TAKE_OUTCOMES: [ErrorKind; 9] = [
     ErrorKind::Timeout,
     ErrorKind::Unavailable,
     ErrorKind::Contended,
@@ -64,6 +64,7 @@ pub(crate) const TAKE_OUTCOMES: [ErrorKind; 8] = [
     ErrorKind::Regressed,
     ErrorKind::InstanceChanged,
     ErrorKind::Jumped,
+    ErrorKind::Unfit,
 ];
 
 /// The same for a call of the ledger.

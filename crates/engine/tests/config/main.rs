@@ -224,24 +224,57 @@ fn sequences_are_checked_field_by_field() {
     assert_eq!(found.len(), expected.len(), "{found:#?}");
 }
 
-/// A ring of which slot 1 has a table a sequence.
+/// A ring of which each slot has a table a sequence.
 #[cfg(feature = "servers")]
 const TABLES: &str = "[ring]\nshard_bits = 1\n[ledger]\nsingle_server = true\n\
-    [[shard]]\nslot = 0\nstore = \"mysql-row\"\nurl = \"mysql://u@h/zero\"\n\
+    [[shard]]\nslot = 0\nstore = \"mysql-auto-increment\"\nurl = \"mysql://u@h/zero\"\n\
     [[shard]]\nslot = 1\nstore = \"mysql-auto-increment\"\nurl = \"mysql://u@h/one\"\n";
 
 #[cfg(feature = "servers")]
 #[test]
-fn a_sequence_that_a_slots_store_cannot_hold_is_told_which_can() {
+fn a_sequence_that_no_slots_store_can_hold_is_told_which_can() {
     let (long, fits) = ("x".repeat(58), "y".repeat(57));
     let sequences = format!("[[sequence]]\nname = \"{long}\"\n[[sequence]]\nname = \"{fits}\"\n");
     let found = faults(&format!("{TABLES}{sequences}"));
     let said = format!(
-        "sequence[0].name is \"{long}\": slot 1: key {long} can't be held by mysql-auto-increment, which has a table a \
+        "sequence[0].name is \"{long}\": slot 0: key {long} can't be held by mysql-auto-increment, which has a table a \
          key: its table's name would have 65 characters, at most 64 are allowed; mysql-row and mysql-segment can"
     );
     assert_eq!(found, [said]);
-    accepted(&format!("{}{sequences}", TABLES.replace("mysql-auto-increment", "mysql-segment")));
+    // One slot that can is enough, whatever its kind.
+    let with = |kind: &str| format!("{}{sequences}", TABLES.replacen("mysql-auto-increment", kind, 1));
+    accepted(&with("mysql-segment"));
+    accepted(&with("mysql-row"));
+    let url = "mysql-auto-increment\"\nurl = \"mysql://u@h/zero";
+    accepted(&format!("{}{sequences}", TABLES.replacen(url, "sqlite\"\npath = \"zero.db", 1)));
+}
+
+#[cfg(feature = "servers")]
+#[test]
+fn tables_with_auto_increment_are_named_adopted_and_kept_as_the_shard_says() {
+    let with = |keys: &str| TABLES.replacen("\nurl", &format!("\n{keys}\nurl"), 1);
+    accepted(&with("table_name = \"shop.%s_no_%d\"\nadopt_tables = true\nkeep_rows = \"30 days\""));
+    for (keys, part) in [
+        ("table_name = \"%d_%s\"", "shard[0].table_name is \"%d_%s\": \"%s_code_%d\" is expected"),
+        ("keep_rows = \"some\"", "shard[0].keep_rows is \"some\": \"purge\", \"all\" and days"),
+        ("adopt_tables = 1", "shard[0].adopt_tables is 1: true and false are allowed"),
+    ] {
+        let found = faults(&with(keys));
+        assert!(found.len() == 1 && found[0].starts_with(part), "{found:#?}");
+    }
+    for key in ["table_name = \"%s_code_%d\"", "adopt_tables = true", "keep_rows = \"all\""] {
+        let found = faults(&with(key).replacen("mysql-auto-increment", "mysql-row", 1));
+        let only = "only store = \"mysql-auto-increment\" has such tables";
+        assert!(found.len() == 1 && found[0].contains(only), "{found:#?}");
+    }
+    let twice = faults(&TABLES.replace("h/one", "h/zero"));
+    let parts = [
+        "shard[1].url",
+        "shard[0].url is the same database",
+        "one stamp",
+        "make another database on that server",
+    ];
+    assert!(twice.len() == 1 && parts.iter().all(|part| twice[0].contains(part)), "{twice:#?}");
 }
 
 #[test]

@@ -91,8 +91,8 @@ impl Guard {
         self.catalog_version.subscribe()
     }
 
-    /// The counters of a key as sources of raw ids up to `raw_max`, by slot; `None` for a slot without a store. Their rows are
-    /// read in one ledger call.
+    /// The counters of a key as sources of raw ids up to `raw_max`, by slot; `None` for a slot without a store, or whose store
+    /// can't hold the key. Their rows are read in one ledger call.
     ///
     /// # Errors
     ///
@@ -106,16 +106,14 @@ impl Guard {
         if self.shared.is_closed() {
             return Err(SourceError::new(ErrorKind::NoWitness, "the guard is closed"));
         }
+        let cell = key.in_generation(self.shared.client.generation());
+        let shards = || self.shards.iter().filter(|shard| shard.store().holds(&cell).is_ok());
         let counter = |shard: &Arc<Shard>| Counter { slot: shard.slot(), key: key.clone() };
-        let asked: Vec<Counter> = self.shards.iter().map(counter).collect();
+        let asked: Vec<Counter> = shards().map(counter).collect();
         let are_alive = asked.iter().all(|counter| self.registry().contains_key(counter));
         // Created before their rows are read: a report heard meanwhile may be missing in the answer, and comes only once.
-        let counters: Vec<Arc<Guarded>> = self
-            .shards
-            .iter()
-            .zip(&asked)
-            .map(|(shard, counter)| self.guarded(shard, counter, raw_max))
-            .collect();
+        let counters: Vec<Arc<Guarded>> =
+            shards().zip(&asked).map(|(shard, counter)| self.guarded(shard, counter, raw_max)).collect();
         if !are_alive && let Err(error) = self.read_ahead(&asked, &counters).await {
             drop(counters);
             self.forget_unused(&asked);

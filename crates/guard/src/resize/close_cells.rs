@@ -151,6 +151,10 @@ async fn value(
 ) -> Result<u64, SourceError> {
     let Some(Seen { store, found, .. }) = seen else { return Ok(0) };
     let (store, key) = (Arc::clone(store), counter.key.in_generation(generation));
+    if store.holds(&key).is_err() {
+        // The slot is left out for this key: an advance wrote its row, and there never was a cell.
+        return Ok(0);
+    }
     let cell = Cell { key: &key, under: &found.instance };
     match how {
         How::Close => store.close(cell, epoch).await,

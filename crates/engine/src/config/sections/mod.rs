@@ -3,6 +3,7 @@
 
 pub(crate) mod audit;
 pub(crate) mod cluster;
+pub(crate) mod code_tables;
 pub(crate) mod ledger;
 pub(crate) mod limits;
 pub(crate) mod listen;

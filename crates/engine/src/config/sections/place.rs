@@ -4,10 +4,10 @@ use std::{path::PathBuf, time::Duration};
 
 use sequent_backend::{
     kinds::{Kind, Medium, Role},
-    net::DRIVERS,
+    net::{CodeTables, DRIVERS},
 };
 
-use super::server::ServerSection;
+use super::{code_tables::CodeTablesSection, server::ServerSection};
 use crate::config::{
     Place, ServerPlace,
     reading::{
@@ -47,17 +47,28 @@ impl PlaceSection {
         let Some(kind) = built_in else {
             section.pass_over(|section| {
                 section.read("", file(role));
+                if role == Role::Store {
+                    CodeTablesSection::read(section, true);
+                }
                 for driver in DRIVERS {
                     ServerSection::read(section, driver, attempt_timeout);
                 }
             });
             return (store, None);
         };
+        let code_tables = match role {
+            Role::Store => CodeTablesSection::read(section, kind.has_code_tables()).tables(),
+            Role::Ledger => CodeTables::default(),
+        };
         let place = match kind.medium {
             Medium::Memory => Some(Place::Memory),
             Medium::File => path.map(Place::Sqlite),
-            Medium::Server(driver) => ServerPlace::read(section, kind, driver, attempt_timeout)
-                .map(|server| Place::Server(Box::new(server))),
+            Medium::Server(driver) => {
+                ServerPlace::read(section, kind, driver, attempt_timeout).map(|mut server| {
+                    server.options.code_tables = code_tables;
+                    Place::Server(Box::new(server))
+                })
+            }
         };
         (store, place)
     }

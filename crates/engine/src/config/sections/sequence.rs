@@ -106,7 +106,7 @@ pub struct SequencePart {
 }
 
 impl SequencePart {
-    /// The sequences of a file. Every store must be able to hold each of them.
+    /// The sequences of a file. A store must be able to hold each of them.
     pub(crate) fn all(reader: &mut Reader<'_>, shards: &[Shard]) -> Vec<Self> {
         let mut parts = Vec::new();
         let mut names: BTreeMap<SequenceName, usize> = BTreeMap::new();
@@ -145,7 +145,7 @@ impl SequencePart {
         Some(Self { name: keys.name?, version: keys.version, body, effective })
     }
 
-    /// Refuses a sequence whose shortest key a slot's store can't hold.
+    /// Refuses a sequence whose shortest key no slot's store can hold.
     fn fits_in(&self, shards: &[Shard]) -> Result<(), String> {
         let key = self.body.example_key(&self.name).map_err(|error| error.to_string())?;
         if self.body.placement() == Placement::Spread { stores::hold(shards, &key) } else { Ok(()) }

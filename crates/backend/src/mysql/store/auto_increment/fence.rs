@@ -2,7 +2,12 @@
 
 use sequent_core::{Epoch, Key};
 
-use super::{regressed_table, table::KeyTable};
+use super::{
+    super::InPlace,
+    NOW, regressed_table,
+    shape::{self, of_table},
+    table::KeyTable,
+};
 use crate::{
     mysql::{connection::Connection, fault::ER_NO_SUCH_TABLE},
     net::Fault,
@@ -10,24 +15,19 @@ use crate::{
     store::sql::{Counting, StoreSession},
 };
 
-use super::super::InPlace;
-
 pub(super) async fn close(
     connection: &mut Connection,
     key: &Key,
     next: Epoch,
     table: &KeyTable,
 ) -> Result<u64, Fault> {
-    // Waits for takes in flight, so the next statement sees all ids that they gave.
+    // Waits for takes in flight, so the read of the table sees all ids that they gave.
     let anchor = InPlace.close(connection, key, next).await?;
-    match connection.only(&table.highest_of_all(), Vec::new()).await {
-        Ok(mut row) => Ok(row.count()?.max(anchor)),
-        Err(fault) if fault.is(ER_NO_SUCH_TABLE) => {
-            table.make(connection).await?;
-            Ok(anchor)
-        }
-        Err(fault) => Err(fault),
-    }
+    shape::settle(connection, key, table).await?;
+    // Of a table that another program inserts into, too, this is a lower bound: the server gives no id twice.
+    let row = connection.only(&table.highest_of_all(), Vec::new()).await;
+    let highest = row.map_err(|fault| of_table(key, table, fault))?.count()?;
+    Ok(highest.max(anchor))
 }
 
 pub(super) async fn install(
@@ -39,7 +39,7 @@ pub(super) async fn install(
 ) -> Result<(), Fault> {
     // The anchor is written first: a fence without an anchor counts as closed, even if its row is open.
     let sql = format!(
-        "INSERT IGNORE INTO {} (id, f) SELECT GREATEST(c.v, ?), 1 FROM sequent_cells c \
+        "INSERT IGNORE INTO {} (id, generate_time) SELECT GREATEST(c.v, ?), {NOW} FROM sequent_cells c \
         WHERE c.k = ? AND c.epoch = ? AND c.open = 0 LOCK IN SHARE MODE",
         table.sql()
     );
@@ -48,7 +48,7 @@ pub(super) async fn install(
         Err(fault) if fault.is(ER_NO_SUCH_TABLE) => {
             return Err(regressed_table(connection, key, epoch, table).await?);
         }
-        done => done?,
+        done => done.map_err(|fault| of_table(key, table, fault))?,
     };
     match connection.change(Connection::STATEMENTS.install, params).await? {
         Some(_) => Ok(()),
@@ -68,11 +68,12 @@ pub(super) async fn lift(
         return Ok(held);
     }
     let sql = format!(
-        "INSERT IGNORE INTO {table} (id, f) SELECT ?, 1 FROM sequent_cells c JOIN {table} a ON a.id = c.v \
+        "INSERT IGNORE INTO {table} (id, generate_time) SELECT ?, {NOW} FROM sequent_cells c JOIN {table} a ON a.id = c.v \
         WHERE c.k = ? AND c.epoch = ? AND c.open = 1 LOCK IN SHARE MODE",
         table = table.sql()
     );
-    connection.execute(&sql, vec![floor.into(), key.as_str().into(), epoch.to_stored().into()]).await?;
+    let params = vec![floor.into(), key.as_str().into(), epoch.to_stored().into()];
+    connection.execute(&sql, params).await.map_err(|fault| of_table(key, table, fault))?;
     let held = self::held(connection, key, epoch, table).await?;
     if held >= floor {
         return Ok(held);
@@ -89,6 +90,6 @@ async fn held(connection: &mut Connection, key: &Key, epoch: Epoch, table: &KeyT
         Err(fault) if fault.is(ER_NO_SUCH_TABLE) => {
             Err(regressed_table(connection, key, epoch, table).await?)
         }
-        Err(fault) => Err(fault),
+        Err(fault) => Err(of_table(key, table, fault)),
     }
 }

@@ -1,19 +1,23 @@
 //! `mysql-auto-increment` store: one table per key, whose `AUTO_INCREMENT` counts.
 //!
-//! The table `<owner>_code_<suffix>` counts. A row of `sequent_cells` is its fence. The row with `id = cells.v`,
-//! written at install, is its anchor. A take inserts rows whose first value is read through fence and anchor. If the
-//! epoch has ended, or the table was truncated, that value is NULL, and the server refuses the whole statement.
+//! The table, by default `<sequence>_code_<slot>`, counts. A row of `sequent_cells` is its fence. The row with
+//! `id = cells.v`, written at install, is its anchor. A take inserts rows whose first time is read through fence and
+//! anchor. If the epoch has ended, or the table was truncated, that is no time, and the server refuses the whole statement.
+//!
+//! A table has the columns `id` and `generate_time` alone, so that other programs may read it. With `adopt_tables` they
+//! may have made it, and go on to insert: every id, theirs or ours, is the server's next `AUTO_INCREMENT`.
 
 mod fence;
 mod purge;
+mod shape;
 mod table;
 mod take;
 
-use sequent_core::{Block, Epoch, Fact, FactClass, Key, SourceError};
+use sequent_core::{Block, Epoch, Fact, FactClass, Key, SlotIndex, SourceError};
 
 use self::{
     purge::{Due, Purge},
-    table::{KeyTable, TableNames},
+    table::{KeyTable, KeyTables},
     take::Take,
 };
 use super::{CELLS, ROWS, SHARD, facts};
@@ -25,7 +29,7 @@ use crate::{
         server::MysqlServer,
         tables::{BOOT, FirstRow, Tables},
     },
-    net::{Fault, Pool, ServerOptions},
+    net::{Fault, KeepRows, Pool, ServerOptions},
     store::{
         CoreStore, regressed,
         sql::{Counting, SqlStore, cell},
@@ -34,6 +38,9 @@ use crate::{
 
 /// Ids up to this one are far from the end of the range.
 const FAR: u64 = 1 << 62;
+
+/// The time of a row.
+const NOW: &str = "NOW(3)";
 
 /// The tables of fences; the counters have tables of their own.
 static FENCES: Tables = Tables {
@@ -51,36 +58,32 @@ static FENCES: Tables = Tables {
     session: ", auto_increment_increment = 1, auto_increment_offset = 1",
 };
 
-/// `mysql-auto-increment`: a store in one MySQL or MariaDB database, with a table `<owner>_code_<suffix>` for each
-/// sequence. Ids are taken from the OK packet.
+/// `mysql-auto-increment`: a store in one MySQL or MariaDB database, with a table for each sequence, there or in another
+/// database of the server. Ids are taken from the OK packet.
 ///
-/// Use it if the newest ids of each block must have a row with its time. Sequences with periods or partitions are
-/// refused; the error names a store that supports them.
+/// Use it if each id, or the newest ones, must have a row with its time, or if tables of another program are to count on.
+/// Sequences with periods or partitions are refused; the error names a store that supports them.
 pub type MysqlAutoIncrementStore = CoreStore<SqlStore<Pool<MysqlServer>, AutoIncrement>>;
 
 impl MysqlAutoIncrementStore {
-    /// The store in the options' database.
-    ///
-    /// # Errors
-    ///
-    /// A suffix that can't be part of a table's name.
-    pub fn new(options: ServerOptions, suffix: &str) -> Result<Self, SourceError> {
-        let names = TableNames::new(suffix, options.create)?;
+    /// The store in the options' database, with the tables of this slot.
+    pub fn new(options: ServerOptions, slot: SlotIndex) -> Self {
+        let tables = KeyTables::new(slot, options.create, options.code_tables.clone());
         let connections = Pool::new(MysqlServer { options, tables: &FENCES });
-        Ok(Self(SqlStore { connections, counting: AutoIncrement { names, due: Due::default() } }))
+        Self(SqlStore { connections, counting: AutoIncrement { tables, due: Due::default() } })
     }
 }
 
-/// The table names of one store, and the tables due for a purge.
+/// The tables of one store, and those due for a purge.
 pub struct AutoIncrement {
-    names: TableNames,
+    tables: KeyTables,
     due: Due,
 }
 
 impl Counting<Connection> for AutoIncrement {
     /// Fails for a key that can't name a table. Only the server knows whether it folds names.
     fn holds(&self, key: &Key) -> Result<(), SourceError> {
-        self.names.name(key, false).map(drop)
+        self.tables.name(key, false).map(drop)
     }
 
     async fn take(
@@ -90,10 +93,12 @@ impl Counting<Connection> for AutoIncrement {
         epoch: Epoch,
         want: u64,
     ) -> Result<Block, Fault> {
-        let table = self.names.of(connection, key)?;
-        let again = self.due.again(key, want);
-        if let Some(below) = self.due.take(key) {
-            Purge { table: &table, key, below }.run(connection).await?;
+        let table = self.tables.of(connection, key)?;
+        let (again, keep) = (self.due.again(key, want), self.tables.keep());
+        if keep != KeepRows::All
+            && let Some(below) = self.due.take(key)
+        {
+            Purge { table: &table, key, below, keep }.run(connection).await?;
         }
         let block = Take { key, epoch, want, table: &table, again }.run(connection).await?;
         self.due.note(key, block);
@@ -101,7 +106,7 @@ impl Counting<Connection> for AutoIncrement {
     }
 
     async fn close(&self, connection: &mut Connection, key: &Key, next: Epoch) -> Result<u64, Fault> {
-        let table = self.names.of(connection, key)?;
+        let table = self.tables.of(connection, key)?;
         fence::close(connection, key, next, &table).await
     }
 
@@ -112,7 +117,7 @@ impl Counting<Connection> for AutoIncrement {
         epoch: Epoch,
         base: u64,
     ) -> Result<(), Fault> {
-        let table = self.names.of(connection, key)?;
+        let table = self.tables.of(connection, key)?;
         fence::install(connection, key, epoch, base, &table).await
     }
 
@@ -123,7 +128,7 @@ impl Counting<Connection> for AutoIncrement {
         epoch: Epoch,
         floor: u64,
     ) -> Result<u64, Fault> {
-        let table = self.names.of(connection, key)?;
+        let table = self.tables.of(connection, key)?;
         fence::lift(connection, key, epoch, floor, &table).await
     }
 
@@ -138,7 +143,7 @@ impl Counting<Connection> for AutoIncrement {
         key: &Key,
         value: u64,
     ) -> Result<Option<u64>, Fault> {
-        let table = self.names.of(connection, key)?;
+        let table = self.tables.of(connection, key)?;
         let sql = format!(
             "SELECT (SELECT MAX(m.id) FROM {table} m) FROM {table} a WHERE a.id = ?",
             table = table.sql()
@@ -155,7 +160,7 @@ impl Counting<Connection> for AutoIncrement {
         key: &Key,
         value: u64,
     ) -> Result<u64, Fault> {
-        let table = self.names.of(connection, key)?;
+        let table = self.tables.of(connection, key)?;
         match connection.only(&table.highest_of_all(), Vec::new()).await {
             Err(fault) if fault.is(ER_NO_SUCH_TABLE) => Ok(value),
             row => Ok(row?.count()?.max(value)),
@@ -163,7 +168,12 @@ impl Counting<Connection> for AutoIncrement {
     }
 
     async fn facts(&self, connection: &mut Connection) -> Result<Vec<Fact>, Fault> {
-        let needed = Needed { always: &["SELECT", "INSERT", "UPDATE", "DELETE"], at_times: &["CREATE"] };
+        let needed = match self.tables.keep() {
+            KeepRows::All => {
+                Needed { always: &["SELECT", "INSERT", "UPDATE"], at_times: &["CREATE", "DELETE"] }
+            }
+            _ => Needed { always: &["SELECT", "INSERT", "UPDATE", "DELETE"], at_times: &["CREATE"] },
+        };
         let mut facts = facts(connection, &needed).await?;
         facts.extend(increments(connection));
         Ok(facts)

@@ -1,13 +1,13 @@
-//! Purge of old rows. It deletes only below an existing id, so the newest row stays, and never the anchor.
+//! Purge of old rows of tables that this store made. It deletes only below an existing id, so the newest row stays, and never the anchor.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use sequent_core::{Block, Key};
 
-use super::{FAR, table::KeyTable};
+use super::{FAR, shape::Shape, table::KeyTable};
 use crate::{
     mysql::{connection::Connection, store::place_of},
-    net::Fault,
+    net::{Fault, KeepRows},
     sql::SqlSession,
 };
 
@@ -25,20 +25,47 @@ pub(super) struct Purge<'a> {
     pub(super) table: &'a KeyTable,
     pub(super) key: &'a Key,
     pub(super) below: u64,
+    pub(super) keep: KeepRows,
 }
 
 impl Purge<'_> {
     /// Deletes some rows. A failure is ignored, since the next purge deletes them, unless the connection broke.
     pub(super) async fn run(&self, connection: &mut Connection) -> Result<(), Fault> {
-        let sql = format!(
-            "DELETE FROM {} WHERE id < ? AND id <> (SELECT c.v FROM sequent_cells c WHERE c.k = ?) \
-            ORDER BY id LIMIT {ROWS_PURGED_MAX}",
-            self.table.sql()
-        );
-        match connection.execute(&sql, vec![self.below.into(), self.key.as_str().into()]).await {
+        match self.delete(connection).await {
             Err(fault @ Fault::Broken(..)) => Err(fault),
             _ => Ok(()),
         }
+    }
+
+    async fn delete(&self, connection: &mut Connection) -> Result<(), Fault> {
+        // Rows of a table that another program made are its records.
+        if !Shape::read(connection, self.table).await?.is_some_and(|shape| shape.is_ours()) {
+            return Ok(());
+        }
+        let (below, age) = match self.keep {
+            KeepRows::All => return Ok(()),
+            KeepRows::Newest => (self.below, String::new()),
+            KeepRows::Days(days) => (
+                self.below.min(self.end_of_oldest(connection).await?),
+                format!("AND generate_time < CURRENT_TIMESTAMP(3) - INTERVAL {days} DAY "),
+            ),
+        };
+        let sql = format!(
+            "DELETE FROM {} WHERE id < ? AND id <> (SELECT c.v FROM sequent_cells c WHERE c.k = ?) {age}\
+            ORDER BY id LIMIT {ROWS_PURGED_MAX}",
+            self.table.sql()
+        );
+        connection.execute(&sql, vec![below.into(), self.key.as_str().into()]).await?;
+        Ok(())
+    }
+
+    /// The id behind the oldest rows. Without it, a purge that finds no row old enough would read the whole table.
+    async fn end_of_oldest(&self, connection: &mut Connection) -> Result<u64, Fault> {
+        let sql = format!(
+            "SELECT COALESCE(MAX(o.id), 0) FROM (SELECT id FROM {} ORDER BY id LIMIT {ROWS_PURGED_MAX}) o",
+            self.table.sql()
+        );
+        Ok(connection.only(&sql, Vec::new()).await?.count()?.saturating_add(1))
     }
 }
 

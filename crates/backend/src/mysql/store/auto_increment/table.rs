@@ -1,48 +1,49 @@
-//! Tables of the `mysql-auto-increment` store: names, permitted keys, and creation.
+//! Tables of the `mysql-auto-increment` store: names, permitted keys, and the statements that read them.
 
-use sequent_core::{Condition, ErrorKind, Key, SourceError};
+use sequent_core::{ErrorKind, Key, SlotIndex, SourceError};
 
 use crate::{
     mysql::{connection::Connection, tables::quoted},
-    net::{Cause, Fault},
+    net::{CodeTables, KeepRows, TableFormat},
 };
 
 /// The longest table name of MySQL and MariaDB, in characters.
 const NAME_LENGTH_MAX: usize = 64;
 
-/// The longest suffix, in characters.
-const SUFFIX_LENGTH_MAX: usize = 16;
-
-/// Names of a store's tables, and whether missing ones may be created.
-pub(super) struct TableNames {
-    suffix: String,
+/// Names of a slot's tables, and what may be done to them.
+pub(super) struct KeyTables {
+    slot: SlotIndex,
     create: bool,
+    settings: CodeTables,
 }
 
 /// The table of one key.
 pub(super) struct KeyTable {
+    database: Option<String>,
     name: String,
     sql: String,
     create: bool,
+    adopt: bool,
 }
 
-impl TableNames {
-    /// Names that end with `_code_<suffix>`.
-    pub(super) fn new(suffix: &str, create: bool) -> Result<Self, SourceError> {
-        let sound = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        if suffix.len() > SUFFIX_LENGTH_MAX || !suffix.chars().all(sound) {
-            let context = format!(
-                "suffix of tables is {suffix:?}: at most {SUFFIX_LENGTH_MAX} of A-Z a-z 0-9 _ are allowed"
-            );
-            return Err(SourceError::new(ErrorKind::Refused, context));
-        }
-        Ok(Self { suffix: suffix.to_owned(), create })
+impl KeyTables {
+    pub(super) fn new(slot: SlotIndex, create: bool, settings: CodeTables) -> Self {
+        Self { slot, create, settings }
+    }
+
+    pub(super) fn keep(&self) -> KeepRows {
+        self.settings.keep
     }
 
     /// The table of a key. An error concerns this key alone, and callers do not try it again.
     pub(super) fn of(&self, connection: &Connection, key: &Key) -> Result<KeyTable, SourceError> {
         let name = self.name(key, connection.settings().folds_names())?;
-        Ok(KeyTable { sql: quoted(&name), name, create: self.create })
+        let database = self.settings.names.database().map(str::to_owned);
+        let sql = match &database {
+            Some(database) => format!("{}.{}", quoted(database), quoted(&name)),
+            None => quoted(&name),
+        };
+        Ok(KeyTable { database, sql, name, create: self.create, adopt: self.settings.adopt })
     }
 
     /// The name of a key's table, if the key can be part of one.
@@ -60,10 +61,10 @@ impl TableNames {
         let owner = key.sequence();
         // After a resize, the key contains the generation of the layout, and so does the table's name.
         let generation = match key.as_str().strip_prefix(owner) {
-            None | Some("") => String::new(),
+            None | Some("") => None,
             Some(rest) => {
                 match rest.strip_prefix("|~").filter(|generation| generation.parse::<u64>().is_ok()) {
-                    Some(generation) => format!("_{generation}"),
+                    Some(generation) => Some(generation),
                     None => return Err("it has a period or partitions".to_owned()),
                 }
             }
@@ -72,10 +73,11 @@ impl TableNames {
         if let Some(found) = owner.chars().find(|c| !sound(*c)) {
             return Err(format!("{found:?} is not allowed in its name"));
         }
-        if folded && owner.chars().any(|c| c.is_ascii_uppercase()) {
+        let names: &TableFormat = &self.settings.names;
+        let name = names.table(owner, self.slot, generation);
+        if folded && name.chars().any(|c| c.is_ascii_uppercase()) {
             return Err("the server folds capitals in names of tables".to_owned());
         }
-        let name = format!("{owner}_code_{}{generation}", self.suffix);
         if name.len() > NAME_LENGTH_MAX {
             let length = name.len();
             return Err(format!(
@@ -88,8 +90,31 @@ impl TableNames {
 
 impl KeyTable {
     /// The table's name, for operators.
-    pub(super) fn name(&self) -> &str {
+    pub(super) fn name(&self) -> String {
+        match &self.database {
+            Some(database) => format!("{database}.{}", self.name),
+            None => self.name.clone(),
+        }
+    }
+
+    /// The table's name without its database.
+    pub(super) fn bare_name(&self) -> &str {
         &self.name
+    }
+
+    /// The database that it is in; `None`: the connection's own.
+    pub(super) fn database(&self) -> Option<&str> {
+        self.database.as_deref()
+    }
+
+    /// Whether it may be created.
+    pub(super) fn create(&self) -> bool {
+        self.create
+    }
+
+    /// Whether it may count although another program made it.
+    pub(super) fn adopt(&self) -> bool {
+        self.adopt
     }
 
     /// The table's name, quoted for SQL.
@@ -110,24 +135,6 @@ impl KeyTable {
     pub(super) fn highest_of_all(&self) -> String {
         format!("SELECT COALESCE(MAX(id), 0) FROM {}", self.sql)
     }
-
-    /// Creates the table. A new one begins above its first anchor.
-    pub(super) async fn make(&self, connection: &mut Connection) -> Result<(), Fault> {
-        if !self.create {
-            let cause = Cause::from(format!("table {} is missing, and none may be made", self.name));
-            return Err(Fault::refused(cause.with(Condition::NeverMade)));
-        }
-        let sql = format!(
-            "CREATE TABLE IF NOT EXISTS {} (
-                id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
-                f TINYINT NOT NULL,
-                generate_time DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3)
-            ) ENGINE = InnoDB",
-            self.sql
-        );
-        connection.text(&sql).await?;
-        Ok(())
-    }
 }
 
 #[cfg(test)]
@@ -136,10 +143,10 @@ mod tests {
 
     #[test]
     fn names_are_bounded_and_keys_without_one_are_told_why() {
-        let tables = TableNames::new("3", true).unwrap();
+        let tables = KeyTables::new(3, true, CodeTables::default());
         let name = |key: &str, folded| tables.name(&Key::from_stored(key), folded);
         assert_eq!(name("shop.Order:x-1", false).unwrap(), "shop.Order:x-1_code_3");
-        assert_eq!(name("order|~2", false).unwrap(), "order_code_3_2");
+        assert_eq!(name("order|~2", false).unwrap(), "order_code_3~2");
         assert_eq!(name(&"x".repeat(57), false).unwrap().len(), NAME_LENGTH_MAX);
         for (key, folded) in [
             ("order|8:20170304", false),
@@ -152,7 +159,5 @@ mod tests {
             assert!(name(key, folded).is_err(), "{key}");
         }
         assert!(name(&"x".repeat(58), false).is_err());
-        assert!(TableNames::new("a`b", true).is_err());
-        assert!(TableNames::new(&"x".repeat(17), true).is_err());
     }
 }

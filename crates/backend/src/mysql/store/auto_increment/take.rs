@@ -4,11 +4,11 @@ use std::fmt::Write;
 
 use sequent_core::{Block, Epoch, ErrorKind, Key, SourceError};
 
-use super::{FAR, regressed_table, table::KeyTable};
+use super::{FAR, NOW, regressed_table, shape::of_table, table::KeyTable};
 use crate::{
     mysql::{
         connection::Connection,
-        fault::{ER_AUTOINC, ER_BAD_NULL, ER_DUP_ENTRY, ER_NO_SUCH_TABLE},
+        fault::{ER_AUTOINC, ER_DUP_ENTRY, ER_NO_SUCH_TABLE, ER_WRONG_VALUE},
     },
     net::{Cause, Fault},
     store::block,
@@ -22,7 +22,7 @@ const ROWS_MAX: u64 = 4096;
 const ROWS_PREPARED_MAX: u64 = 64;
 
 /// Length of one row in the statement, and upper bound of all the rest, in bytes.
-const ROW_BYTES: u64 = 4;
+const ROW_BYTES: u64 = "(),".len() as u64 + NOW.len() as u64;
 const FENCE_BYTES_MAX: u64 = 4096;
 
 /// A take of one key from its table.
@@ -51,7 +51,7 @@ impl Take<'_> {
             Ok(done) if done.found == 0 => Err(self.refused(connection, most).await?),
             Ok(done) if done.found == count => Ok(block(done.id.saturating_add(count - 1), count)?),
             Ok(done) => Err(Fault::away(format!("{count} rows were asked for, {} inserted", done.found))),
-            Err(fault) if fault.is(ER_BAD_NULL) => Err(self.refused(connection, most).await?),
+            Err(fault) if fault.is(ER_WRONG_VALUE) => Err(self.refused(connection, most).await?),
             Err(fault) if fault.is(ER_NO_SUCH_TABLE) => {
                 Err(regressed_table(connection, key, self.epoch, table).await?)
             }
@@ -61,7 +61,7 @@ impl Take<'_> {
             Err(Fault::Server(said, _, cause)) if ER_AUTOINC.contains(&said) => {
                 Err(self.met(connection, FAR.cast_signed(), cause).await?)
             }
-            Err(fault) => Err(fault),
+            Err(fault) => Err(of_table(key, table, fault)),
         }
     }
 
@@ -102,21 +102,26 @@ impl Take<'_> {
 ///
 /// One row gets its id by `INSERT … SELECT`, which inserts nothing if refused. Several are `VALUES` with a known number
 /// of rows: their ids follow the OK packet's without gaps in every lock mode, unlike those of `INSERT … SELECT`. If
-/// refused, the first value is NULL. The derived table allows the statement to read the table that it writes.
+/// refused, the first value is a text that is no time, which a strict server refuses with the whole statement, whether or
+/// not the column allows NULL. The derived table allows the statement to read the table that it writes.
 fn statement(table: &KeyTable, (key, epoch): (&str, &str), most: Option<i64>, count: u64) -> String {
     let table = table.sql();
     let most = most.map(|most| format!(" AND (SELECT MAX(m.id) FROM {table} m) <= {most}"));
     let fence = format!(
-        "SELECT c.open FROM sequent_cells c JOIN {table} a ON a.id = c.v \
+        "SELECT {NOW} t FROM sequent_cells c JOIN {table} a ON a.id = c.v \
         WHERE c.k = {key} AND c.epoch = {epoch} AND c.open = 1{} LIMIT 1 LOCK IN SHARE MODE",
         most.unwrap_or_default()
     );
     if count == 1 {
-        return format!("INSERT INTO {table} (f) {fence}");
+        return format!("INSERT INTO {table} (generate_time) {fence}");
     }
-    let mut sql = format!("INSERT INTO {table} (f) VALUES ((SELECT fence.open FROM ({fence}) fence))");
+    let mut sql = format!(
+        "INSERT INTO {table} (generate_time) VALUES (COALESCE((SELECT fence.t FROM ({fence}) fence), 'no fence'))"
+    );
     for _ in 1..count {
-        sql.push_str(",(1)");
+        sql.push_str(",(");
+        sql.push_str(NOW);
+        sql.push(')');
     }
     sql
 }
