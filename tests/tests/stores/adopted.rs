@@ -27,7 +27,7 @@ at_risk_max = 512
 deadline_ms = 30000
 [[sequence]]
 name = \"sto\"
-start = 2
+numbering = \"encoded\"
 ";
 
 /// The tables are in the other program's database.
@@ -86,11 +86,14 @@ async fn callers_change_over_one_by_one_while_an_old_program_inserts_and_no_id_i
 async fn numbers_that_differ_from_the_old_programs_are_refused() {
     let db = MariaDb::start().await;
     db.sql(TABLES).await;
-    let plan = plan(&db, &SETTINGS.replace("start = 2", "start = 1")).await;
+    let plan = plan(&db, &SETTINGS.replace("numbering", "# numbering")).await;
     let refused = Server::try_start(&plan.text).err().expect("the numbers would be other ones");
     assert_eq!(refused.code, Some(3), "{refused:?}");
     let said = format!("{refused:?}");
-    assert!(said.contains("sequence sto") && said.contains("start = 2^(shard_bits + memory_bits)"), "{said}");
+    assert!(
+        said.contains("sequence sto") && said.contains("adopt_tables = true") && said.contains("encoded"),
+        "{said}"
+    );
 }
 
 /// A ring over one server, of which slot 0 has a table a sequence.

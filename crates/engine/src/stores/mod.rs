@@ -125,8 +125,7 @@ pub(crate) fn agree_with_old(
         return Ok(());
     }
     Err(
-        "a shard has adopt_tables = true, so numbers must be those of the old program: start = 2^(shard_bits + memory_bits) \
-        and step = 1 are expected",
+        "a shard has adopt_tables = true, so numbers must be those of the old program: numbering = \"encoded\" is expected",
     )
 }
 
