@@ -172,7 +172,7 @@ mod tests {
     fn the_bounds_that_meanings_name_are_in_force() {
         let meaning = |name| METRICS.iter().find(|metric| metric.name == name).unwrap().meaning;
         let bound = format!("{},000 at most", IN_FLIGHT_MAX / 1000);
-        assert!(IN_FLIGHT_MAX % 1000 == 0 && meaning(IN_FLIGHT).contains(&bound), "{bound}");
+        assert!(IN_FLIGHT_MAX.is_multiple_of(1000) && meaning(IN_FLIGHT).contains(&bound), "{bound}");
         assert!(meaning(PRINCIPAL_REQUESTS).contains(&format!("{NAMED_MAX} principals")));
     }
 }
