@@ -79,7 +79,8 @@ impl Engine {
         if held.is_forgotten() {
             return Ok(report(held.version, true));
         }
-        if let Some(other) = inner.catalog.drawing_from(name) {
+        if let Some(other) = inner.catalog.drawing_from(name).first() {
+            let other = other.name();
             let text = format!("{other} draws from the counter of {name}: forget {other} first");
             return Err(EngineError::new(Reason::DefinitionConflict, text));
         }

@@ -100,8 +100,25 @@ impl Catalog {
         let held = self.find(name);
         let other = others.iter().find(|other| other.name == *name);
         let other = other.map(|other| self.named(other)).transpose()?;
-        let beside = other.as_ref().map(|other| &other.body);
-        part.body.check_counter(held.as_ref().and_then(|held| held.known().ok()).or(beside))
+        // What is defined with it comes into force with it.
+        let newer = other.filter(|other| held.as_ref().is_none_or(|held| other.version > held.version));
+        let held = held.as_ref().and_then(|held| held.known().ok());
+        part.body.check_counter(newer.as_ref().map(|newer| &newer.body).or(held))
+    }
+
+    /// Refuses a new version whose numbers the sequences that draw from its counter can't write: two of their texts would be equal.
+    fn check_drawers(&self, part: &SequencePart, before: &Body) -> Result<(), String> {
+        if part.body.span() == before.span() {
+            return Ok(());
+        }
+        for drawer in self.drawing_from(&part.name) {
+            let Ok(body) = drawer.known() else { continue };
+            body.check_counter(Some(&part.body)).map_err(|fault| {
+                let (name, other, BodyFault { bound, .. }) = (&part.name, drawer.name(), fault);
+                format!("sequence {name}: {other} draws from its counter, and would be refused: {bound}")
+            })?;
+        }
+        Ok(())
     }
 
     /// The reason for which the definition is refused, as far as it is known without reading the ledger. `others` are
@@ -164,6 +181,7 @@ impl Catalog {
                 shown(&part.body.to_text()),
             )
         });
+        let follows = follows.or_else(|| self.check_drawers(part, before).err());
         follows.or_else(|| self.succeeding(part, &held).err().map(of_fault))
     }
 

@@ -26,7 +26,7 @@ use std::{
 use arc_swap::ArcSwap;
 use globset::GlobSet;
 use sequent_core::{
-    Clock, ErrorKind, Key, Layout, SequenceName, SourceError,
+    Clock, ErrorKind, Key, Layout, SequenceName, SourceError, Span,
     ledger::{Defined, Ledger},
 };
 
@@ -153,14 +153,14 @@ impl Catalog {
         read.or_else(|| self.fresh.read().unwrap_or_else(PoisonError::into_inner).get(name).map(Arc::clone))
     }
 
-    /// A sequence that draws from the counter of `name`. It reads all definitions, and is for what is done rarely.
-    pub(crate) fn drawing_from(&self, name: &SequenceName) -> Option<SequenceName> {
+    /// The sequences that draw from the counter of `name`. It reads all definitions, and is for what is done rarely.
+    pub(crate) fn drawing_from(&self, name: &SequenceName) -> Vec<Arc<Entry>> {
         let draws = |entry: &&Arc<Entry>| entry.known().is_ok_and(|body| body.counter() == Some(name));
-        let read = self.snapshot.load().entries.values().find(draws).map(|entry| entry.name().clone());
-        read.or_else(|| {
-            let fresh = self.fresh.read().unwrap_or_else(PoisonError::into_inner);
-            fresh.values().find(draws).map(|entry| entry.name().clone())
-        })
+        let mut found: Vec<Arc<Entry>> =
+            self.snapshot.load().entries.values().filter(draws).map(Arc::clone).collect();
+        let fresh = self.fresh.read().unwrap_or_else(PoisonError::into_inner);
+        found.extend(fresh.values().filter(draws).map(Arc::clone));
+        found
     }
 
     /// All definitions read from the ledger, ascending by name.
@@ -203,6 +203,18 @@ impl Catalog {
         stores::hold(&self.ground.shards, key)
     }
 
+    /// Refuses numbers that differ from those of an old program in whose tables a slot counts. Definitions are checked when they
+    /// are made, and again when a key is built: `adopt_tables` may have been set since.
+    pub(crate) fn check_agrees_with_old(
+        &self,
+        name: &SequenceName,
+        key: &Key,
+        span: Span,
+    ) -> Result<(), EngineError> {
+        stores::agree_with_old(&self.ground.shards, key, span, self.ground.layout)
+            .map_err(|bound| EngineError::invalid("sequence", name, bound))
+    }
+
     /// A definition in force. A first use creates it if a pattern allows that.
     pub(crate) async fn find_or_create(&self, name: &SequenceName) -> Result<Arc<Entry>, EngineError> {
         if let Some(entry) = self.find(name) {
@@ -217,8 +229,7 @@ impl Catalog {
         }
         let (ground, key) = (&self.ground, Key::of(name));
         stores::hold(&ground.shards, &key).map_err(|bound| EngineError::invalid("sequence", name, bound))?;
-        stores::agree_with_old(&ground.shards, &key, Body::default().span(), ground.layout)
-            .map_err(|bound| EngineError::invalid("sequence", name, bound))?;
+        self.check_agrees_with_old(name, &key, Body::default().span())?;
         let known = self.fresh.read().unwrap_or_else(PoisonError::into_inner).len();
         let known = known + self.snapshot.load().in_use;
         self.first_uses.admit(name, known, self.ground.clock.now())?;

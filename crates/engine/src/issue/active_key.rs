@@ -290,6 +290,7 @@ impl Inner {
             return Err(not_leased());
         }
         let (span, has_texts) = (entry.body()?.span(), entry.body()?.texts().is_some());
+        self.catalog.check_agrees_with_old(name, key, span)?;
         let layout = self.cluster.layout();
         let counters = self.guard.counters(key, span.raw_max(layout)).await;
         let counters = counters.map_err(|error| EngineError::of_source(name, error))?;

@@ -2,13 +2,13 @@
 
 use std::sync::{Arc, atomic::AtomicBool};
 
-use sequent_core::{Key, SequenceName};
+use sequent_core::{Blocks, Key, SequenceName};
 use sequent_format::{Format, RenderContext, Timestamp, ValueError, Values};
 
 use crate::{
     catalog::Entry,
     engine::Inner,
-    error::EngineError,
+    error::{EngineError, reason::Reason},
     issue::{
         request_types::{Dated, Issued, NextRequest, Way},
         retention,
@@ -95,6 +95,19 @@ impl ResolvedRequest {
         self.dated.as_ref().and_then(|(context, _)| context.period_until())
     }
 
+    /// Refuses numbers of another sequence's counter beyond the last one that has a text here. They are burnt.
+    fn within_own_range(&self, name: &SequenceName, numbers: &Blocks) -> Result<(), EngineError> {
+        let Some(counter) = self.counter() else { return Ok(()) };
+        let last = self.entry.body()?.span().limit();
+        if numbers.highest().is_none_or(|highest| highest <= last) {
+            return Ok(());
+        }
+        let text = format!(
+            "{name} is at its end: its last number is {last}, and the counter of {counter} is beyond it"
+        );
+        Err(EngineError::new(Reason::SequenceExhausted, text))
+    }
+
     /// Whether the numbers have texts.
     pub(crate) fn has_texts(&self) -> bool {
         self.dated.is_some()
@@ -116,9 +129,10 @@ impl ResolvedRequest {
     pub(crate) fn issued(
         &self,
         request: &NextRequest,
-        (numbers, way): (sequent_core::Blocks, Way),
+        (numbers, way): (Blocks, Way),
         with_texts: bool,
     ) -> Result<Issued, EngineError> {
+        self.within_own_range(&request.name, &numbers)?;
         let (sequence, version, version_end) = (request.name.clone(), self.entry.version, self.version_end);
         let Some((context, at)) = &self.dated else {
             return Ok(Issued { sequence, numbers, version, version_end, dated: None, way });

@@ -58,6 +58,7 @@ impl Guarded {
         state.saw(grant.row.seen, grant.row.base);
         state.order.restart(floor);
         state.position = grant.row.reached();
+        state.compare_former(&grant.row);
         if state.former.as_ref().is_some_and(|former| former.epoch == grant.row.epoch) {
             state.former = None;
         }

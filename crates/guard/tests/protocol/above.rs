@@ -50,6 +50,34 @@ async fn told_once_and_stepped_over(was_reported: bool) {
     assert_eq!(server.count(told), 1, "once");
 }
 
+/// A server that goes on taking joins the next epoch, finds that it gives again what it gave itself, and begins another one, all
+/// before it could report the first.
+#[tokio::test(start_paused = true)]
+async fn a_server_that_takes_before_it_reports_tells_it_too() {
+    let world = World::new(2).tolerant();
+    let (server, other) = (world.open("server").await, world.open("other").await);
+    server.take_to(0, 5).await;
+    server.heartbeat().await;
+    let given = server.take_to(0, 40).await;
+    assert!(world.ledger.set_ceiling(&counter(0), 20) && world.ledger.set_seen(&counter(0), 5));
+    assert!(world.stores[0].delete(&key()));
+    let base = other.take(0, 1).await.unwrap()[0];
+    assert!(base <= given, "{base} was given twice, which nothing could prevent any more");
+    let next = server.take(0, 1).await.unwrap()[0];
+    assert!(next > given, "{next}");
+    for _ in 0..3 {
+        server.heartbeat().await;
+    }
+    let told = |event: &Event| matches!(event, Event::GivenAbove { slot: 0, given: highest, .. } if *highest == given);
+    assert_eq!(server.count(told), 1, "{:?}", server.events());
+    let notes = world.ledger.notes().await.unwrap();
+    assert!(
+        notes.contains(&LedgerNote { about: NoteSubject::GivenAbove(key()), to: given }),
+        "for `doctor`: {notes:?}"
+    );
+    assert!(other.take(0, 1).await.unwrap()[0] > given);
+}
+
 /// What can't be stepped over now, with a store that is away, is told at once, and stepped over once it is back.
 #[tokio::test(start_paused = true)]
 async fn it_is_told_though_nothing_can_be_begun_above_it_yet() {

@@ -60,6 +60,22 @@ impl State {
         }
     }
 
+    /// Compares what left in an epoch that has ended with where a later one began.
+    fn compare_given(&mut self, given: u64, begun_at: u64) {
+        if given > begun_at {
+            let given = self.above.map_or(given, |above| above.given.max(given));
+            self.above = Some(GivenAbove { given, begun_at, is_told: false });
+        }
+    }
+
+    /// Compares what left in the epoch held before with where the row's epoch begins, as the ledger may have lost the raise that
+    /// permitted it. Not only once it is reported: by then the row may have a later epoch, which begins above.
+    pub(in crate::counter) fn compare_former(&mut self, row: &Row) {
+        if let Some(former) = self.former.as_ref().filter(|former| former.epoch != row.epoch) {
+            self.compare_given(former.seen, row.base);
+        }
+    }
+
     /// Drops the grant, if there is one: nothing leaves under it any more. What was given under it is reported once more, even if
     /// that was acknowledged: the ledger that acknowledged it may have lost it since.
     pub(in crate::counter) fn lay_down(&mut self, next: CounterState) {
@@ -143,10 +159,7 @@ impl Guarded {
             let former = state.former.as_ref().filter(|former| former.epoch == asked.epoch);
             // Not the id in the request: a block in hand has not left.
             let given = former.map(|former| former.seen).or(held.map(|_| state.seen)).unwrap_or(0);
-            if given > *begun_at {
-                let given = state.above.map_or(given, |above| above.given.max(given));
-                state.above = Some(GivenAbove { given, begun_at: *begun_at, is_told: false });
-            }
+            state.compare_given(given, *begun_at);
             // Nothing more has to be reported of that epoch.
             state.reported = state.reported.max(given);
         }
