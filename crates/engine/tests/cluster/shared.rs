@@ -58,9 +58,15 @@ async fn several_templates_share_one_counter() {
 
 #[tokio::test]
 async fn a_counter_that_is_shared_is_not_forgotten_and_one_that_is_none_is_refused() {
-    let place = Place::with(&config("spread"));
+    let place = Place::with("");
     let engine = place.open().await.unwrap();
     let [number, bill, other] = ["number", "bill", "other"].map(|name| name.parse().unwrap());
+    let plain = Body::check(Some("spread"), 1, 1, None, None, None).unwrap();
+    engine.define(&number, None, plain).await.unwrap();
+    for (name, template) in [("bill", "B@{bean,ref=number}"), ("credit", "C@{seq,ref=number,w=8}")] {
+        let body = Body::check(Some("spread"), 1, 1, None, None, Some(Texts::new(template))).unwrap();
+        engine.define(&name.parse().unwrap(), None, body).await.unwrap();
+    }
     let error = engine.forget(&number).await.unwrap_err();
     assert_eq!(error.reason(), Reason::DefinitionConflict);
     assert!(error.to_string().contains("draws from the counter of number: forget"), "{error}");
@@ -103,22 +109,16 @@ async fn a_counter_ends_where_its_own_sequence_does() {
 /// Templates whose digits end before the counter does would write two numbers alike.
 #[tokio::test]
 async fn a_counter_is_not_extended_beyond_the_texts_of_those_who_draw_from_it() {
-    let text = "[[sequence]]\nname = \"document\"\nend = 99999\n\
-        [[sequence]]\nname = \"bill\"\ntemplate = \"A@{seq,ref=document,w=5,over=error}\"\n";
+    let text = "[[sequence]]\nname = \"document\"\nplacement = \"dense\"\nend = 99999\n\
+        [[sequence]]\nname = \"bill\"\nplacement = \"dense\"\ntemplate = \"A@{seq,ref=document,w=5,over=error}\"\n";
     let place = Place::with(text);
     let engine = place.open().await.unwrap();
     let [document, bill] = ["document", "bill"].map(|name| name.parse().unwrap());
-    let to = |end| Body::check(Some("spread"), 1, 1, Some(end), None, None).unwrap();
+    let to = |end| Body::check(Some("dense"), 1, 1, Some(end), None, None).unwrap();
     let error = engine.define(&document, None, to(999_999)).await.unwrap_err();
     assert!(error.to_string().contains("bill draws from its counter, and would be refused"), "{error}");
-    let wider = Body::check(
-        Some("spread"),
-        1,
-        1,
-        None,
-        None,
-        Some(Texts::new("A@{seq,ref=document,w=6,over=error}")),
-    );
+    let wider =
+        Body::check(Some("dense"), 1, 1, None, None, Some(Texts::new("A@{seq,ref=document,w=6,over=error}")));
     engine.define(&bill, None, wider.unwrap()).await.unwrap();
     engine.define(&document, None, to(999_999)).await.unwrap();
     engine.shutdown().await;
