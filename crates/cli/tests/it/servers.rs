@@ -118,11 +118,11 @@ fn every_command_that_a_server_can_answer_asks_the_one_of_the_environment() {
         "word for word"
     );
     let options = ["--numbering", "encoded", "--reserve-ms", "0", "--at-risk-max", "64"];
-    let said = text(&[&["define", "sto"][..], &options].concat());
-    assert!(said.contains(r#""numbering":"encoded","reserve_ms":0,"at_risk_max":64"#), "{said}");
+    let encoded = text(&[&["define", "sto"][..], &options].concat());
+    assert!(encoded.contains(r#""numbering":"encoded","reserve_ms":0,"at_risk_max":64"#), "{encoded}");
     assert!(text(&[&["define", "sto"][..], &options].concat()).contains("was in force"), "the same content");
     let here = far.text(&[&["define", "sto"][..], &options, &servers].concat());
-    assert_eq!(here, said, "word for word");
+    assert_eq!(here, encoded, "word for word");
     asked(&["define", "y", "--numbering", "encoded", "--start", "4"]).refused(2, &["start", "leave it out"]);
     assert!(text(&["define", "zero", "--start", "0"]).contains(r#""start":0"#));
     assert_eq!(text(&["next", "zero"]), "0\n");
