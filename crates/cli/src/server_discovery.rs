@@ -228,7 +228,7 @@ mod tests {
             [
                 "servers asked: 2, answered: 1",
                 "  127.0.0.1:7423  serving  1 of 2 live  1 of them rests  ledger away for 3s  numbers go on for 9m",
-                "    slot 1 evicted for 1m 1s: word: evict by ann: new disk",
+                "    slot 1 evicted for 1m 1s: command: evict by ann: new disk",
                 "  127.0.0.1:7423  did not answer: connection refused",
             ]
         );

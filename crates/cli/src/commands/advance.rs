@@ -139,6 +139,6 @@ mod tests {
         };
         let said = sentence(&report(0));
         assert!(said.ends_with("; no server has reported any that was given before"), "{said}");
-        assert!(sentence(&report(7)).ends_with("; it had given 7 at most"));
+        assert!(sentence(&report(7)).ends_with("; servers had reported 7 as given"));
     }
 }
