@@ -96,6 +96,20 @@ async fn numbers_that_differ_from_the_old_programs_are_refused() {
     );
 }
 
+/// A sequence that was defined before its slots adopted tables gives no number: it would be one of the old program's.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sequence_from_before_the_adoption_is_refused_at_its_use() {
+    let db = MariaDb::start().await;
+    db.sql(TABLES).await;
+    let plan = plan(&db, &SETTINGS.replace("numbering", "# numbering")).await;
+    let mut before = Server::start(&plan.text.replace("adopt_tables = true", "adopt_tables = false"));
+    assert_eq!(before.drain(), Some(0));
+    let server = Server::start(&plan.text);
+    let asked = server.operate(&["next", "sto"]);
+    assert_ne!(asked.code, Some(0), "{asked:?}");
+    assert!(asked.err.contains("adopt_tables = true") && asked.err.contains("encoded"), "{asked:?}");
+}
+
 /// A ring over one server, of which slot 0 has a table a sequence.
 const MIXED: &str = "
 cluster = \"c\"

@@ -178,6 +178,13 @@ async fn a_table_that_cant_count_is_told_what_to_do_and_its_slot_counts_on() {
     }
     site.server.sql("CREATE VIEW seen_code_0 AS SELECT * FROM flagged_code_0").await;
     failed(hand.begin("seen", 1, 0).await, ErrorKind::Unfit, &["seen_code_0", "expected InnoDB"]);
+    // A shape that fits, and a rule that no new row meets.
+    let rule = format!("{key}, generate_time datetime, CHECK (generate_time < '2000-01-01')");
+    let sql =
+        format!("CREATE TABLE checked_code_0 ({rule}); INSERT INTO checked_code_0 VALUES (4, '1999-12-31')");
+    site.server.sql(&sql).await;
+    assert_eq!(hand.begin("checked", 1, 0).await.unwrap(), 4);
+    failed(hand.take("checked", 1, 2).await, ErrorKind::Unfit, &["checked_code_0"]);
     hand.begin("order", 1, 0).await.unwrap();
     assert_eq!(hand.take("order", 1, 2).await.unwrap().last(), 2);
     // Once it is mended, it counts.

@@ -55,6 +55,35 @@ async fn a_key_of_a_version_before_serves_nobody_once_another_is_known() {
     engine.shutdown().await;
 }
 
+/// Another server may define more numbers for a shared counter than the texts of a template here can tell apart.
+#[tokio::test]
+async fn a_number_of_a_shared_counter_beyond_the_last_text_is_given_to_nobody() {
+    let data = tempfile::tempdir().unwrap();
+    let config = Config::load(&Sources::embedded(data.path().join("data"))).unwrap();
+    let engine = Engine::open(config, Options::default()).await.unwrap();
+    let of = |end, template: Option<&str>| {
+        let texts = template.map(crate::texts::Texts::new);
+        crate::definition::Body::check(Some("dense"), 1, 1, end, None, texts).unwrap()
+    };
+    let [document, bill] = ["document", "bill"].map(|name| NextRequest::new(name).unwrap());
+    let few = of(Some(9), None);
+    engine.define(&document.name, None, few.clone()).await.unwrap();
+    let template = Some("A@{seq,ref=document,w=1,over=wrap,reuse_after=12mo}");
+    engine.define(&bill.name, None, of(None, template)).await.unwrap();
+    assert_eq!(engine.next(&document.clone().count(8)).await.unwrap().numbers.highest(), Some(8));
+    assert_eq!(engine.next(&bill).await.unwrap().dated.unwrap().texts, ["A9"]);
+    let more = of(Some(99), None).after(1, &few).defining(&document.name, 2);
+    engine.0.cluster.ledger.define(&more, Some(1)).await.unwrap();
+    engine.0.catalog.follow(None).await.unwrap();
+    for _ in 0..2 {
+        let error = engine.next(&bill).await.unwrap_err();
+        assert_eq!(error.reason(), Reason::SequenceExhausted, "{error}");
+        assert!(error.to_string().contains("its last number is 9"), "{error}");
+    }
+    assert_eq!(engine.next(&document).await.unwrap().numbers.highest(), Some(12));
+    engine.shutdown().await;
+}
+
 #[tokio::test]
 async fn a_lease_is_a_small_part_of_what_is_left() {
     let data = tempfile::tempdir().unwrap();

@@ -5,7 +5,22 @@ use sequent_core::{
     ledger::{Catalog, LedgerNote, NoteSubject},
 };
 
-use crate::harness::{When, World, counter, key};
+use crate::harness::{Server, When, World, counter, key};
+
+/// The highest id that `server` has given, under a raise that the ledger has lost since, as replication would that broke: no
+/// version tells, and no instance of the ledger ended. The store has forgotten, too.
+async fn given_under_a_lost_raise(world: &World, server: &Server, was_reported: bool) -> u64 {
+    server.take_to(0, 5).await;
+    server.heartbeat().await;
+    let given = server.take_to(0, 40).await;
+    if was_reported {
+        // The ledger loses that it heard of it, too.
+        server.heartbeat().await;
+    }
+    assert!(world.ledger.set_ceiling(&counter(0), 20) && world.ledger.set_seen(&counter(0), 5));
+    assert!(world.stores[0].delete(&key()));
+    given
+}
 
 /// A ledger that has lost a raise which it acknowledged, unnoticed: its row is of another epoch, which begins below what was given.
 #[tokio::test(start_paused = true)]
@@ -18,16 +33,7 @@ async fn a_report_above_where_the_next_epoch_began_is_told_and_the_next_begins_a
 async fn told_once_and_stepped_over(was_reported: bool) {
     let world = World::new(2).tolerant();
     let (server, other) = (world.open("server").await, world.open("other").await);
-    server.take_to(0, 5).await;
-    server.heartbeat().await;
-    let given = server.take_to(0, 40).await;
-    if was_reported {
-        // The ledger loses that it heard of it, too.
-        server.heartbeat().await;
-    }
-    // As replication would that broke: no version tells, no run of the ledger ended.
-    assert!(world.ledger.set_ceiling(&counter(0), 20) && world.ledger.set_seen(&counter(0), 5));
-    assert!(world.stores[0].delete(&key()));
+    let given = given_under_a_lost_raise(&world, &server, was_reported).await;
     // It must not find out by looking back.
     let _blind = server.wires.stores[0].hold("lift", When::Before);
     let base = other.take(0, 1).await.unwrap()[0];
@@ -56,11 +62,7 @@ async fn told_once_and_stepped_over(was_reported: bool) {
 async fn a_server_that_takes_before_it_reports_tells_it_too() {
     let world = World::new(2).tolerant();
     let (server, other) = (world.open("server").await, world.open("other").await);
-    server.take_to(0, 5).await;
-    server.heartbeat().await;
-    let given = server.take_to(0, 40).await;
-    assert!(world.ledger.set_ceiling(&counter(0), 20) && world.ledger.set_seen(&counter(0), 5));
-    assert!(world.stores[0].delete(&key()));
+    let given = given_under_a_lost_raise(&world, &server, false).await;
     let base = other.take(0, 1).await.unwrap()[0];
     assert!(base <= given, "{base} was given twice, which nothing could prevent any more");
     let next = server.take(0, 1).await.unwrap()[0];
@@ -83,11 +85,7 @@ async fn a_server_that_takes_before_it_reports_tells_it_too() {
 async fn it_is_told_though_nothing_can_be_begun_above_it_yet() {
     let world = World::new(2).tolerant();
     let (server, other) = (world.open("server").await, world.open("other").await);
-    server.take_to(0, 5).await;
-    server.heartbeat().await;
-    let given = server.take_to(0, 40).await;
-    assert!(world.ledger.set_ceiling(&counter(0), 20) && world.ledger.set_seen(&counter(0), 5));
-    assert!(world.stores[0].delete(&key()));
+    let given = given_under_a_lost_raise(&world, &server, false).await;
     server.wires.stores[0].cut();
     other.take(0, 1).await.unwrap();
     server.heartbeat().await;

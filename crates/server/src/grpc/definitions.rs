@@ -17,7 +17,8 @@ use crate::{
     },
     service::{
         NumberService,
-        definitions::{self, Call, DefinitionInput, NumberInput, PreviewInput, Target},
+        definition_input::{DefinitionInput, NumberInput},
+        definitions::{self, Call, PreviewInput, Target},
     },
     telemetry::request_metrics::RequestMetrics,
 };

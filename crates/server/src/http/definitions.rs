@@ -23,7 +23,10 @@ use crate::{
         responses::object,
     },
     limits::pending_quota::ConnectionShare,
-    service::definitions::{self, Call, DefinitionInput, NumberInput, PreviewInput, Target},
+    service::{
+        definition_input::{DefinitionInput, NumberInput},
+        definitions::{self, Call, PreviewInput, Target},
+    },
 };
 
 /// Share of the connection in what all of them have.

@@ -1,6 +1,7 @@
 //! Number service behind all APIs: validates a request, takes numbers from the engine, and counts the outcome.
 
 mod cancel_guard;
+pub(crate) mod definition_input;
 pub(crate) mod definitions;
 pub(crate) mod request_id;
 #[cfg(test)]

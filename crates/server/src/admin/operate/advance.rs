@@ -18,7 +18,7 @@ use crate::{
         json::{self, FieldValue},
         next::{instant, values},
     },
-    service::definitions::{NumberInput, number},
+    service::definition_input::{NumberInput, number},
 };
 
 /// Body of an advance.

@@ -14,7 +14,8 @@ use crate::{
         request::{Arguments, integer},
     },
     service::{
-        definitions::{self, Call, DefinitionInput},
+        definition_input::DefinitionInput,
+        definitions::{self, Call},
         request_id,
     },
 };

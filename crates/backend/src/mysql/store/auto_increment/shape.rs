@@ -152,9 +152,14 @@ pub(super) fn of_table(key: &Key, table: &KeyTable, fault: Fault) -> Fault {
     }
 }
 
-/// Codes about a column, a value or a privilege of one table: unknown column, a value that is demanded, one that does not fit,
-/// privileges on columns, a table that takes no writes, a trigger's refusal, and a view that takes none.
-const OF_A_TABLE: [i32; 9] = [1054, 1364, 1366, 1406, 1143, 1036, 1644, 1471, 1356];
+/// Codes about one table:
+/// - an unknown column, a value that is demanded, one that does not fit, and one that may not be NULL;
+/// - privileges on columns, and on a function that a trigger or a default calls;
+/// - a table that takes no writes, and a view that takes none;
+/// - triggers: a refusal of theirs, a table that they use, and an author who is gone;
+/// - rules: CHECK of MySQL and of MariaDB, a foreign key, no partition for the row.
+const OF_A_TABLE: [i32; 17] =
+    [1054, 1364, 1366, 1406, 1048, 1143, 1370, 1036, 1471, 1356, 1644, 1442, 1449, 3819, 4025, 1452, 1526];
 
 fn unfit(key: &Key, table: &KeyTable, why: &str) -> SourceError {
     let context = format!("table {} can't count {key}: {why}", table.name());
