@@ -157,8 +157,8 @@ impl Guarded {
         StateGuard { of: self, state, is_changed: false }
     }
 
-    /// Lists a new counter, which has no handle yet.
-    pub(super) fn list(&self) {
+    /// Lists the counter by its state, which is new, or whose meaning has changed: the ledger is another instance.
+    pub(crate) fn list(&self) {
         self.state().is_changed = true;
     }
 

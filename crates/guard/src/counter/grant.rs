@@ -59,9 +59,6 @@ impl Guarded {
         state.order.restart(floor);
         state.position = grant.row.reached();
         state.compare_former(&grant.row);
-        if state.former.as_ref().is_some_and(|former| former.epoch == grant.row.epoch) {
-            state.former = None;
-        }
         state.enter(CounterState::Open(grant.clone()));
         grant
     }

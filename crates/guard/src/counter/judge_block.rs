@@ -17,6 +17,9 @@ pub(super) const NOTHING_FOLLOWS: &str = "a jump that nothing follows";
 /// Reason to drop a block: the guard has sent its last heartbeat.
 const SHUT: &str = "the guard was closed before it could leave";
 
+/// Reason to drop a block: the ceiling that permits it may permit another server's, too.
+const OUTDONE: &str = "another instance of the ledger has replaced this one";
+
 /// Decision about a block.
 pub(super) enum Verdict {
     /// It leaves, cut at the end of the range.
@@ -66,6 +69,9 @@ impl Guarded {
 
     /// Releases the block if the grant covers it now.
     fn release(&self, taken_under: &Grant, flight: &mut InFlight<'_>, block: Block) -> Standing {
+        if self.shared.client.not_outdone().is_err() {
+            return Standing::Stays(ErrorKind::LedgerBehind, OUTDONE);
+        }
         let mut state = self.state();
         let rules = self.shared.rules;
         let held = match state.grant() {

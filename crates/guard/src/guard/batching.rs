@@ -121,7 +121,8 @@ pub(super) async fn answer(
         // R4
         let current = in_force == *under || !rules.keep(Rule::SameLedger);
         if !current {
-            answers[*at] = Some(Ok(Answered::Raised(Raised::Ended { begun_at: None })));
+            let context = format!("the ledger is no longer {under}, on which the raise depends");
+            answers[*at] = Some(Err(SourceError::new(ErrorKind::InstanceChanged, context)));
         }
         current
     });

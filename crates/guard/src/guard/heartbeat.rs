@@ -1,13 +1,14 @@
 //! Heartbeat: one ledger call every two seconds for all grants.
 
 use std::{
+    ops::Bound,
     sync::{Arc, PoisonError},
     time::Duration,
 };
 
 use sequent_core::{
     InstanceId, Rule,
-    ledger::{Presence, Raise},
+    ledger::{Counter, Presence, Raise},
 };
 use tokio::{sync::watch, task::JoinSet};
 
@@ -16,7 +17,10 @@ use super::{
     batching::{Report, gather, slots_of},
     is_done_with,
 };
-use crate::{counter::PAGE, ledger_client::Call};
+use crate::{
+    counter::{Guarded, PAGE},
+    ledger_client::Call,
+};
 
 /// The most pages of moved rows read per heartbeat. The rest is left to the next.
 const PAGES_MAX: usize = 8;
@@ -71,6 +75,7 @@ impl Guard {
     /// Sends one call for all grants: raises ahead, reports, and reads what others reported.
     pub(super) async fn heartbeat(&self, outage: Duration) {
         let under = self.shared.client.instance();
+        self.relist_under(&under).await;
         let (lists, most) = (&self.shared.lists, self.shared.client.batch_max());
         let mut walk = lists.unsaid.walk();
         loop {
@@ -90,6 +95,32 @@ impl Guard {
         for shard in &self.shards {
             shard.record_again(&under).await;
         }
+    }
+
+    /// Lists all counters again if the ledger is another instance than at the last heartbeat: what was given under the one before
+    /// is reported to this one, which may have lost it. Idle counters would never report it.
+    async fn relist_under(&self, under: &InstanceId) {
+        let before = || self.reported_under.lock().unwrap_or_else(PoisonError::into_inner);
+        if *before() == *under {
+            return;
+        }
+        let mut after: Option<Counter> = None;
+        loop {
+            let page: Vec<Arc<Guarded>> = {
+                let registry = self.registry();
+                let from = after.as_ref().map_or(Bound::Unbounded, Bound::Excluded);
+                registry
+                    .range((from, Bound::Unbounded))
+                    .take(PAGE)
+                    .map(|(_, counter)| Arc::clone(counter))
+                    .collect()
+            };
+            let Some(last) = page.last() else { break };
+            after = Some(last.counter.clone());
+            page.iter().for_each(|guarded| guarded.list());
+            tokio::task::yield_now().await;
+        }
+        before().clone_from(under);
     }
 
     async fn report(&self, under: &InstanceId, batch: &[Report]) -> bool {

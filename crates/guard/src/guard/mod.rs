@@ -63,6 +63,8 @@ pub struct Guard {
     driver: Mutex<Option<BoxFuture<'static, ()>>>,
     dense: dense::Dense,
     dense_driver: Mutex<Option<BoxFuture<'static, ()>>>,
+    /// The ledger's instance of the last heartbeat.
+    reported_under: Mutex<InstanceId>,
 }
 
 impl Guard {

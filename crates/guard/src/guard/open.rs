@@ -143,6 +143,7 @@ impl Guard {
         let (dense, dense_driver) = Dense::new(Arc::clone(&client));
         let latest = Arc::new(Latest::of(layout.layout.slots()));
         let closed = AtomicBool::new(false);
+        let reported_under = Mutex::new(client.instance());
         let shared = Arc::new(Shared { client, config, rules, env, latest, lists, asks, closed });
         Arc::new(Self {
             shared,
@@ -154,6 +155,7 @@ impl Guard {
             driver: Mutex::new(Some(Box::pin(driver))),
             dense,
             dense_driver: Mutex::new(Some(dense_driver)),
+            reported_under,
         })
     }
 }

@@ -199,8 +199,9 @@ impl LedgerClient {
 
     /// Fails if another instance of the ledger has replaced this one. Acknowledged ceilings are then invalid too.
     pub(crate) fn not_outdone(&self) -> Result<(), SourceError> {
-        let outdone = self.trouble().filter(LedgerFault::is_outdone);
-        outdone.map_or(Ok(()), |trouble| Err(trouble.error()))
+        let state = self.state();
+        let mut faults = state.trouble.iter().chain(&state.other_master);
+        faults.find(|fault| fault.is_outdone()).map_or(Ok(()), |fault| Err(fault.error()))
     }
 
     /// Sets what a judgement of the ledger found.

@@ -80,6 +80,42 @@ async fn a_server_that_takes_before_it_reports_tells_it_too() {
     assert!(other.take(0, 1).await.unwrap()[0] > given);
 }
 
+/// A key that nobody takes from any more. The ledger that lost the raise is another instance, as after a failover.
+#[tokio::test(start_paused = true)]
+async fn an_idle_server_tells_the_next_instance_of_the_ledger() {
+    let world = World::new(2).tolerant();
+    let (server, other) = (world.open("server").await, world.open("other").await);
+    let given = given_under_a_lost_raise(&world, &server, true).await;
+    world.ledger.restart();
+    let _blind = server.wires.stores[0].hold("lift", When::Before);
+    assert!(other.take(0, 1).await.unwrap()[0] <= given, "given twice, which nothing could prevent any more");
+    told_after(3, &server, given).await;
+}
+
+/// The ledger has lost the whole row, and the next epoch begins after that was reported.
+#[tokio::test(start_paused = true)]
+async fn a_report_of_a_counter_without_a_row_is_compared_once_it_has_one() {
+    let world = World::new(2).tolerant();
+    let (server, other) = (world.open("server").await, world.open("other").await);
+    let given = given_under_a_lost_raise(&world, &server, false).await;
+    assert!(world.ledger.delete_row(&counter(0)));
+    let _blind = server.wires.stores[0].hold("lift", When::Before);
+    for _ in 0..3 {
+        server.heartbeat().await;
+    }
+    assert_eq!(server.guard.status().unsaid, 0, "it waits for the next epoch");
+    assert!(other.take(0, 1).await.unwrap()[0] <= given, "given twice, which nothing could prevent any more");
+    told_after(2, &server, given).await;
+}
+
+async fn told_after(heartbeats: usize, server: &Server, given: u64) {
+    for _ in 0..heartbeats {
+        server.heartbeat().await;
+    }
+    let told = |event: &Event| matches!(event, Event::GivenAbove { slot: 0, given: highest, .. } if *highest == given);
+    assert_eq!(server.count(told), 1, "{:?}", server.events());
+}
+
 /// What can't be stepped over now, with a store that is away, is told at once, and stepped over once it is back.
 #[tokio::test(start_paused = true)]
 async fn it_is_told_though_nothing_can_be_begun_above_it_yet() {

@@ -7,7 +7,7 @@ use sequent_guard::LedgerFault;
 
 use crate::{
     dense::count,
-    harness::{Server, Setup, World},
+    harness::{Server, Setup, When, World},
 };
 
 /// What another server has put on record, as it comes by replication.
@@ -143,6 +143,42 @@ async fn below_its_ceilings_a_server_gives_nothing_either_once_another_run_is_on
     assert!(is_superseded(&server) && world.row(0).ceiling > world.highest(0));
     let error = server.take(0, 1).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::LedgerBehind, "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_block_on_its_way_does_not_leave_either() {
+    let world = World::new(2);
+    let server = world.open("server").await;
+    for _ in 0..5 {
+        server.take(0, 5).await.unwrap();
+    }
+    let gate = server.wires.stores[0].hold("take", When::After);
+    let taking = Arc::clone(&server);
+    let taking = tokio::spawn(async move { taking.take(0, 1).await.map_err(|error| error.kind()) });
+    gate.reached().await;
+    replicates(&world, &InstanceId::new("run 2, on another master")).await;
+    server.heartbeat().await;
+    assert!(is_superseded(&server));
+    gate.open();
+    assert_eq!(taking.await.unwrap().unwrap_err(), ErrorKind::LedgerBehind);
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_master_stops_a_ledger_that_is_behind_too() {
+    let world = World::new(2);
+    let server = world.open("server").await;
+    for _ in 0..5 {
+        server.take(0, 5).await.unwrap();
+    }
+    let (store, version) = (&world.stores[1], world.ledger.snapshot().version());
+    store.mark(&store.instance(), version + 100).await.unwrap();
+    store.restart();
+    server.take(1, 1).await.unwrap_err();
+    assert!(matches!(server.guard.trouble(), Some(LedgerFault::Behind { .. })));
+    server.take(0, 1).await.unwrap();
+    world.ledger.has_another_master(Some("Slaves_running is 1, and read_only is OFF"));
+    tokio::time::sleep(Duration::from_secs(13)).await;
+    assert_eq!(server.take(0, 1).await.unwrap_err().kind(), ErrorKind::LedgerBehind);
 }
 
 #[tokio::test(start_paused = true)]

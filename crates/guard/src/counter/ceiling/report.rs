@@ -10,10 +10,12 @@ use sequent_core::{
 use crate::counter::{CounterState, Guarded, State, ceiling::rate::Room, grant::Grant};
 use crate::jump_limit;
 
-/// An ended epoch of this process, and the highest id that left in it, until that is reported.
+/// An ended epoch of this process, and the highest id that left in it, until that is reported and compared.
 pub(in crate::counter) struct FormerEpoch {
     pub(in crate::counter) epoch: Epoch,
     seen: u64,
+    /// Whether the ledger has no row of the counter, or only a claim. It is asked again once another epoch has begun.
+    awaits_next: bool,
 }
 
 /// Ids up to `given` left this server, although the next epoch began below, at `begun_at`.
@@ -74,13 +76,14 @@ impl State {
         if let Some(former) = self.former.as_ref().filter(|former| former.epoch != row.epoch) {
             self.compare_given(former.seen, row.base);
         }
+        self.former.take_if(|former| former.epoch == row.epoch || former.awaits_next);
     }
 
     /// Drops the grant, if there is one: nothing leaves under it any more. What was given under it is reported once more, even if
     /// that was acknowledged: the ledger that acknowledged it may have lost it since.
     pub(in crate::counter) fn lay_down(&mut self, next: CounterState) {
         let Some(epoch) = self.grant().map(|grant| grant.row.epoch) else { return };
-        self.former = Some(FormerEpoch { epoch, seen: self.seen });
+        self.former = Some(FormerEpoch { epoch, seen: self.seen, awaits_next: false });
         self.enter(next);
     }
 }
@@ -88,12 +91,14 @@ impl State {
 impl Guarded {
     /// The counter's report in a heartbeat; `None` if nothing has changed.
     pub(crate) fn report(&self, outage: Duration) -> Option<Raise> {
-        let state = self.state();
-        let client = &self.shared.client;
-        if let Some(former) = &state.former {
+        let mut state = self.state();
+        if state.grant().is_some_and(|grant| !self.shared.client.speaks_as(&grant.row.ledger)) {
+            state.lay_down(CounterState::Closed);
+        }
+        if let Some(former) = state.former.as_ref().filter(|former| !former.awaits_next) {
             return Some(self.last_report(former));
         }
-        let grant = state.grant().filter(|grant| client.speaks_as(&grant.row.ledger))?;
+        let grant = state.grant()?;
         let ceiling = self.raised(&state, grant, outage);
         if ceiling == 0 && state.seen == state.reported {
             return None;
@@ -103,13 +108,15 @@ impl Guarded {
         Some(Raise { counter, epoch, ceiling, seen, jump_max })
     }
 
-    /// Whether the counter has anything to report, under whichever instance of the ledger. It must be true whenever
-    /// [`report`](Self::report) returns something, since unlisted counters are not asked.
+    /// Whether the counter has anything to report. It must be true whenever [`report`](Self::report) returns something, since
+    /// unlisted counters are not asked.
     pub(in crate::counter) fn has_to_say(&self, state: &State) -> bool {
         let has_news = |grant: &Grant| {
-            state.seen != state.reported || self.raised(state, grant, self.shared.config.outage) > 0
+            state.seen != state.reported
+                || !self.shared.client.speaks_as(&grant.row.ledger)
+                || self.raised(state, grant, self.shared.config.outage) > 0
         };
-        state.former.is_some() || state.grant().is_some_and(has_news)
+        state.former.as_ref().is_some_and(|former| !former.awaits_next) || state.grant().is_some_and(has_news)
     }
 
     /// The ceiling that is due under this grant; 0 if none is due, or none can be had within the range.
@@ -126,7 +133,7 @@ impl Guarded {
     /// The ids have left, so no jump is too wide. The report goes to whichever instance of the ledger answers; that one may
     /// have lost the ceiling that permitted them.
     fn last_report(&self, former: &FormerEpoch) -> Raise {
-        let FormerEpoch { epoch, seen } = *former;
+        let FormerEpoch { epoch, seen, .. } = *former;
         Raise { counter: self.counter.clone(), epoch, ceiling: 0, seen, jump_max: seen }
     }
 
@@ -163,8 +170,14 @@ impl Guarded {
             // Nothing more has to be reported of that epoch.
             state.reported = state.reported.max(given);
         }
-        if let Some(former) = state.former.take_if(|former| former.epoch == asked.epoch) {
-            state.reported = state.reported.max(former.seen);
+        if let Some(former) = state.former.as_mut().filter(|former| former.epoch == asked.epoch) {
+            let seen = former.seen;
+            if matches!(answer, Raised::Ended { begun_at: None }) {
+                former.awaits_next = true;
+            } else {
+                state.former = None;
+            }
+            state.reported = state.reported.max(seen);
         }
         let under = |grant: &Grant| self.shared.client.speaks_as(&grant.row.ledger);
         if !state.held(asked.epoch).is_some_and(under) {
@@ -197,6 +210,9 @@ impl Guarded {
     pub(crate) fn hear(&self, under: &InstanceId, moved: &Moved) -> bool {
         let now = self.shared.env.clock.now();
         let mut state = self.state();
+        if let Some(former) = state.former.as_mut().filter(|former| former.epoch != moved.epoch) {
+            former.awaits_next = false;
+        }
         if let Some(preread) = state.preread.as_mut().filter(|preread| preread.row.ledger == *under) {
             if preread.row.epoch == moved.epoch {
                 preread.row.seen = preread.row.seen.max(moved.seen);
