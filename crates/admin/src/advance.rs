@@ -4,7 +4,7 @@ use sequent_core::{
     Key, Layout, SequenceName, Span,
     ledger::{DenseAsk, DenseTaken},
 };
-use sequent_engine::{Engine, EngineError, NextRequest, Placement, Reason, dense_number};
+use sequent_engine::{Body, Engine, EngineError, NextRequest, Placement, Reason, dense_number};
 use sequent_guard::{Headroom, JumpBound};
 use serde::{Deserialize, Serialize};
 
@@ -115,10 +115,15 @@ pub async fn advance(
 }
 
 /// Moves a key forward as an import does: the plan has shown the number, so that even a wide jump is meant, and a counter that is
-/// above it stays there. The key's servers follow once [`follow_advanced`](Engine::follow_advanced) is called.
-pub(crate) async fn raise(engine: &Engine, request: &NextRequest, to: u64) -> Result<(), EngineError> {
-    let (key, body) = engine.key_of(request).await?;
-    let aimed = Aimed { engine, name: &request.name, key, span: body.span(), to, jump: true };
+/// above it stays there. The definition need not be there yet. The key's servers follow once
+/// [`follow_advanced`](Engine::follow_advanced) is called.
+pub(crate) async fn raise(
+    engine: &Engine,
+    name: &SequenceName,
+    (key, body): (Key, Body),
+    to: u64,
+) -> Result<(), EngineError> {
+    let aimed = Aimed { engine, name, key, span: body.span(), to, jump: true };
     aimed.check_range()?;
     match body.placement() {
         Placement::Spread => {

@@ -1,7 +1,8 @@
-//! An import done: definitions, then advances. A repeated import, or one begun again after a kill, ends the same.
+//! An import done: the counters of new sequences, then their definitions, then advances. A repeated import, or one begun again
+//! after a kill, ends the same.
 
 use sequent_core::SequenceName;
-use sequent_engine::{Engine, EngineError, OpenError, Reason};
+use sequent_engine::{Body, Engine, EngineError, OpenError, Reason};
 use tokio::task::JoinSet;
 
 use super::{
@@ -20,6 +21,8 @@ const AT_ONCE_MAX: usize = 16;
 /// Errors of the ledger. What was done before stays, and the same import goes on from there.
 pub async fn carry_out(engine: &Engine, plan: ImportPlan) -> Result<ImportReport, OpenError> {
     let mut planned = plan.planned;
+    // Once a sequence is defined, anybody may take from it, also if this process is killed then.
+    raise_each(engine, &mut planned, Action::Define).await?;
     let refusals = engine.define_each(&firsts(&planned)).await?;
     let defined = planned.iter_mut().filter(|planned| planned.body.is_some());
     for (planned, refusal) in defined.zip(refusals) {
@@ -27,45 +30,48 @@ pub async fn carry_out(engine: &Engine, plan: ImportPlan) -> Result<ImportReport
             planned.refuse(why);
         }
     }
-    raise_each(engine, &mut planned).await?;
+    raise_each(engine, &mut planned, Action::Advance).await?;
     Ok(ImportReport { is_done: true, counters: planned.into_iter().map(|planned| planned.shown).collect() })
 }
 
-/// A counter that goes forward: of a sequence that is there, of a period of a new one, or with encoded numbers.
+/// A counter that goes forward: of a sequence that is there, or of a new one that can't begin at another number than its first:
+/// in a period, or with encoded numbers.
 #[derive(Clone)]
 struct Raise {
     at: usize,
     name: SequenceName,
     period: Option<String>,
+    /// The definition of a new sequence.
+    new: Option<Body>,
     to: u64,
 }
 
 impl Raise {
     fn of((at, planned): (usize, &Planned)) -> Option<Self> {
-        let Planned { shown, name, .. } = planned;
-        let is_meant = match shown.action {
-            Action::Advance => true,
-            // It can't begin at another number than the first.
-            Action::Define => shown.period.is_some() || shown.numbering.is_some(),
-            Action::Nothing | Action::Refused => false,
-        };
+        let Planned { shown, name, body, .. } = planned;
+        let is_meant = shown.action == Action::Advance || shown.period.is_some() || shown.numbering.is_some();
         let to = shown.to.filter(|to| is_meant && *to > 0)?;
-        Some(Self { at, name: name.clone()?, period: shown.period.clone(), to })
+        Some(Self { at, name: name.clone()?, period: shown.period.clone(), new: body.clone(), to })
     }
 
     async fn done(self, engine: Engine) -> (usize, Result<(), EngineError>) {
-        let request = request(&engine, &self.name, self.period.as_deref()).await;
-        let raised = match request {
-            Ok(request) => advance::raise(&engine, &request, self.to).await,
-            Err(error) => Err(error),
+        (self.at, self.raised(&engine).await)
+    }
+
+    async fn raised(&self, engine: &Engine) -> Result<(), EngineError> {
+        let Self { name, period, .. } = self;
+        let counted = match &self.new {
+            Some(body) => (Engine::key_of_new(name, body, period.as_deref())?, body.clone()),
+            None => engine.key_of(&request(engine, name, period.as_deref()).await?).await?,
         };
-        (self.at, raised)
+        advance::raise(engine, name, counted, self.to).await
     }
 }
 
-/// Moves counters forward, some at once. A counter with a fault of its own is refused, and the others go on.
-async fn raise_each(engine: &Engine, planned: &mut [Planned]) -> Result<(), OpenError> {
-    let raises: Vec<Raise> = planned.iter().enumerate().filter_map(Raise::of).collect();
+/// Moves the counters of these actions forward, some at once. A counter with a fault of its own is refused, and the others go on.
+async fn raise_each(engine: &Engine, planned: &mut [Planned], action: Action) -> Result<(), OpenError> {
+    let of_action = planned.iter().enumerate().filter(|(_, planned)| planned.shown.action == action);
+    let raises: Vec<Raise> = of_action.filter_map(Raise::of).collect();
     for some in raises.chunks(AT_ONCE_MAX) {
         let works = some.iter().map(|raise| raise.clone().done(engine.clone()));
         for (at, raised) in works.collect::<JoinSet<_>>().join_all().await {

@@ -5,6 +5,7 @@
 mod advance;
 mod explain;
 mod fenced;
+mod imported;
 mod losses;
 mod operators;
 #[path = "../../../engine/tests/cluster/place.rs"]

@@ -144,6 +144,17 @@ impl Engine {
         Ok((key, body))
     }
 
+    /// The key that a definition will count by in a period, before it is defined: an import moves the counter forward before
+    /// anybody can take from it.
+    ///
+    /// # Errors
+    ///
+    /// `INVALID_ARGUMENT` for a text that is not a period of the definition.
+    pub fn key_of_new(name: &SequenceName, body: &Body, period: Option<&str>) -> Result<Key, EngineError> {
+        let Some(period) = period else { return Ok(Key::of(name)) };
+        request::key_of_period(name, body, period)
+    }
+
     async fn given(
         &self,
         request: &NextRequest,

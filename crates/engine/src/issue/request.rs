@@ -7,6 +7,7 @@ use sequent_format::{Format, RenderContext, Timestamp, ValueError, Values};
 
 use crate::{
     catalog::Entry,
+    definition::Body,
     engine::Inner,
     error::{EngineError, reason::Reason},
     issue::{
@@ -263,6 +264,20 @@ pub(crate) fn refuse_what_is_not_plain(request: &NextRequest) -> Result<(), Engi
         Some(at) => Err(EngineError::invalid_text("at", at, NO_INSTANT)),
         None => Ok(()),
     }
+}
+
+/// The key of a definition in a period, as [`Format::period_begins`] reads it.
+pub(super) fn key_of_period(name: &SequenceName, body: &Body, period: &str) -> Result<Key, EngineError> {
+    let begins = body.format().and_then(|format| Some((format, format.period_begins(period)?)));
+    let Some((format, begins)) = begins else {
+        return Err(EngineError::invalid_text(
+            "period",
+            period,
+            "a period of its template is expected".to_owned(),
+        ));
+    };
+    let context = format.context(begins, &Values::default()).map_err(|error| of_value(format, &error))?;
+    key(name, &context)
 }
 
 fn key(name: &SequenceName, context: &RenderContext) -> Result<Key, EngineError> {

@@ -53,7 +53,7 @@ impl Guard {
     /// Ends the epoch of each of the key's counters that is not above its floor, and begins the next one above it. `floors` has
     /// one entry for each slot of the ring. Nothing is lowered, and repeating the call changes nothing.
     ///
-    /// For an unreachable store only the row is changed, and the store follows when it is back. Its earlier ids may leave until
+    /// For a store that is unreachable, or can't hold the counter, only the row is changed, and the store follows when it is back. Its earlier ids may leave until
     /// the servers with a grant have read the row, which takes two seconds.
     ///
     /// # Errors
@@ -96,7 +96,7 @@ async fn advance_one(
     }
     if let Some(guarded) = guarded {
         match guarded.advance_to(floor).await {
-            Err(error) if error.kind().verdict().scope == Scope::Slot => {}
+            Err(error) if error.kind().verdict().scope == Scope::Slot || error.kind() == ErrorKind::Unfit => {}
             outcome => return outcome,
         }
     }
