@@ -102,7 +102,9 @@ impl EngineError {
             return self;
         }
         let End { limit, given, left } = end;
-        let text = format!("{}, {limit}: {given} was given, and {left} numbers are left", self.text);
+        // This process may not know what others gave.
+        let given = if given == 0 { String::new() } else { format!("{given} was given, and ") };
+        let text = format!("{}, {limit}: {given}{left} numbers are left", self.text);
         if left == 0 || count <= left {
             return Self { text, ..self };
         }

@@ -96,7 +96,8 @@ async fn advance_one(
     }
     if let Some(guarded) = guarded {
         match guarded.advance_to(floor).await {
-            Err(error) if error.kind().verdict().scope == Scope::Slot || error.kind() == ErrorKind::Unfit => {}
+            Err(error) if error.kind().verdict().scope == Scope::Slot || error.kind() == ErrorKind::Unfit => {
+            }
             outcome => return outcome,
         }
     }

@@ -200,6 +200,9 @@ pub(crate) const REDIS_RUN_MAX: u64 = 1024;
 /// Replies that one connection may leave unread. Beyond it, nothing more of its pipeline is read or run.
 pub(crate) const REDIS_UNREAD_MAX: usize = 1 << 20;
 
+/// The most bytes of replies of a connection that do not count as unread, while others wait for its peer.
+pub(crate) const REDIS_UNTRACKED_MAX: usize = 16 * 1024;
+
 /// Read buffer of a connection at first. It grows to [`BUFFER_MAX`] for a peer that fills it.
 pub(crate) const REDIS_BUFFER_MIN: usize = 4 * 1024;
 

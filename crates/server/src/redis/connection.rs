@@ -224,7 +224,7 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Connection<I> {
                 consume_budget().await;
             }
             if flow.is_break() {
-                return Ok(ControlFlow::Break(None));
+                return Ok(flow);
             }
             has_run = true;
         }

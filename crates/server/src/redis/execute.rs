@@ -3,9 +3,13 @@
 use std::{io, ops::ControlFlow, sync::Arc};
 
 use bytes::{Buf, BytesMut};
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    task::consume_budget,
+};
 
 use crate::{
+    connection::ended::EndReason,
     limits::REDIS_RUN_MAX,
     redis::{
         commands::{self, Command, Verb, numbers},
@@ -43,7 +47,7 @@ impl Executor {
         input: &[u8],
         length: usize,
         output: &mut BytesMut,
-    ) -> (ControlFlow<()>, usize) {
+    ) -> (ControlFlow<Option<EndReason>>, usize) {
         let Some(name) = arguments.get(0) else { return (ControlFlow::Continue(()), 1) };
         if self.session.transaction.is_none()
             && let Some(sequence) = numbers::single(arguments)
@@ -56,8 +60,7 @@ impl Executor {
         let flow = match commands::find(name) {
             Some(command) if command.verb == Verb::OtherProtocol => {
                 // A browser was made to send this. An answer would help whoever made it do so.
-                tracing::warn!("a request of HTTP on the listener of Redis: disconnected");
-                return (ControlFlow::Break(()), 1);
+                return (ControlFlow::Break(Some(EndReason::Protocol)), 1);
             }
             Some(command) => self.run_command(command, arguments, output).await,
             None => {
@@ -73,7 +76,7 @@ impl Executor {
         command: &'static Command,
         arguments: Arguments<'_>,
         output: &mut BytesMut,
-    ) -> ControlFlow<()> {
+    ) -> ControlFlow<Option<EndReason>> {
         if let Err(text) = command.check(arguments) {
             self.refuse_command(&text, output);
             return ControlFlow::Continue(());
@@ -97,7 +100,10 @@ impl Executor {
     }
 
     /// Runs the queued commands in order. Replies are written as they come, within the bound on unread ones.
-    pub(crate) async fn execute_queue<I>(&mut self, wire: &mut Wire<I>) -> io::Result<ControlFlow<()>>
+    pub(crate) async fn execute_queue<I>(
+        &mut self,
+        wire: &mut Wire<I>,
+    ) -> io::Result<ControlFlow<Option<EndReason>>>
     where
         I: AsyncRead + AsyncWrite + Unpin,
     {
@@ -121,6 +127,8 @@ impl Executor {
             if wire.is_full() {
                 wire.flush().await?;
             }
+            // A long transaction gives way to other connections, as a pipeline does.
+            consume_budget().await;
         }
         Ok(ControlFlow::Continue(()))
     }

@@ -4,6 +4,7 @@
 //! aside, where they count as unread like the responses of the other APIs.
 
 use std::{
+    collections::VecDeque,
     io,
     pin::{Pin, pin},
     task::{Context, Poll, ready},
@@ -13,7 +14,7 @@ use bytes::{Buf, Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use crate::limits::{
-    BUFFER_MAX, REDIS_BUFFER_MIN, REDIS_UNREAD_MAX,
+    BUFFER_MAX, REDIS_BUFFER_MIN, REDIS_UNREAD_MAX, REDIS_UNTRACKED_MAX,
     response_budget::unread::{ConnectionUnread, TrackedChunk},
 };
 
@@ -33,8 +34,8 @@ pub(crate) struct Wire<I> {
     io: I,
     pub(crate) input: BytesMut,
     pub(crate) output: BytesMut,
-    /// Replies that the socket did not take at once.
-    held: Option<TrackedChunk<Bytes>>,
+    /// Replies that the socket did not take at once, in order.
+    held: VecDeque<TrackedChunk<Bytes>>,
     unread: ConnectionUnread,
     is_flushed: bool,
     /// How much is read at once: more for a peer that fills it.
@@ -44,7 +45,15 @@ pub(crate) struct Wire<I> {
 impl<I: AsyncRead + AsyncWrite + Unpin> Wire<I> {
     pub(crate) fn new(io: I, unread: ConnectionUnread) -> Self {
         let (input, output) = (BytesMut::new(), BytesMut::new());
-        Self { io, input, output, held: None, unread, is_flushed: true, read_size: REDIS_BUFFER_MIN }
+        Self {
+            io,
+            input,
+            output,
+            held: VecDeque::new(),
+            unread,
+            is_flushed: true,
+            read_size: REDIS_BUFFER_MIN,
+        }
     }
 
     /// Whether the peer has left so much unread that nothing more is read or run for it.
@@ -79,7 +88,7 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Wire<I> {
     }
 
     fn unwritten(&self) -> usize {
-        self.output.len() + self.held.as_ref().map_or(0, Buf::remaining)
+        self.output.len() + self.held.iter().map(Buf::remaining).sum::<usize>()
     }
 
     fn poll_progress(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Progress>> {
@@ -110,15 +119,18 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Wire<I> {
     }
 
     fn poll_write_all(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if !self.held.is_empty() && self.output.len() > REDIS_UNTRACKED_MAX {
+            self.hold();
+        }
         loop {
-            if let Some(held) = &mut self.held {
+            if let Some(held) = self.held.front_mut() {
                 let written = ready!(Pin::new(&mut self.io).poll_write(cx, held.chunk()))?;
                 held.advance(written);
                 if written == 0 {
                     return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
                 }
                 if !held.has_remaining() {
-                    self.held = None;
+                    self.held.pop_front();
                 }
             } else if self.output.is_empty() {
                 return self.poll_flush(cx);
@@ -128,12 +140,17 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Wire<I> {
                     Poll::Ready(0) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
                     Poll::Ready(written) => self.output.advance(written),
                     Poll::Pending => {
-                        self.held = Some(self.unread.track(self.output.split().freeze()));
+                        self.hold();
                         return Poll::Pending;
                     }
                 }
             }
         }
+    }
+
+    /// Sets the replies aside that the peer does not take.
+    fn hold(&mut self) {
+        self.held.push_back(self.unread.track(self.output.split().freeze()));
     }
 
     /// A stream with a buffer of its own, such as one of TLS, may still hold what was written.
@@ -153,5 +170,29 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Wire<I> {
             }
         }
         Poll::Ready(Ok(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::{UNREAD_FREE, UNREAD_UNIT_BYTES, response_budget::ResponseBudget};
+
+    #[tokio::test]
+    async fn all_that_a_peer_leaves_unread_is_counted() {
+        let (own, _peer) = tokio::io::duplex(1024);
+        let all = ResponseBudget::default();
+        let mut wire = Wire::new(own, all.connection());
+        let (rounds, reply) = (10, vec![b'x'; 3 * UNREAD_UNIT_BYTES * UNREAD_FREE]);
+        for _ in 0..rounds {
+            wire.output.extend_from_slice(&reply);
+            let mut written = Box::pin(wire.flush());
+            let polled = std::future::poll_fn(|cx| Poll::Ready(written.as_mut().poll(cx).is_pending())).await;
+            assert!(polled, "nobody reads");
+        }
+        let counted = all.sum() * UNREAD_UNIT_BYTES;
+        assert!(counted + UNREAD_FREE * UNREAD_UNIT_BYTES >= rounds * reply.len(), "{counted}");
+        drop(wire);
+        assert_eq!(all.sum(), 0);
     }
 }

@@ -19,6 +19,7 @@ pub(crate) use table::{Command, Verb, find};
 
 use crate::{
     auth::Caller,
+    connection::ended::EndReason,
     error::ApiError,
     redis::{context::Context, reply::Reply, request::Arguments, session::Session},
     service::definitions::Call,
@@ -33,7 +34,7 @@ pub(crate) async fn run(
     session: &mut Session,
     (command, arguments): (&'static Command, Arguments<'_>),
     output: &mut BytesMut,
-) -> ControlFlow<()> {
+) -> ControlFlow<Option<EndReason>> {
     let mut reply = Reply::new(output, session.protocol);
     // Requests for numbers and definitions are admitted where other APIs' are.
     let admits = |caller: &Caller| (!command.verb.is_admitted_later()).then(|| caller.begin()).transpose();
@@ -72,7 +73,7 @@ pub(crate) async fn run(
         }
         Verb::Quit => {
             reply.ok();
-            return ControlFlow::Break(());
+            return ControlFlow::Break(None);
         }
         Verb::Client => client::client((session, &caller), arguments, &mut reply),
         Verb::Info => server::info(context, arguments, &mut reply),

@@ -30,7 +30,8 @@ pub(super) async fn mget(call: Call<'_>, arguments: Arguments<'_>, reply: &mut R
     let deadline = context.service.deadline();
     let all = async {
         let mut found = Vec::with_capacity(arguments.len());
-        for name in arguments.from(1) {
+        for (name, at) in arguments.from(1).zip(0..) {
+            counted(caller, at)?;
             found.push(highest(call, name, deadline).await?);
         }
         Ok(found)
@@ -49,8 +50,8 @@ pub(super) async fn mget(call: Call<'_>, arguments: Arguments<'_>, reply: &mut R
 /// `EXISTS name …`.
 pub(super) fn exists(call: Call<'_>, arguments: Arguments<'_>, reply: &mut Reply<'_>) {
     let mut found = 0;
-    for name in arguments.from(1) {
-        match is_known(call, name) {
+    for (name, at) in arguments.from(1).zip(0..) {
+        match counted(call.1, at).and_then(|()| is_known(call, name)) {
             Ok(is_known) => found += u64::from(is_known),
             Err(error) => return reply.fail(&error),
         }
@@ -72,6 +73,11 @@ pub(super) fn ttl(call: Call<'_>, arguments: Arguments<'_>, reply: &mut Reply<'_
         Ok(is_known) => reply.signed(if is_known { -1 } else { -2 }),
         Err(error) => reply.fail(&error),
     }
+}
+
+/// Counts each further name as a request: the quota on requests admits no more of them by one command.
+fn counted(caller: &Caller, at: u32) -> Result<(), ApiError> {
+    if at == 0 { Ok(()) } else { caller.begin().map(drop) }
 }
 
 async fn highest(

@@ -93,11 +93,10 @@ static COMMANDS: [Command; 69] = [
     command("expireat", Verb::Zero, -3, "0: a sequence does not expire"),
     command("pexpireat", Verb::Zero, -3, "0: a sequence does not expire"),
     command("persist", Verb::Zero, 2, "0: a sequence does not expire"),
-    command("setnx", Verb::Zero, 3, "0: nothing is set"),
     command("seq.next", Verb::SeqNext, -2, "Gives numbers of a sequence, or their texts: name [COUNT n] [WITH name value ...] [AT instant] [ABOVE number]"),
     command("seq.lease", Verb::SeqLease, -3, "Lends numbers: name count [WITH name value ...] [AT instant] [ABOVE number]"),
     command("seq.define", Verb::SeqDefine, -2, "Defines a sequence: name [field value ...]"),
-    command("seq.show", Verb::SeqShow, 2, "Shows a sequence and its counters"),
+    command("seq.show", Verb::SeqShow, 2, "Shows the definition of a sequence"),
     command("hello", Verb::Hello, -1, "Chooses the version of the protocol: [2|3] [AUTH user password] [SETNAME name]"),
     command("auth", Verb::Auth, -2, "Authenticates: [user] password"),
     command("echo", Verb::Echo, 2, "Answers the message"),
@@ -120,6 +119,7 @@ static COMMANDS: [Command; 69] = [
     refused("incrbyfloat", NO_FRACTION),
     refused("set", NEVER_SET),
     refused("setex", NEVER_SET),
+    refused("setnx", NEVER_SET),
     refused("psetex", NEVER_SET),
     refused("mset", NEVER_SET),
     refused("msetnx", NEVER_SET),
@@ -168,11 +168,12 @@ impl Command {
         if fits { Ok(()) } else { Err(format!("ERR wrong number of arguments for '{}' command", self.name)) }
     }
 
-    /// Whether `MULTI` queues it.
+    /// Whether `MULTI` queues it. A command that is always refused is queued, too: clients count the replies of `EXEC`.
     pub(crate) fn is_queued(&self) -> bool {
         let runs_at_once =
             [Verb::Exec, Verb::Discard, Verb::Multi, Verb::Reset, Verb::Quit].contains(&self.verb);
-        !(runs_at_once || matches!(self.verb, Verb::Refused(_)))
+        // `WATCH` has no place among the replies of `EXEC`, in Redis either.
+        !(runs_at_once || self.name == "watch")
     }
 
     /// What a client must know of it: flags, and where its keys are (first, last, step).

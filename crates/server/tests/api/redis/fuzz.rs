@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use redis_protocol::resp2::{decode::decode, types::OwnedFrame};
+use redis_protocol::{resp2, resp3};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     time::timeout,
@@ -15,8 +15,14 @@ use crate::Server;
 /// How long it runs unless `SEQUENT_FUZZ_SECONDS` says otherwise.
 const SECONDS: u64 = 4;
 
-/// Pieces of conversations. None but `INCR` has an integer in its reply.
-const PIECES: [&[u8]; 26] = [
+/// How many pieces are whole requests.
+const REQUESTS: usize = 29;
+
+/// After so many conversations another client is served.
+const OTHERS_EVERY: u64 = 16;
+
+/// Pieces of conversations, whole requests first. A reply has integers of its own only in a map.
+const PIECES: [&[u8]; 40] = [
     b"*2\r\n$4\r\nINCR\r\n$5\r\norder\r\n",
     b"*2\r\n$4\r\nINCR\r\n$5\r\norder\r\n*2\r\n$4\r\nINCR\r\n$5\r\norder\r\n*2\r\n$4\r\nINCR\r\n$5\r\norder\r\n",
     b"*3\r\n$6\r\nINCRBY\r\n$5\r\norder\r\n$1\r\n1\r\n",
@@ -27,6 +33,14 @@ const PIECES: [&[u8]; 26] = [
     b"PING\r\n",
     b"*2\r\n$4\r\nECHO\r\n$4\r\n\r\n+\x00\r\n",
     b"HELLO 2\r\n",
+    b"HELLO 3\r\n",
+    b"*4\r\n$5\r\nHELLO\r\n$1\r\n3\r\n$4\r\nAUTH\r\n$1\r\na\r\n",
+    b"AUTH default secret\r\n",
+    b"*2\r\n$8\r\nSEQ.NEXT\r\n$5\r\norder\r\n",
+    b"*4\r\n$8\r\nSEQ.NEXT\r\n$5\r\norder\r\n$5\r\nCOUNT\r\n$2\r\n70\r\n",
+    b"SEQ.NEXT order WITH a\r\n",
+    b"SEQ.SHOW order\r\n",
+    b"SEQ.DEFINE order step 2\r\n",
     b"*1\r\n$5\r\nMULTI\r\n",
     b"*1\r\n$4\r\nEXEC\r\n",
     b"DISCARD\r\n",
@@ -41,6 +55,12 @@ const PIECES: [&[u8]; 26] = [
     b"*2\r\n$4\r\nINCR\r\n",
     b"$5\r\norder\r\n",
     b"*1\r\n$70000\r\n",
+    b"*1\r\n*1\r\n$4\r\nPING\r\n",
+    b"*99999999999999999999\r\n",
+    b"*2\r\n$4\r\nINCR\r\n$-5\r\norder\r\n",
+    b"*2\r\n$4\r\nINCR\r\n$9223372036854775807\r\n",
+    b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+    b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
     b"INCR 'order\r\n",
     b"POST / HTTP/1.1\r\n",
 ];
@@ -60,52 +80,81 @@ impl Random {
         usize::try_from(self.next() % u64::try_from(bound.max(1)).unwrap()).unwrap()
     }
 
-    /// What a peer sends: mostly requests, some of which are damaged.
+    /// What a peer sends: mostly requests. Half of the conversations are damaged, in up to six places.
     fn conversation(&mut self) -> Vec<u8> {
         let mut bytes = Vec::new();
         for _ in 0..=self.below(40) {
-            // The first pieces are whole requests.
-            let known = if self.below(8) == 0 { PIECES.len() } else { 21 };
+            let known = if self.below(16) == 0 { PIECES.len() } else { REQUESTS };
             bytes.extend_from_slice(PIECES[self.below(known)]);
         }
-        for _ in 0..self.below(4).saturating_sub(2) {
+        for _ in 0..self.below(12).saturating_sub(5) {
+            if bytes.len() < 2 {
+                break;
+            }
             let at = self.below(bytes.len());
-            match self.below(3) {
+            match self.below(4) {
                 0 => bytes[at] = self.next().to_le_bytes()[0],
                 1 => drop(bytes.remove(at)),
+                2 => bytes.truncate(at.max(1)),
                 _ => bytes.insert(at, b"*$\r\n-09\0"[self.below(8)]),
             }
-        }
-        // The oracle reads RESP2.
-        if let Some(at) = bytes.windows(7).position(|piece| piece == b"HELLO 3") {
-            bytes[at + 6] = b'2';
         }
         bytes
     }
 }
 
-fn integers(frame: &OwnedFrame, found: &mut Vec<i64>) {
+/// The first texts of maps, which are arrays in RESP2: that of `HELLO`, and that of `SEQ.SHOW`. Their integers are no numbers of
+/// a sequence.
+const MAPS: [&[u8]; 2] = [b"server", b"as_of"];
+
+/// The integers in a frame but those of maps.
+fn integers(frame: &resp2::types::OwnedFrame, found: &mut Vec<i64>) {
+    use resp2::types::OwnedFrame;
     match frame {
         OwnedFrame::Integer(number) => found.push(*number),
-        // The answer to HELLO has two integers.
-        OwnedFrame::Array(frames) if matches!(&frames[..], [OwnedFrame::BulkString(first), ..] if first == b"server") =>
+        OwnedFrame::Array(frames) if matches!(&frames[..], [OwnedFrame::BulkString(text), ..] if MAPS.contains(&&text[..])) =>
             {}
         OwnedFrame::Array(frames) => frames.iter().for_each(|frame| integers(frame, found)),
         _ => {}
     }
 }
 
+fn integers_of_three(frame: &resp3::types::OwnedFrame, found: &mut Vec<i64>) {
+    use resp3::types::OwnedFrame;
+    match frame {
+        OwnedFrame::Number { data, .. } => found.push(*data),
+        OwnedFrame::Array { data, .. } if matches!(&data[..], [OwnedFrame::BlobString { data: text, .. }, ..] if MAPS.contains(&&text[..])) =>
+            {}
+        OwnedFrame::Array { data, .. } => data.iter().for_each(|frame| integers_of_three(frame, found)),
+        _ => {}
+    }
+}
+
+/// The integers of the first frame, and its length; `None` for half a frame.
+fn first_frame(bytes: &[u8], found: &mut Vec<i64>) -> Result<Option<usize>, String> {
+    if let Ok(frame) = resp2::decode::decode(bytes) {
+        return Ok(frame.map(|(frame, length)| {
+            integers(&frame, found);
+            length
+        }));
+    }
+    let frame = resp3::decode::complete::decode(bytes).map_err(|error| error.to_string())?;
+    Ok(frame.map(|(frame, length)| {
+        integers_of_three(&frame, found);
+        length
+    }))
+}
+
 /// The numbers in replies, each of which must be a frame.
 fn numbers(said: &[u8], sent: &[u8]) -> Vec<i64> {
     let (mut rest, mut found) = (said, Vec::new());
     while !rest.is_empty() {
-        let frame = decode(rest)
+        let length = first_frame(rest, &mut found)
             .unwrap_or_else(|error| panic!("{error}: {} to {}", rest.escape_ascii(), sent.escape_ascii()));
-        let Some((frame, length)) = frame else {
+        let Some(length) = length else {
             panic!("half a frame: {} to {}", rest.escape_ascii(), sent.escape_ascii())
         };
         rest = &rest[length..];
-        integers(&frame, &mut found);
     }
     found
 }
@@ -150,6 +199,10 @@ async fn whatever_is_sent_replies_are_frames_and_numbers_are_given_once() {
         for number in numbers(&said, &sent) {
             assert!(known.insert(number), "{number} was given twice: {}", sent.escape_ascii());
             given += 1;
+        }
+        if round % OTHERS_EVERY == 0 {
+            let mut other = Client::to(&server).await;
+            other.expect_line("PING", "+PONG").await;
         }
     }
     println!("{round} conversations, {given} numbers");
