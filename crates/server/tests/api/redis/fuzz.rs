@@ -103,44 +103,51 @@ impl Random {
     }
 }
 
-/// The first texts of maps, which are arrays in RESP2: that of `HELLO`, and that of `SEQ.SHOW`. Their integers are no numbers of
-/// a sequence.
-const MAPS: [&[u8]; 2] = [b"server", b"as_of"];
+/// The heads of maps, which are arrays in RESP2: that of `HELLO`, and that of `SEQ.SHOW`. Their integers are no numbers of a
+/// sequence.
+const MAPS: [&[u8]; 2] = [b"$6\r\nserver\r\n", b"$5\r\nas_of\r\n"];
 
-/// The integers in a frame but those of maps.
-fn integers(frame: &resp2::types::OwnedFrame, found: &mut Vec<i64>) {
-    use resp2::types::OwnedFrame;
-    match frame {
-        OwnedFrame::Integer(number) => found.push(*number),
-        OwnedFrame::Array(frames) if matches!(&frames[..], [OwnedFrame::BulkString(text), ..] if MAPS.contains(&&text[..])) =>
-            {}
-        OwnedFrame::Array(frames) => frames.iter().for_each(|frame| integers(frame, found)),
-        _ => {}
-    }
+/// How many frames an array has, and the length of its head.
+fn array_head(bytes: &[u8]) -> Option<(usize, usize)> {
+    let end = bytes.windows(2).position(|end| end == b"\r\n")?;
+    let count = std::str::from_utf8(bytes[..end].strip_prefix(b"*")?).ok()?;
+    Some((count.parse().ok()?, end + 2))
 }
 
-fn integers_of_three(frame: &resp3::types::OwnedFrame, found: &mut Vec<i64>) {
-    use resp3::types::OwnedFrame;
-    match frame {
-        OwnedFrame::Number { data, .. } => found.push(*data),
-        OwnedFrame::Array { data, .. } if matches!(&data[..], [OwnedFrame::BlobString { data: text, .. }, ..] if MAPS.contains(&&text[..])) =>
-            {}
-        OwnedFrame::Array { data, .. } => data.iter().for_each(|frame| integers_of_three(frame, found)),
-        _ => {}
-    }
-}
-
-/// The integers of the first frame, and its length; `None` for half a frame.
+/// The integers of the first frame but those of maps, and its length; `None` for half a frame.
+///
+/// Arrays are taken apart here: `HELLO` may change the version in the middle of a transaction.
 fn first_frame(bytes: &[u8], found: &mut Vec<i64>) -> Result<Option<usize>, String> {
+    if let Some((count, head)) = array_head(bytes) {
+        let (mut own, mut at) = (Vec::new(), head);
+        for _ in 0..count {
+            match first_frame(&bytes[at..], &mut own)? {
+                Some(length) => at += length,
+                None => return Ok(None),
+            }
+        }
+        if !MAPS.iter().any(|map| bytes[head..].starts_with(map)) {
+            found.append(&mut own);
+        }
+        return Ok(Some(at));
+    }
     if let Ok(frame) = resp2::decode::decode(bytes) {
         return Ok(frame.map(|(frame, length)| {
-            integers(&frame, found);
+            found.extend(if let resp2::types::OwnedFrame::Integer(number) = frame {
+                Some(number)
+            } else {
+                None
+            });
             length
         }));
     }
     let frame = resp3::decode::complete::decode(bytes).map_err(|error| error.to_string())?;
     Ok(frame.map(|(frame, length)| {
-        integers_of_three(&frame, found);
+        found.extend(if let resp3::types::OwnedFrame::Number { data, .. } = frame {
+            Some(data)
+        } else {
+            None
+        });
         length
     }))
 }
