@@ -54,6 +54,7 @@ pub(crate) struct Inner {
     /// Dense counters in use in this process.
     pub(crate) dense: crate::issue::dense::Known,
     pub(crate) burn_rules: SharedRules,
+    pub(crate) dense_keys: crate::issue::dense::DenseKeys,
     pub(crate) dense_burn: DenseBurn,
     pub(crate) reservoir_context: Arc<sequent_buffer::ReservoirContext>,
     pub(crate) tasks: Tasks,

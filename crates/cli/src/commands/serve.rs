@@ -220,9 +220,10 @@ struct Reloaded {
 impl Reloaded {
     /// Puts a configuration in force. Principals come first: whoever is to be kept out must not wait for files of TLS or for
     /// the ledger.
-    async fn put(&self, cluster: &Cluster) -> Result<Config, Failure> {
+    async fn put(&self, cluster: &Cluster, in_force: &Config) -> Result<Config, Failure> {
         // This reads files, and their disks may hang.
         let config = tokio::task::block_in_place(|| cluster.config())?;
+        check_no_weaker(in_force, &config)?;
         self.auth.reload(&config);
         let files = tokio::task::block_in_place(|| self.tls.read(&config.tls))?;
         self.engine.reload(&config).await?;
@@ -231,10 +232,25 @@ impl Reloaded {
     }
 }
 
+/// Checks that a reload opens nothing: a file that is half written, or empty on a full disk, would let everybody in.
+fn check_no_weaker(in_force: &Config, next: &Config) -> Result<(), Failure> {
+    let (was, is) = (&in_force.tls, &next.tls);
+    let weaker = [
+        ("auth.mode", next.auth.mode < in_force.auth.mode),
+        ("tls.mode", is.mode < was.mode),
+        ("tls.client_auth", is.client_auth < was.client_auth),
+    ];
+    let Some((key, _)) = weaker.into_iter().find(|(_, is_weaker)| *is_weaker) else { return Ok(()) };
+    Err(Failure::failed(format!(
+        "{key} is weaker in the file than in this server: only a restart makes it weaker (or is the file incomplete?)"
+    )))
+}
+
 /// Reloads the configuration at each SIGHUP and each change of the file, again and again until it is in force. A file with a
-/// fault changes nothing.
+/// fault changes nothing. A file that changes is read once two looks have found it the same, since it may be half written.
 async fn reload(cluster: &Cluster, mut in_force: Config, reloaded: Reloaded, mut hangups: Signal) {
     let (mut seen, mut refused) = (cluster.file().and_then(stamp), None);
+    let mut at_last_look = seen;
     let mut watch = TlsWatch::new(&in_force.tls);
     loop {
         let asked = tokio::select! {
@@ -242,6 +258,10 @@ async fn reload(cluster: &Cluster, mut in_force: Config, reloaded: Reloaded, mut
             () = tokio::time::sleep(LOOK_EVERY) => false,
         };
         let now = cluster.file().and_then(stamp);
+        let is_steady = std::mem::replace(&mut at_last_look, now) == now;
+        if !asked && !is_steady {
+            continue;
+        }
         if !asked && now == seen && refused.is_none() {
             // This reads files, and their disks may hang.
             tokio::task::block_in_place(|| reload_tls(&reloaded.tls, &mut watch, &in_force.tls));
@@ -253,7 +273,7 @@ async fn reload(cluster: &Cluster, mut in_force: Config, reloaded: Reloaded, mut
             reloaded.audit.reopen();
         }
         let user = cluster.file().and_then(owner);
-        match reloaded.put(cluster).await {
+        match reloaded.put(cluster, &in_force).await {
             Ok(config) => {
                 refused = None;
                 reloaded.recorder.reloaded(Some(SystemClock.wall_ms()));

@@ -128,7 +128,7 @@ impl Engine {
         }
         let Some(entry) = self.0.catalog.find(&request.name) else { return true };
         let aim = self.0.aim(entry, request);
-        aim.is_ok_and(|aim| self.0.keys.get(aim.key.as_str()).is_none() && !self.0.dense.has(&aim.key))
+        aim.is_ok_and(|aim| self.0.keys.get(aim.key.as_str()).is_none() && !self.0.dense_keys.has(&aim.key))
     }
 
     /// The key that a request of a known sequence resolves to, and the definition in effect. Takes nothing, and

@@ -164,6 +164,7 @@ async fn assemble(
         keys: Registry::new(live_keys_max()),
         keys_made: keys_made(),
         dense: crate::issue::dense::Known::default(),
+        dense_keys: crate::issue::dense::DenseKeys::default(),
         dense_burn: DenseBurn::new(Arc::clone(&burn_rules)),
         burn_rules,
         tasks,

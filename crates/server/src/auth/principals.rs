@@ -37,7 +37,9 @@ impl Principals {
             all.push(principal);
         }
         tokens.sort_by_key(|(token, _)| beginning(token));
-        let everyone = Arc::new(Principal::everyone(is_loopback));
+        // The listeners stay where they are bound, whatever the file says later.
+        let bound = before.map(|before| Arc::clone(&before.everyone));
+        let everyone = bound.unwrap_or_else(|| Arc::new(Principal::everyone(is_loopback)));
         Self { mode: config.auth.mode, everyone, all, tokens }
     }
 

@@ -2,6 +2,7 @@
 
 use std::{net::IpAddr, sync::Arc, time::Duration};
 
+use sequent_core::{Clock, SystemClock};
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::Semaphore,
@@ -13,7 +14,7 @@ use crate::{
     connection::{
         ConnectionContext,
         accept_backoff::AcceptBackoff,
-        connection_quota::{ConnectionPermit, ConnectionQuota, QuotaFull},
+        connection_quota::{ConnectionPermit, ConnectionQuota, Idle, QuotaFull},
         ended::{EndReason, EndedLog},
     },
     limits::{
@@ -92,7 +93,7 @@ where
             }
         };
         let (limits, most) = (options.limits.clone(), options.connections_max);
-        let entered = quota.acquire(peer.ip(), most(&limits));
+        let entered = quota.acquire(peer.ip(), most(&limits), SystemClock.now());
         // The others that arrive don't wait for the room that this one needs, unless many wait for theirs.
         let full = entered.as_ref().err().copied();
         let waits = match full {
@@ -112,7 +113,7 @@ where
             let is_crowded = waits.is_some();
             let entered = match entered {
                 Ok(permit) => Ok(permit),
-                Err(_) => make_room(&quota, peer.ip(), || most(&limits)).await,
+                Err(full) => make_room(&quota, peer.ip(), || most(&limits), full).await,
             };
             drop(waits);
             let permit = match entered {
@@ -177,18 +178,24 @@ async fn make_room(
     quota: &ConnectionQuota,
     peer: IpAddr,
     limits: impl Fn() -> (u64, u64),
+    full: QuotaFull,
 ) -> Result<ConnectionPermit, QuotaFull> {
-    loop {
-        let full = match quota.acquire(peer, limits()) {
-            Ok(permit) => return Ok(permit),
-            Err(full) => full,
-        };
-        let Some(idle) = quota.longest_idle(peer, full) else { return Err(full) };
-        // Its place and its file descriptor are free before the next connection has them.
-        if timeout(ROOM_WITHIN, idle.end()).await.is_err() {
-            return Err(full);
+    let within = async {
+        loop {
+            let now = SystemClock.now();
+            let full = match quota.acquire(peer, limits(), now) {
+                Ok(permit) => return Ok(permit),
+                Err(full) => full,
+            };
+            match quota.longest_idle(peer, full, now) {
+                // Its place and its file descriptor are free before the next connection has them.
+                Idle::Ends(idle) => idle.end().await,
+                Idle::In(time) => sleep(time).await,
+                Idle::None => return Err(full),
+            }
         }
-    }
+    };
+    timeout(ROOM_WITHIN, within).await.unwrap_or(Err(full))
 }
 
 /// Guard of an open connection: counts it in the gauge until it is dropped.

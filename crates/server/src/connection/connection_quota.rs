@@ -8,9 +8,10 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
+    time::{Duration, Instant},
 };
 
-use crate::connection::activity::Activity;
+use crate::{connection::activity::Activity, limits::ROOM_AFTER};
 
 /// Prefix of an IPv6 address that one customer usually has: 64 bits.
 const PREFIX: u128 = !0 << 64;
@@ -39,10 +40,11 @@ struct Held {
 }
 
 /// Place of one connection: its activity, and its position among those of its address.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Place {
     activity: Arc<Activity>,
     position: AtomicU64,
+    since: Instant,
 }
 
 /// Permit of one connection, returned when it is dropped.
@@ -62,12 +64,24 @@ pub(crate) enum QuotaFull {
     Address,
 }
 
+/// The connection that makes room.
+#[derive(Debug)]
+pub(crate) enum Idle {
+    /// This one ends.
+    Ends(Arc<Activity>),
+    /// All are too young; the first is old enough after this time.
+    In(Duration),
+    /// There is none.
+    None,
+}
+
 impl ConnectionQuota {
     /// Takes a permit for a peer, within the limit of the listener and the limit per address.
     pub(crate) fn acquire(
         &self,
         peer: IpAddr,
         (most, most_of_one): (u64, u64),
+        now: Instant,
     ) -> Result<ConnectionPermit, QuotaFull> {
         let address = address_group(peer);
         let mut places = self.places();
@@ -78,7 +92,8 @@ impl ConnectionQuota {
             return Err(QuotaFull::Address);
         }
         places.all += 1;
-        let place = Arc::new(Place::default());
+        let place = Place { activity: Arc::default(), position: AtomicU64::new(0), since: now };
+        let place = Arc::new(place);
         places.count(address, |places| places.add(address, Arc::clone(&place), 0));
         Ok(ConnectionPermit { quota: self.clone(), address, place })
     }
@@ -89,23 +104,34 @@ impl ConnectionQuota {
     /// A connection that has begun a request since it was looked at last is passed over once. So an idle connection
     /// goes before one in use, and a request has the time of a whole round. The looks are no more than connections and
     /// requests.
-    pub(crate) fn longest_idle(&self, peer: IpAddr, full: QuotaFull) -> Option<Arc<Activity>> {
+    ///
+    /// A connection without a request is passed over until it is [`ROOM_AFTER`] old: those that come again and again would
+    /// otherwise displace it amid its TLS handshake.
+    pub(crate) fn longest_idle(&self, peer: IpAddr, full: QuotaFull, now: Instant) -> Idle {
         let mut places = self.places();
         let address = match full {
-            QuotaFull::Listener => places.by_count.last()?.1,
+            QuotaFull::Listener => match places.by_count.last() {
+                Some((_, address)) => *address,
+                None => return Idle::None,
+            },
             QuotaFull::Address => address_group(peer),
         };
+        let many = places.by_address.get(&address).map_or(0, BTreeMap::len);
         // In the second round each was looked at before.
-        let looks = 2 * places.by_address.get(&address)?.len();
+        let (looks, mut ready_in) = (2 * many, None);
         for look in 0..=looks {
-            let (_, Held { connection, seen }) = places.by_address.get_mut(&address)?.pop_first()?;
+            let first = places.by_address.get_mut(&address).and_then(BTreeMap::pop_first);
+            let Some((_, Held { connection, seen })) = first else { break };
             let requests = connection.activity.requests();
             places.add(address, Arc::clone(&connection), requests);
-            if requests == seen || look == looks {
-                return Some(Arc::clone(&connection.activity));
+            let age = now.saturating_duration_since(connection.since);
+            if requests == 0 && age < ROOM_AFTER {
+                ready_in = Some(ready_in.unwrap_or(ROOM_AFTER).min(ROOM_AFTER - age));
+            } else if requests == seen || look == looks {
+                return Idle::Ends(Arc::clone(&connection.activity));
             }
         }
-        None
+        ready_in.map_or(Idle::None, Idle::In)
     }
 
     fn places(&self) -> MutexGuard<'_, Places> {
@@ -174,6 +200,8 @@ fn address_group(peer: IpAddr) -> IpAddr {
 
 #[cfg(test)]
 mod tests {
+    use sequent_core::{Clock, SystemClock};
+
     use super::*;
 
     fn addresses<const N: usize>(texts: [&str; N]) -> [IpAddr; N] {
@@ -181,21 +209,21 @@ mod tests {
     }
 
     /// Whether `found` is the connection of `permit`.
-    fn is_of(found: Option<Arc<Activity>>, permit: &ConnectionPermit) -> bool {
-        Arc::ptr_eq(&found.unwrap(), permit.activity())
+    fn is_of(found: Idle, permit: &ConnectionPermit) -> bool {
+        matches!(found, Idle::Ends(activity) if Arc::ptr_eq(&activity, permit.activity()))
     }
 
     #[test]
     fn places_are_counted_by_address_and_given_back() {
-        let (quota, most) = (ConnectionQuota::default(), (3, 2));
+        let (quota, most, now) = (ConnectionQuota::default(), (3, 2), SystemClock.now());
         let [a, b, mapped] = addresses(["10.0.0.1", "10.0.0.2", "::ffff:10.0.0.1"]);
-        let first = quota.acquire(a, most).unwrap();
-        let second = quota.acquire(mapped, most).unwrap();
-        assert_eq!(quota.acquire(a, most).unwrap_err(), QuotaFull::Address);
-        let third = quota.acquire(b, most).unwrap();
-        assert_eq!(quota.acquire(b, most).unwrap_err(), QuotaFull::Listener);
+        let first = quota.acquire(a, most, now).unwrap();
+        let second = quota.acquire(mapped, most, now).unwrap();
+        assert_eq!(quota.acquire(a, most, now).unwrap_err(), QuotaFull::Address);
+        let third = quota.acquire(b, most, now).unwrap();
+        assert_eq!(quota.acquire(b, most, now).unwrap_err(), QuotaFull::Listener);
         drop(first);
-        let again = quota.acquire(b, most).unwrap();
+        let again = quota.acquire(b, most, now).unwrap();
         drop((second, third, again));
         let places = quota.places();
         assert!(places.by_address.is_empty() && places.by_count.is_empty() && places.all == 0, "{places:?}");
@@ -203,13 +231,14 @@ mod tests {
 
     #[test]
     fn the_longest_idle_of_the_address_with_most_makes_room() {
-        let (quota, most) = (ConnectionQuota::default(), (4, 4));
+        let (quota, most, now) = (ConnectionQuota::default(), (4, 4), SystemClock.now());
+        let later = now + ROOM_AFTER;
         let [few, many] = addresses(["10.0.0.1", "10.0.0.2"]);
-        let oldest = quota.acquire(few, most).unwrap();
-        let held: Vec<_> = (0..3).map(|_| quota.acquire(many, most).unwrap()).collect();
-        assert_eq!(quota.acquire(few, most).unwrap_err(), QuotaFull::Listener);
+        let oldest = quota.acquire(few, most, now).unwrap();
+        let held: Vec<_> = (0..3).map(|_| quota.acquire(many, most, now).unwrap()).collect();
+        assert_eq!(quota.acquire(few, most, now).unwrap_err(), QuotaFull::Listener);
         held[0].activity().begin();
-        let next = || quota.longest_idle(few, QuotaFull::Listener);
+        let next = || quota.longest_idle(few, QuotaFull::Listener, later);
         assert!(is_of(next(), &held[1]), "the first one was used");
         assert!(is_of(next(), &held[2]));
         assert!(is_of(next(), &held[0]), "it was not used since");
@@ -217,11 +246,29 @@ mod tests {
             permit.activity().begin();
         }
         assert!(is_of(next(), &held[1]), "all were used: the one that was looked at longest ago");
-        assert!(is_of(quota.longest_idle(few, QuotaFull::Address), &oldest), "its own address is full");
+        assert!(
+            is_of(quota.longest_idle(few, QuotaFull::Address, later), &oldest),
+            "its own address is full"
+        );
         drop(held);
         assert!(is_of(next(), &oldest));
         drop(oldest);
-        assert!(next().is_none());
+        assert!(matches!(next(), Idle::None));
+    }
+
+    #[test]
+    fn a_connection_that_has_just_begun_makes_no_room() {
+        let (quota, most, now) = (ConnectionQuota::default(), (2, 2), SystemClock.now());
+        let [peer] = addresses(["10.0.0.1"]);
+        let silent = quota.acquire(peer, most, now).unwrap();
+        let young = quota.acquire(peer, most, now + ROOM_AFTER / 2).unwrap();
+        let next = |at| quota.longest_idle(peer, QuotaFull::Address, at);
+        assert!(matches!(next(now + ROOM_AFTER / 2), Idle::In(time) if time == ROOM_AFTER / 2));
+        assert!(is_of(next(now + ROOM_AFTER), &silent));
+        drop(silent);
+        assert!(matches!(next(now + ROOM_AFTER), Idle::In(time) if time == ROOM_AFTER / 2));
+        young.activity().begin();
+        assert!(is_of(next(now + ROOM_AFTER), &young), "it has begun a request, and had its time");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Fields of a certificate that TLS itself has no use for: names and expiry.
+//! Fields of a certificate that TLS itself has no use for: names, and for how long it is valid.
 
 use x509_cert::{
     Certificate,
@@ -20,6 +20,11 @@ pub(super) fn names(certificate: &Certificate) -> Result<Vec<String>, String> {
         _ => None,
     };
     Ok(names.into_iter().flat_map(|(_, SubjectAltName(names))| names).filter_map(text).collect())
+}
+
+/// When it begins to be valid, in seconds since 1970.
+pub(super) fn begins_s(certificate: &Certificate) -> u64 {
+    certificate.tbs_certificate().validity().not_before.to_unix_duration().as_secs()
 }
 
 /// When it expires, in seconds since 1970.

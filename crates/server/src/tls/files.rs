@@ -16,6 +16,9 @@ use super::{certificate, client_names::NamedClients};
 /// Limit on a file, in bytes: some hundred authorities.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
+/// The key of the server's own certificate.
+const CERT_FILE: &str = "cert_file";
+
 /// Protocol that a listener offers by ALPN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Alpn {
@@ -49,6 +52,8 @@ pub(super) struct Expiry {
     pub(super) key: &'static str,
     pub(super) path: PathBuf,
     pub(super) at_s: u64,
+    /// When the last of its certificates begins to be valid.
+    pub(super) begins_s: u64,
 }
 
 impl TlsConfig {
@@ -67,13 +72,25 @@ impl TlsFiles {
         Self(None)
     }
 
+    /// Checks that the server's certificate is valid now.
+    pub(super) fn check_validity(&self, now_s: u64) -> Result<(), Faults> {
+        let own = self.0.iter().flat_map(|config| &config.expiries).find(|expiry| expiry.key == CERT_FILE);
+        let Some(Expiry { path, at_s, begins_s, .. }) = own else { return Ok(()) };
+        let bound = match now_s {
+            now_s if now_s >= *at_s => "it has expired: a certificate that is valid now is expected",
+            now_s if now_s < *begins_s => "it is not valid yet: a certificate that is valid now is expected",
+            _ => return Ok(()),
+        };
+        Err(Faults(vec![fault(CERT_FILE, Some(path), bound)]))
+    }
+
     /// Reads and checks the files of `[tls]`; nothing is read if it is off. All faults are reported at once.
     pub fn read(section: &TlsSection) -> Result<Self, Faults> {
         if section.mode == TlsMode::Off {
             return Ok(Self::off());
         }
         let mut faults = Vec::new();
-        let chain = certificates("cert_file", section.cert_file.as_ref(), &mut faults);
+        let chain = certificates(CERT_FILE, section.cert_file.as_ref(), &mut faults);
         let key = key("key_file", section.key_file.as_ref(), &mut faults);
         let authorities = if section.client_auth == ClientAuth::Off {
             None
@@ -104,7 +121,7 @@ fn config(
     };
     let mut config = builder.with_single_cert(chain, key).map_err(|error| {
         let bound = format!("it and tls.key_file are refused as a pair: {error}");
-        fault("cert_file", section.cert_file.as_ref(), &bound)
+        fault(CERT_FILE, section.cert_file.as_ref(), &bound)
     })?;
     if section.client_auth != ClientAuth::Off {
         // A resumed session would not look at the client's certificate again.
@@ -154,14 +171,14 @@ fn certificates(
         let pem = contents(path)?;
         let found = CertificateDer::pem_slice_iter(&pem).collect::<Result<Vec<_>, _>>();
         let found = found.map_err(|error| format!("no PEM: {error}"))?;
-        let expiries = found.iter().map(|der| Ok(certificate::expires_s(&certificate::parse(der)?)));
-        let expiries = expiries.collect::<Result<Vec<u64>, String>>()?;
-        let at_s = expiries.into_iter().min().ok_or("there is no certificate in it")?;
-        Ok((found, at_s))
+        let parsed = found.iter().map(|der| certificate::parse(der)).collect::<Result<Vec<_>, String>>()?;
+        let at_s = parsed.iter().map(certificate::expires_s).min().ok_or("there is no certificate in it")?;
+        let begins_s = parsed.iter().map(certificate::begins_s).max().unwrap_or(0);
+        Ok((found, (begins_s, at_s)))
     };
     let found = read().map_err(|bound: String| faults.push(fault(key, path, &bound))).ok();
-    let ((certificates, at_s), path) = found.zip(path)?;
-    Some((certificates, Expiry { key, path: path.clone(), at_s }))
+    let ((certificates, (begins_s, at_s)), path) = found.zip(path)?;
+    Some((certificates, Expiry { key, path: path.clone(), at_s, begins_s }))
 }
 
 /// The key of a file; `None` after a fault, which holds nothing of the file.

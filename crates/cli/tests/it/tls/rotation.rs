@@ -182,14 +182,30 @@ fn certificate_key_and_authority_are_renewed_without_a_lost_request() {
     assert_eq!(doctor(&site), [""; 0]);
     more("the right pair");
 
+    // A pair that fits and has expired: no new client would be served.
+    let refused = site.reloads("refused");
+    let (certificate, key) = new.signs(&HOST, 2020);
+    let good = ["tls.crt", "tls.key"].map(|file| fs::read_to_string(site.place.path(file)).unwrap());
+    put(&site.place, "tls.crt", &certificate);
+    put(&site.place, "tls.key", &key);
+    until("an expired pair", || (site.reloads("refused") > refused).then_some(()));
+    more("an expired pair");
+    let told = status(&site);
+    assert!(told["reload_refused"].as_str().is_some_and(|why| why.contains("it has expired")), "{told}");
+    site.taken_up(false, |place| {
+        put(place, "tls.crt", &good[0]);
+        put(place, "tls.key", &good[1]);
+    });
+
     load.ends.store(true, Ordering::Relaxed);
     for caller in callers {
         runtime.block_on(caller).unwrap();
     }
     let (code, err) = site.server.end();
     assert_eq!(code, Some(0), "{err}");
-    let told = err.lines().filter(|line| line.contains("not reloaded")).count();
-    assert_eq!(told, 1, "{err}");
+    let told =
+        |why: &str| err.lines().filter(|line| line.contains("not reloaded") && line.contains(why)).count();
+    assert_eq!((told("it has expired"), told("as a pair")), (1, 1), "{err}");
 }
 
 /// What doctor finds wrong with the files.

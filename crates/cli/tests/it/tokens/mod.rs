@@ -350,6 +350,31 @@ fn a_token_that_is_revoked_ends_on_the_connection_that_used_it() {
     assert_eq!((ask("stays"), ask("goes")), ("200".to_owned(), "401".to_owned()));
 }
 
+/// A file that is empty on a full disk, or cut while it is written.
+#[test]
+fn a_configuration_that_is_cut_opens_nothing() {
+    let place = Place::new();
+    let named = principal(&place, "named", &["--allow", ALL]);
+    let site = Site::serve(place, &named);
+    let refused = || site.metric("named", "sequent_config_reloads_total", "outcome=\"refused\"");
+    let begin_of_auth = SHARDS.find("[auth]").unwrap();
+    for (cut, least) in [("", 1.0), (&SHARDS[..begin_of_auth], 2.0)] {
+        fs::write(site.place.path("sequent.toml"), cut).unwrap();
+        site.server.signal("HUP");
+        let until = Instant::now() + PATIENCE;
+        while refused() < least {
+            assert!(Instant::now() < until, "the cut file is not noticed: {cut}");
+        }
+        for line in ["POST /v1/sequences/plain/next", "GET /v1/status"] {
+            assert_eq!(site.http("none", line, ""), "UNAUTHENTICATED", "{line}: {cut}");
+        }
+    }
+    let log = fs::read_to_string(site.place.path("log")).unwrap();
+    assert!(log.contains("auth.mode is weaker in the file"), "{log}");
+    site.configure(&named);
+    assert_eq!(site.http("named", "POST /v1/sequences/plain/next", ""), "OK");
+}
+
 /// A definition that conflicts with the one in force, as one that the ledger is too far away for, must keep nobody in.
 #[test]
 fn a_token_is_revoked_though_the_rest_of_the_file_is_refused() {

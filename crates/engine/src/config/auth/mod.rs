@@ -16,8 +16,8 @@ use super::{
     reading::{Reader, section, setting::choice},
 };
 
-/// Whether callers must say who they are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Whether callers must say who they are: the weakest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AuthMode {
     /// Everybody who can connect may do everything.
     Off,
@@ -29,7 +29,7 @@ pub enum AuthMode {
 const MODES: &[(&str, AuthMode)] = &[("off", AuthMode::Off), ("required", AuthMode::Required)];
 
 section! {
-    /// Whether callers need a [token](../operating/tokens.md). A running server applies changes:
+    /// Whether callers need a [token](../operating/tokens.md). A running server applies `required`; `off` needs a restart:
     /// [reload](../operating/install.md#reload).
     pub struct AuthSection(section) {
         /// `required`: each request needs a principal that may do it; only health checks need none. `off`: everybody

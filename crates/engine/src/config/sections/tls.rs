@@ -9,8 +9,8 @@ use crate::config::reading::{
     setting::{Setting, choice, text, texts},
 };
 
-/// What listeners speak.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What listeners speak: the weakest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TlsMode {
     /// Plaintext alone.
     Off,
@@ -20,8 +20,8 @@ pub enum TlsMode {
     Require,
 }
 
-/// Whether clients present a certificate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Whether clients present a certificate: the weakest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ClientAuth {
     /// None is asked for.
     Off,
@@ -32,8 +32,8 @@ pub enum ClientAuth {
 }
 
 section! {
-    /// [TLS](../operating/tls.md) of all listeners. A running server applies changes, and changes of the files:
-    /// [reload](../operating/install.md#reload). Paths are relative to the data directory.
+    /// [TLS](../operating/tls.md) of all listeners. A running server applies changes, and changes of the files, but for those
+    /// that make it weaker: [reload](../operating/install.md#reload). Paths are relative to the data directory.
     pub struct TlsSection(section) {
         /// What listeners speak: plaintext, TLS, or (`allow`) both on one port, while clients are moved to TLS.
         mode: TlsMode = choice("mode", &[("off", TlsMode::Off), ("allow", TlsMode::Allow), ("require", TlsMode::Require)]),

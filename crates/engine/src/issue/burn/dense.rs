@@ -12,7 +12,10 @@ use super::{Bucket, Share, SharedRules, refused};
 use crate::error::EngineError;
 
 /// Upper limit of the counters that are limited at once. A counter whose burst is whole again makes room.
-const COUNTERS_MAX: usize = 1 << 16;
+pub(super) const COUNTERS_MAX: usize = 1 << 16;
+
+/// Upper limit of those of one sequence: it is refused further ones, so that it does not lift the limits of others.
+pub(super) const COUNTERS_OF_ONE_MAX: usize = COUNTERS_MAX / 16;
 
 /// Burn limits of the dense counters in use.
 pub(crate) struct DenseBurn {
@@ -23,6 +26,8 @@ pub(crate) struct DenseBurn {
 #[derive(Default)]
 struct Counters {
     by_key: HashMap<Key, Counter>,
+    /// How many each sequence has.
+    of_sequences: HashMap<Box<str>, usize>,
     swept: Option<Instant>,
 }
 
@@ -46,13 +51,21 @@ impl DenseBurn {
         (count, capacity): (u64, u64),
     ) -> Result<(), EngineError> {
         let (rules, now) = (self.rules.load(), env.clock.now());
-        if rules.exhaust_least.is_zero() {
+        // A counter that half of the burst holds is never refused before its end.
+        if rules.exhaust_least.is_zero() || capacity <= rules.burst(capacity) / 2 {
             return Ok(());
         }
         let mut counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
-        counters.make_room(&self.rules, now);
-        if !counters.by_key.contains_key(key) && counters.by_key.len() >= COUNTERS_MAX {
-            return Ok(());
+        if !counters.by_key.contains_key(key) {
+            match counters.admit_new(key, &self.rules, now) {
+                Room::Some => {}
+                Room::None => return Ok(()),
+                Room::NoneOfSequence => {
+                    drop(counters);
+                    let pace = rules.pace(capacity, capacity);
+                    return Err(refused(env, key, (&rules, pace), (capacity, super::SECOND)));
+                }
+            }
         }
         let new = || {
             let bucket = Bucket::full(rules.pace(capacity, capacity), now);
@@ -87,11 +100,35 @@ impl DenseBurn {
     }
 }
 
+/// Whether there is room for another counter.
+enum Room {
+    Some,
+    /// All places are taken. The counter is not limited.
+    None,
+    /// Its sequence has all that it may have.
+    NoneOfSequence,
+}
+
 impl Counters {
-    /// Removes the counters whose burst is whole: at most once a second, and only if there are too many.
+    /// Counts in a counter that is new here.
+    fn admit_new(&mut self, key: &Key, rules: &SharedRules, now: Instant) -> Room {
+        let own = |counters: &Self| counters.of_sequences.get(key.sequence()).copied().unwrap_or(0);
+        if self.by_key.len() >= COUNTERS_MAX || own(self) >= COUNTERS_OF_ONE_MAX {
+            self.make_room(rules, now);
+        }
+        if own(self) >= COUNTERS_OF_ONE_MAX {
+            return Room::NoneOfSequence;
+        }
+        if self.by_key.len() >= COUNTERS_MAX {
+            return Room::None;
+        }
+        *self.of_sequences.entry(key.sequence().into()).or_default() += 1;
+        Room::Some
+    }
+
+    /// Removes the counters whose burst is whole, at most once a second.
     fn make_room(&mut self, rules: &SharedRules, now: Instant) {
-        let is_early = self.swept.is_some_and(|at| now.saturating_duration_since(at) < super::SECOND);
-        if self.by_key.len() < COUNTERS_MAX || is_early {
+        if self.swept.is_some_and(|at| now.saturating_duration_since(at) < super::SECOND) {
             return;
         }
         let rules = rules.load();
@@ -99,6 +136,10 @@ impl Counters {
             let pace = rules.pace(counter.capacity, counter.left);
             counter.bucket.fill(pace, now) < pace.burst
         });
+        self.of_sequences.clear();
+        for key in self.by_key.keys() {
+            *self.of_sequences.entry(key.sequence().into()).or_default() += 1;
+        }
         self.swept = Some(now);
     }
 }

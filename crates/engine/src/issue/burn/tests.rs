@@ -133,3 +133,20 @@ async fn leases_of_a_key_have_an_upper_limit_a_second() {
     }
     assert_eq!(lease(100_000), LEASE_MIN);
 }
+
+/// A principal that may use one sequence uses very many of its keys.
+#[test]
+fn many_counters_of_one_sequence_do_not_lift_the_limits_of_others() {
+    let rules: SharedRules = Arc::new(ArcSwap::from_pointee(RULES));
+    let (burn, env) =
+        (dense::DenseBurn::new(rules), Env { clock: Arc::new(PausedClock::new()), ..Env::default() });
+    let of = |sequence: &str, at: usize| Key::from_stored(&format!("{sequence}|{at}"));
+    for at in 0..3 * dense::COUNTERS_MAX {
+        burn.admit(&env, &of("small", at), (1, 9)).expect("it ends before it is limited");
+    }
+    let admitted = |at: &usize| burn.admit(&env, &of("area", *at), (5_000, 99_999)).is_ok();
+    assert_eq!((0..dense::COUNTERS_MAX).filter(admitted).count(), dense::COUNTERS_OF_ONE_MAX);
+    let takes = |_: &usize| burn.admit(&env, &of("invoice", 0), (10_000, 10_000_000)).is_ok();
+    let given = (0..1_000).filter(takes).count() as u64 * 10_000;
+    assert!(given <= RULES.burst(10_000_000), "{given}");
+}

@@ -69,11 +69,6 @@ impl Known {
         }
     }
 
-    /// Whether a counter is in use.
-    pub(crate) fn has(&self, key: &Key) -> bool {
-        self.counters().contains_key(key)
-    }
-
     /// The counters in use, by key. Idle counters are removed.
     pub(crate) fn in_use(&self, now: Instant) -> Vec<(Key, Counter)> {
         let mut counters = self.counters();

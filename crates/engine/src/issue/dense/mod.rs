@@ -1,6 +1,7 @@
 //! Dense sequences: one counter in the ledger, without ring and reservoir. Requests of all callers in this process are
 //! merged into one call.
 
+mod keys;
 mod known;
 
 use std::{
@@ -26,6 +27,7 @@ use crate::{
     ledger_timeout::not_found,
 };
 
+pub(crate) use keys::DenseKeys;
 use known::Answer;
 pub(crate) use known::Known;
 
@@ -85,6 +87,8 @@ impl Engine {
         let (name, key, count) = (&request.name, &aim.key, request.count);
         let span = self.counted_span(aim)?;
         let above = dense_ordinal(span, request.above);
+        let keys_max = self.0.limits.load().keys_per_sequence_max;
+        self.0.dense_keys.claim(key, keys_max, self.0.env.clock.now())?;
         self.0.dense_burn.admit(&self.0.env, key, (count, span.capacity()))?;
         let ask = DenseAsk { key: key.clone(), count, limit: span.capacity(), above };
         let asked = async {

@@ -271,7 +271,7 @@ impl<T> Registry<T> {
 }
 
 /// The refusal of a sequence's further key. Idle keys are looked for at that interval.
-fn too_many(sequence: &str, most: u64) -> EngineError {
+pub(crate) fn too_many(sequence: &str, most: u64) -> EngineError {
     let limit = format!("at most {most} keys in use");
     let text = format!(
         "{sequence} has {most} keys in use on this server: {limit} are allowed (limits.keys_per_sequence_max)"
