@@ -61,6 +61,7 @@ pub(super) const TABLE: &[Attack] = &[
     tested("C1", &[
         (GREEDY, "a_bounded_key_keeps_nearly_all_of_its_numbers_and_who_wants_one_is_served"),
         (GREEDY, "a_dense_key_gives_two_large_requests_at_once_and_says_when_it_gives_more"),
+        ("crates/engine/src/issue/burn/tests.rs", "many_counters_of_one_sequence_do_not_lift_the_limits_of_others"),
     ]),
     // Previews, each a proof, fill the requests in work. The processors are theirs in part: no time of a number is.
     driven("H1", (driven::previews, &[]), (96, 100), &[(PROOFS, "previews_by_many_take_no_place_of_numbers")]),
@@ -76,10 +77,12 @@ pub(super) const TABLE: &[Attack] = &[
     // Partition values, each a key.
     driven("H4", (driven::partitions, &["limits.keys_per_sequence_max=50"]), (64, 50), &[
         (GREEDY, "one_sequences_partitions_refuse_nobody_elses"),
+        ("crates/engine/src/issue/dense/keys.rs", "a_sequence_has_no_more_keys_in_use_than_it_may_until_some_are_idle"),
     ]),
     // Half heads fill the admin listener, and health is refused.
     driven("H5", (driven::half_heads, &[]), (32, 50), &[
         (CONNECTIONS, "health_is_answered_while_others_fill_the_listener"),
+        ("crates/server/src/connection/connection_quota.rs", "a_connection_that_has_just_begun_makes_no_room"),
     ]),
     // A local user locks files that he may read.
     tested("H6", &[
@@ -99,7 +102,10 @@ pub(super) const TABLE: &[Attack] = &[
         ("crates/server/tests/api/redis/bad.rs", "a_request_of_http_is_not_answered_and_does_nothing"),
     ]),
     // A listener beyond loopback in clear, without a word.
-    tested("H9", &[("crates/cli/tests/it/tls/refused.rs", "a_listener_beyond_loopback_needs_tls_or_a_word")]),
+    tested("H9", &[
+        ("crates/cli/tests/it/tls/refused.rs", "a_listener_beyond_loopback_needs_tls_or_a_word"),
+        (TOKENS, "a_configuration_that_is_cut_opens_nothing"),
+    ]),
     // The highest version, after which none can follow.
     tested("M1", &[(CATALOG, "a_version_far_ahead_is_refused_so_that_later_ones_are_left")]),
     // Previews turn numbers into texts that look genuine.
