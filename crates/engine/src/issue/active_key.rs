@@ -104,15 +104,15 @@ impl ActiveKey {
 
     /// Whether the key serves a resolved request. A request without a resolved key needs a sequence with one version
     /// and no template. Versions that share a counter have the same end: any of them may issue its numbers.
-    pub(crate) fn serves(&self, aim: Option<&ResolvedRequest>) -> bool {
-        let Some(aim) = aim else { return self.is_plain };
-        if aim.counter().is_some() {
+    pub(crate) fn serves(&self, resolved: Option<&ResolvedRequest>) -> bool {
+        let Some(resolved) = resolved else { return self.is_plain };
+        if resolved.counter().is_some() {
             return true;
         }
         let span = |entry: &Entry| entry.known().ok().map(Body::span);
-        match (self.entry.is_staged(), aim.entry.is_staged()) {
-            (false, false) => self.has_texts == aim.has_texts(),
-            (true, true) => span(&self.entry) == span(&aim.entry),
+        match (self.entry.is_staged(), resolved.entry.is_staged()) {
+            (false, false) => self.has_texts == resolved.has_texts(),
+            (true, true) => span(&self.entry) == span(&resolved.entry),
             _ => false,
         }
     }

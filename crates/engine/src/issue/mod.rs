@@ -127,8 +127,8 @@ impl Engine {
             return false;
         }
         let Some(entry) = self.0.catalog.find(&request.name) else { return true };
-        let aim = self.0.aim(entry, request);
-        aim.is_ok_and(|aim| self.0.keys.get(aim.key.as_str()).is_none() && !self.0.dense_keys.has(&aim.key))
+        let resolved = self.0.resolve(entry, request);
+        resolved.is_ok_and(|resolved| self.0.keys.get(resolved.key.as_str()).is_none() && !self.0.dense_keys.has(&resolved.key))
     }
 
     /// The key that a request of a known sequence resolves to, and the definition in effect. Takes nothing, and
@@ -139,7 +139,7 @@ impl Engine {
     /// `SEQUENCE_NOT_FOUND` for a name that was never defined or used; errors of the request's values.
     pub async fn key_of(&self, request: &NextRequest) -> Result<(Key, Body), EngineError> {
         let entry = self.0.known_entry(&request.name).await?;
-        let ResolvedRequest { entry, key, .. } = self.0.aim(entry, request)?;
+        let ResolvedRequest { entry, key, .. } = self.0.resolve(entry, request)?;
         let body = entry.body()?.clone();
         Ok((key, body))
     }
@@ -168,24 +168,24 @@ impl Engine {
                 return Ok(issued);
             }
             tries += 1;
-            let (live, aim) = match self.aimed(request, deadline).await {
+            let (live, resolved) = match self.live_for(request, deadline).await {
                 // Another server has just defined the sequence.
                 Err(_) if tries < TRIES_MAX && self.dense_entry(name).is_some() => continue,
-                aimed => aimed?,
+                found => found?,
             };
-            if !live.serves(aim.as_ref()) {
+            if !live.serves(resolved.as_ref()) {
                 // The definition changed in between.
                 if tries >= TRIES_MAX {
                     return Err(self.failed(name, TakeError::Closed));
                 }
                 // The key was made from another definition, and the change has not reached it yet: it is removed now.
-                let key = aim.as_ref().map_or_else(|| Key::of(name), |aim| aim.key.clone());
+                let key = resolved.as_ref().map_or_else(|| Key::of(name), |resolved| resolved.key.clone());
                 self.0.let_go_of(&key, &live);
                 tokio::task::yield_now().await;
                 continue;
             }
             if request.above > 0 {
-                let key = aim.as_ref().map_or_else(|| Key::of(name), |aim| aim.key.clone());
+                let key = resolved.as_ref().map_or_else(|| Key::of(name), |resolved| resolved.key.clone());
                 self.check_above(&live, &key, request.above).await?;
             }
             let count = match what_for {
@@ -196,7 +196,7 @@ impl Engine {
             match taken {
                 Ok(numbers) => {
                     let way = what_for.way(waited);
-                    let Some(aim) = aim else {
+                    let Some(resolved) = resolved else {
                         let (sequence, version) = (name.clone(), live.version());
                         return Ok(Issued {
                             sequence,
@@ -209,10 +209,10 @@ impl Engine {
                     };
                     let end_is_told =
                         live.period().is_none_or(|period| period.is_warned.load(Ordering::Relaxed));
-                    if !end_is_told && self.warn(&aim, &numbers, false) {
+                    if !end_is_told && self.warn(&resolved, &numbers, false) {
                         live.period().inspect(|period| period.is_warned.store(true, Ordering::Relaxed));
                     }
-                    return aim.issued(request, (numbers, way), what_for == Use::Now);
+                    return resolved.issued(request, (numbers, way), what_for == Use::Now);
                 }
                 // The key has just been retired: the next round uses its successor.
                 Err(TakeError::Closed) if tries < TRIES_MAX => {}
@@ -227,18 +227,18 @@ impl Engine {
 
     /// Logs that a key's end is near, if its template asks for that. Due if numbers are at or above the template's
     /// threshold; with `only_passing`, only if they have just passed it.
-    pub(crate) fn warn(&self, aim: &ResolvedRequest, numbers: &Blocks, only_passing: bool) -> bool {
-        let Some((warn_at, last)) = aim.warning() else { return false };
+    pub(crate) fn warn(&self, resolved: &ResolvedRequest, numbers: &Blocks, only_passing: bool) -> bool {
+        let Some((warn_at, last)) = resolved.warning() else { return false };
         let lowest = numbers.as_slice().first().map_or(0, sequent_core::Block::first);
         let number =
             numbers.highest().filter(|number| *number >= warn_at && !(only_passing && lowest > warn_at));
         let Some(number) = number else { return false };
-        self.0.env.events.emit(Event::NearEnd { key: aim.key.clone(), number, last });
+        self.0.env.events.emit(Event::NearEnd { key: resolved.key.clone(), number, last });
         true
     }
 
     /// The active key of a request, and the resolved request if the sequence has a template.
-    async fn aimed(
+    async fn live_for(
         &self,
         request: &NextRequest,
         deadline: Instant,
@@ -263,19 +263,19 @@ impl Engine {
             }
             None => self.defined(request).await?,
         };
-        let aim = self.0.aim(entry, request)?;
-        if self.0.keys.get(aim.key.as_str()).is_none() {
-            let too_long = |bound| EngineError::invalid("values", &aim.key, bound);
-            self.0.catalog.holds(&aim.key).map_err(too_long)?;
+        let resolved = self.0.resolve(entry, request)?;
+        if self.0.keys.get(resolved.key.as_str()).is_none() {
+            let too_long = |bound| EngineError::invalid("values", &resolved.key, bound);
+            self.0.catalog.holds(&resolved.key).map_err(too_long)?;
         }
-        let live = if let Some(counter) = aim.counter() {
+        let live = if let Some(counter) = resolved.counter() {
             // The key is that of the other sequence, and is built from its definition.
-            self.live((counter, &aim.key), None, || None, deadline).await?
+            self.live((counter, &resolved.key), None, || None, deadline).await?
         } else {
-            let period = || aim.period(request);
-            self.live((name, &aim.key), Some(&aim.entry), period, deadline).await?
+            let period = || resolved.period(request);
+            self.live((name, &resolved.key), Some(&resolved.entry), period, deadline).await?
         };
-        Ok((live, Some(aim)))
+        Ok((live, Some(resolved)))
     }
 
     /// The definition for a request with values or an instant. A first use creates no definition here: none that it

@@ -152,10 +152,10 @@ impl Engine {
             return Ok(());
         };
         let request = NextRequest { with: period.with.clone(), ..NextRequest::of(entry.name().clone()) };
-        let aim = ResolvedRequest::dated(&entry, format, &request, until)?;
+        let resolved = ResolvedRequest::dated(&entry, format, &request, until)?;
         let deadline = self.0.env.clock.now() + self.0.limits.load().deadline;
-        let its_period = || aim.period(&request);
-        let next = self.live((&request.name, &aim.key), Some(&aim.entry), its_period, deadline).await?;
+        let its_period = || resolved.period(&request);
+        let next = self.live((&request.name, &resolved.key), Some(&resolved.entry), its_period, deadline).await?;
         next.reservoir()
             .prefetch(1, Some(deadline))
             .await

@@ -154,7 +154,7 @@ impl ResolvedRequest {
 
 impl Inner {
     /// The key of a request under a definition. An error consumes nothing.
-    pub(crate) fn aim(
+    pub(crate) fn resolve(
         &self,
         entry: Arc<Entry>,
         request: &NextRequest,
@@ -165,15 +165,15 @@ impl Inner {
             return Ok(ResolvedRequest { version_end, ..ResolvedRequest::plain(entry, request)? });
         };
         let at = self.instant(format, request, (texts, at))?;
-        let aim = ResolvedRequest { version_end, ..ResolvedRequest::dated(&entry, format, request, at)? };
-        if self.minimums.is_over(&aim.key) {
+        let resolved = ResolvedRequest { version_end, ..ResolvedRequest::dated(&entry, format, request, at)? };
+        if self.minimums.is_over(&resolved.key) {
             // Checked also without an instant: this server's clock may be a period behind the others.
             return Err(match &request.at {
-                Some(at) => EngineError::invalid_text("at", at, retention::for_good(&aim.key)),
-                None => retention::clock_is_behind(&aim.key, &format.shown_instant(at)),
+                Some(at) => EngineError::invalid_text("at", at, retention::for_good(&resolved.key)),
+                None => retention::clock_is_behind(&resolved.key, &format.shown_instant(at)),
             });
         }
-        Ok(aim)
+        Ok(resolved)
     }
 
     /// The version of a definition in effect at an instant, as a caller writes it; `None` means now.

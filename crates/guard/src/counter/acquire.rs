@@ -152,7 +152,7 @@ impl Guarded {
         let cell = Cell { key: &self.cell, under: store };
         // Without the ledger no open can follow. A close would only take the counter from servers that still hold grants.
         shared.client.in_reach()?;
-        self.drop_permit();
+        self.drop_grant();
         let value = self
             .shard
             .store()
@@ -226,7 +226,7 @@ impl Guarded {
         Opening { counter, epoch, over: Over::Any, store, value, beside: 0, ahead, jump_max }
     }
 
-    pub(super) fn drop_permit(&self) {
+    pub(super) fn drop_grant(&self) {
         self.state().lay_down(CounterState::Closed);
     }
 

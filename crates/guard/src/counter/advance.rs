@@ -51,7 +51,7 @@ impl Guarded {
         let epoch = Epoch::random(&*self.shared.env.entropy);
         let cell = Cell { key: &self.cell, under: store };
         self.shared.client.in_reach()?;
-        self.drop_permit();
+        self.drop_grant();
         let value = self
             .shard
             .store()

@@ -25,18 +25,18 @@ impl Grant {
 impl Guarded {
     /// The present grant if it is valid; otherwise one first touch for all callers.
     pub(super) async fn grant(&self, want: u64) -> Result<Grant, SourceError> {
-        if let Some(grant) = self.good_permit() {
+        if let Some(grant) = self.valid_grant() {
             return Ok(grant);
         }
         let _one_at_a_time = self.touch.lock().await;
-        match self.good_permit() {
+        match self.valid_grant() {
             Some(grant) => Ok(grant),
             None => self.first_touch(want).await,
         }
     }
 
     /// The grant, if its instances of store and ledger are still the present ones.
-    pub(super) fn good_permit(&self) -> Option<Grant> {
+    pub(super) fn valid_grant(&self) -> Option<Grant> {
         let (rules, client) = (self.shared.rules, &self.shared.client);
         let grant = self.state().grant().cloned()?;
         let same_store =

@@ -77,7 +77,7 @@ pub(crate) struct State {
     /// The epoch whose regression this process reported last.
     setback: Option<Epoch>,
     /// The waits for the opener of this epoch, or for its claimer.
-    duel: Option<(Epoch, u32)>,
+    contention: Option<(Epoch, u32)>,
     order: Monotonicity,
     pace: Rate,
     /// How far the counter is known to have come, whichever server took. Progress beyond it is consumption.

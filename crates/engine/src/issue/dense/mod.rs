@@ -50,11 +50,11 @@ impl Engine {
         if is_lease {
             return Err(not_leased());
         }
-        let aim = self.0.aim(entry, request)?;
-        let numbers = self.count(&aim, request, deadline).await?;
+        let resolved = self.0.resolve(entry, request)?;
+        let numbers = self.count(&resolved, request, deadline).await?;
         // Numbers are issued in order: only the request that passes the threshold gives the warning.
-        self.warn(&aim, &numbers, true);
-        aim.issued(request, (numbers, Way::Dense), true).map(Some)
+        self.warn(&resolved, &numbers, true);
+        resolved.issued(request, (numbers, Way::Dense), true).map(Some)
     }
 
     /// The definition of a sequence, if it is known to be dense.
@@ -77,15 +77,15 @@ impl Engine {
 
     async fn count(
         &self,
-        aim: &ResolvedRequest,
+        resolved: &ResolvedRequest,
         request: &NextRequest,
         deadline: Instant,
     ) -> Result<Blocks, EngineError> {
         if self.0.stopping.load(Ordering::Acquire) {
             return Err(Self::draining());
         }
-        let (name, key, count) = (&request.name, &aim.key, request.count);
-        let span = self.counted_span(aim)?;
+        let (name, key, count) = (&request.name, &resolved.key, request.count);
+        let span = self.counted_span(resolved)?;
         let above = dense_ordinal(span, request.above);
         let keys_max = self.0.limits.load().keys_per_sequence_max;
         self.0.dense_keys.claim(key, keys_max, self.0.env.clock.now())?;
@@ -113,8 +113,8 @@ impl Engine {
         let left = (at > 0).then(|| span.capacity().saturating_sub(at));
         self.0.dense_burn.note(key, (count, given), left);
         if at > 0 {
-            let answer = Answer { given, at, capacity: span.capacity(), until: aim.period_end() };
-            self.0.dense.note(aim.counter().unwrap_or(name), key, answer, self.0.env.clock.now());
+            let answer = Answer { given, at, capacity: span.capacity(), until: resolved.period_end() };
+            self.0.dense.note(resolved.counter().unwrap_or(name), key, answer, self.0.env.clock.now());
         }
         match taken {
             Ok(DenseTaken::Last(last)) => {
@@ -129,8 +129,8 @@ impl Engine {
     }
 
     /// The numbers of a request's counter. A counter that several sequences share ends where its own sequence does.
-    fn counted_span(&self, aim: &ResolvedRequest) -> Result<Span, EngineError> {
-        let Some(counter) = aim.counter() else { return Ok(aim.entry.body()?.span()) };
+    fn counted_span(&self, resolved: &ResolvedRequest) -> Result<Span, EngineError> {
+        let Some(counter) = resolved.counter() else { return Ok(resolved.entry.body()?.span()) };
         let entry = self.0.catalog.find(counter).ok_or_else(|| not_found(counter))?;
         Ok(entry.body()?.span())
     }

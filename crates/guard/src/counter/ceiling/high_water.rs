@@ -9,7 +9,7 @@ use crate::counter::Guarded;
 impl Guarded {
     /// How many ids can be given without the ledger, and the rate per second; 0 if nothing was taken lately.
     pub(crate) fn under_ceiling(&self, now: Instant) -> (u64, f64) {
-        let grant = self.good_permit();
+        let grant = self.valid_grant();
         let state = self.state();
         // While the ledger is available, the next take of a counter without a grant gets one.
         let rate =

@@ -11,7 +11,7 @@ impl Guarded {
         if self.shared.is_closed() {
             return;
         }
-        let is_over = match self.good_permit() {
+        let is_over = match self.valid_grant() {
             Some(grant) => self.is_over(&grant).await,
             // An epoch was to follow and could not begin.
             None => self.state().refused().is_some(),
