@@ -79,8 +79,8 @@ impl Admin {
     }
 
     async fn not_newest(&self) -> Result<Option<String>, OpenError> {
-        let ground = &self.0;
-        let unjudged = ground.home.as_deref().map(Unjudged);
+        let cluster = &self.0;
+        let unjudged = cluster.home.as_deref().map(Unjudged);
         let home = unjudged.as_ref().map(|home| home as &dyn MarkPlace);
         let found = sequent_guard::not_newest(self.ledger(), &self.0.stores(), home, self.limit()).await;
         let found = found.map_err(|error| OpenError::of_source(&error))?;

@@ -54,31 +54,33 @@ impl Admin {
         loss: Loss,
         without: &BTreeSet<SlotIndex>,
     ) -> Result<String, OpenError> {
-        let ground = &self.0;
+        let cluster = &self.0;
         self.check_loss(loss, without).await?;
         let shards = self.0.stores();
-        let unjudged = ground.home.as_deref().map(Unjudged);
+        let unjudged = cluster.home.as_deref().map(Unjudged);
         let home = unjudged.as_ref().map(|home| home as &dyn MarkPlace);
         let unusable = |error: SourceError| OpenError::of_source(&error);
-        let unreadable = match &ground.home {
+        let unreadable = match &cluster.home {
             Some(home) => home.unreadable().await.map_err(unusable)?.map(|found| (home.path(), found)),
             None => None,
         };
-        if let Some(home) = &ground.home {
+        if let Some(home) = &cluster.home {
             // Prepared before the ledger is changed. If it failed afterwards, a repeated command would add
             // the loss once more.
             home.prepare().await.map_err(unusable)?;
         }
-        sequent_guard::recover(&*ground.ledger, &shards, home, loss, ground.limit).await.map_err(unusable)?;
+        sequent_guard::recover(&*cluster.ledger, &shards, home, loss, cluster.limit)
+            .await
+            .map_err(unusable)?;
         if let Loss::Bump(bump) = loss {
             // If the note fails, then doctor reports cells that the loss covers. There is no other
             // consequence.
-            drop(note(&*ground.ledger, bump, ground.limit).await);
+            drop(note(&*cluster.ledger, bump, cluster.limit).await);
         }
         // Written after the ledger is changed. If the process ends in between, the marker still demands a
         // recovery, and the command is repeated.
-        if let Some(home) = &ground.home {
-            home.renew(Some(ground.record.era())).await.map_err(unusable)?;
+        if let Some(home) = &cluster.home {
+            home.renew(Some(cluster.record.era())).await.map_err(unusable)?;
         }
         let done = match loss {
             Loss::Moved => "this is the newest state: each counter goes on above its ceiling".to_owned(),
@@ -104,10 +106,10 @@ impl Admin {
     ///
     /// Those of [`recover_without`](Self::recover_without).
     pub async fn check_loss(&self, loss: Loss, without: &BTreeSet<SlotIndex>) -> Result<(), OpenError> {
-        let ground = &self.0;
-        check_named(without, ground.record.layout.slots())?;
+        let cluster = &self.0;
+        check_named(without, cluster.record.layout.slots())?;
         let stores: Vec<_> = self.0.stores().into_iter().map(|(_, store)| store).collect();
-        let belongs = sequent_guard::belongs(&*ground.ledger, &stores, ground.limit).await;
+        let belongs = sequent_guard::belongs(&*cluster.ledger, &stores, cluster.limit).await;
         belongs.map_err(|error| OpenError::of_source(&error))?;
         self.marks().await.check(loss, without)?;
         self.check_named_enough(loss, without).await

@@ -44,14 +44,14 @@ pub struct UnreadMark {
 impl Admin {
     /// The marks that a recovery reads now, and those that it can't. Changes nothing.
     pub async fn marks(&self) -> MarksReport {
-        let ground = &self.0;
-        let read = sequent_guard::read_marks(&self.0.stores(), ground.limit).await;
-        let is_absent = |slot: &SlotIndex| !ground.shards.iter().any(|shard| shard.part.slot == *slot);
+        let cluster = &self.0;
+        let read = sequent_guard::read_marks(&self.0.stores(), cluster.limit).await;
+        let is_absent = |slot: &SlotIndex| !cluster.shards.iter().any(|shard| shard.part.slot == *slot);
         MarksReport {
-            data_directory: ground.data.clone(),
-            others: ground.is_shared,
+            data_directory: cluster.data.clone(),
+            others: cluster.is_shared,
             unread: unread(read),
-            absent: (0..ground.record.layout.slots()).filter(is_absent).collect(),
+            absent: (0..cluster.record.layout.slots()).filter(is_absent).collect(),
             unlisted: self.unlisted().await,
         }
     }

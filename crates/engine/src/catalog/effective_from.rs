@@ -13,7 +13,7 @@ use crate::{
 impl Catalog {
     /// The current time by this process's clock.
     pub(crate) fn now(&self) -> Timestamp {
-        let now = i64::try_from(self.ground.clock.wall_ms()).ok();
+        let now = i64::try_from(self.context.clock.wall_ms()).ok();
         now.and_then(|now| Timestamp::from_millisecond(now).ok()).unwrap_or_default()
     }
 

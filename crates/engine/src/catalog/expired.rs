@@ -37,8 +37,8 @@ impl Catalog {
         let from = begins.unwrap_or_else(|| now.checked_sub(EFFECTIVE_AHEAD_MIN).unwrap_or(now));
         let Some((own, shown)) = period_at(name, format, from) else { return Ok(None) };
         let about = own.about();
-        let read = self.ground.ledger.noted(&about);
-        let noted = within(self.ground.limit, "read which periods are over", read).await?;
+        let read = self.context.ledger.noted(&about);
+        let noted = within(self.context.limit, "read which periods are over", read).await?;
         // Periods that expire before every server knows of the next version count, too.
         let soon = now.checked_add(EFFECTIVE_AHEAD_MIN).unwrap_or(now);
         let ending = last_over(&held.in_effect(now), soon).filter(|(fence, _)| fence.periods == own.periods);

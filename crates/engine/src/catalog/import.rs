@@ -191,15 +191,15 @@ impl Catalog {
         if !self.is_new(part) {
             return Ok(());
         }
-        part.body.check_layout(self.ground.layout, self.at_risk())
+        part.body.check_layout(self.context.layout, self.at_risk())
     }
 
     /// Refuses a key that no store can hold, and numbers that differ from those of an old program whose tables count.
     fn counted_here(&self, part: &SequencePart, key: &Key) -> Result<(), String> {
-        let ground = &self.ground;
-        stores::hold(&ground.shards, key)?;
+        let context = &self.context;
+        stores::hold(&context.shards, key)?;
         if self.is_new(part) {
-            stores::agree_with_old(&ground.shards, key, part.body.span(), ground.layout)?;
+            stores::agree_with_old(&context.shards, key, part.body.span(), context.layout)?;
         }
         Ok(())
     }
@@ -215,7 +215,7 @@ impl Catalog {
         let (Placement::Spread, Ok(key)) = (part.body.placement(), part.body.example_key(&part.name)) else {
             return;
         };
-        let left_out = stores::left_out(&self.ground.shards, &key);
+        let left_out = stores::left_out(&self.context.shards, &key);
         let Some((_, why)) = left_out.first() else { return };
         let slots = left_out.iter().map(|(slot, _)| slot.to_string()).collect::<Vec<_>>().join(", ");
         let name = &part.name;
@@ -224,7 +224,7 @@ impl Catalog {
 
     /// Logs a definition in force that could not be defined today.
     fn tell_risk(&self, part: &SequencePart) {
-        if let Err(fault) = part.body.check_layout(self.ground.layout, self.at_risk()) {
+        if let Err(fault) = part.body.check_layout(self.context.layout, self.at_risk()) {
             let (name, version, bound) = (&part.name, part.version, fault.bound);
             tracing::warn!(%name, version, "a definition stays in force that is refused to a new one: {bound}");
         }
@@ -260,7 +260,8 @@ impl Catalog {
             let judged = self.find(&part.name).map(|held| held.version);
             // Its instant may have become too near meanwhile: the next check reports why.
             let Ok(definition) = self.written(part) else { continue };
-            let define = || within(self.ground.limit, &step, self.ground.ledger.define(&definition, judged));
+            let define =
+                || within(self.context.limit, &step, self.context.ledger.define(&definition, judged));
             match patiently(define).await? {
                 Defined::Created | Defined::Same => {
                     self.tell_risk(part);

@@ -123,7 +123,7 @@ impl Catalog {
     ///
     /// Errors of the ledger; `QUOTA_EXCEEDED` if too many names are looked for.
     pub(super) async fn look_for(&self, name: &SequenceName) -> Result<Option<Arc<Entry>>, EngineError> {
-        let clock = &self.ground.clock;
+        let clock = &self.context.clock;
         let came = clock.now();
         if self.looks.is_missing(name, came) {
             return Ok(None);
@@ -146,8 +146,8 @@ impl Catalog {
             self.refresh_in(&turn).await.map_err(|error| of_ledger(&error))?;
             return Ok(self.find(name));
         }
-        let read = self.ground.ledger.definition(name);
-        let read = within(self.ground.limit, "look for a definition", read).await;
+        let read = self.context.ledger.definition(name);
+        let read = within(self.context.limit, "look for a definition", read).await;
         let Some(found) = read.map_err(|error| of_ledger(&error))? else {
             self.looks.miss(name, began);
             return Ok(None);

@@ -70,7 +70,7 @@ pub(crate) struct CatalogContext {
 
 /// The definitions in force.
 pub(crate) struct Catalog {
-    ground: CatalogContext,
+    context: CatalogContext,
     auto_create: ArcSwap<GlobSet>,
     /// The names of the configuration.
     configured: ArcSwap<BTreeSet<SequenceName>>,
@@ -92,16 +92,16 @@ impl Catalog {
     /// Imports the file's definitions into the ledger, after checking all of them, and reads the definitions in force.
     /// If the ledger is not `trusted`, nothing is written: the import follows when it is.
     pub(crate) async fn open(
-        ground: CatalogContext,
+        context: CatalogContext,
         parts: &[SequencePart],
         trusted: bool,
     ) -> Result<Self, OpenError> {
         let catalog = Self {
-            auto_create: ArcSwap::from_pointee(ground.auto_create.clone()),
+            auto_create: ArcSwap::from_pointee(context.auto_create.clone()),
             configured: ArcSwap::from_pointee(names_of(parts)),
-            at_risk: ArcSwap::from_pointee(ground.at_risk),
-            first_uses: FirstUses::new(Arc::clone(&ground.limits), ground.clock.now()),
-            ground,
+            at_risk: ArcSwap::from_pointee(context.at_risk),
+            first_uses: FirstUses::new(Arc::clone(&context.limits), context.clock.now()),
+            context,
             snapshot: ArcSwap::default(),
             fresh: RwLock::default(),
             contents: Contents::default(),
@@ -200,7 +200,7 @@ impl Catalog {
 
     /// Whether any store can hold a key; the error is the bound.
     pub(crate) fn holds(&self, key: &Key) -> Result<(), String> {
-        stores::hold(&self.ground.shards, key)
+        stores::hold(&self.context.shards, key)
     }
 
     /// Refuses numbers that differ from those of an old program in whose tables a slot counts. Definitions are checked when they
@@ -211,7 +211,7 @@ impl Catalog {
         key: &Key,
         span: Span,
     ) -> Result<(), EngineError> {
-        stores::agree_with_old(&self.ground.shards, key, span, self.ground.layout)
+        stores::agree_with_old(&self.context.shards, key, span, self.context.layout)
             .map_err(|bound| EngineError::invalid("sequence", name, bound))
     }
 
@@ -227,12 +227,12 @@ impl Catalog {
             // Another server may have just defined it.
             return self.look_for(name).await?.ok_or_else(|| not_found(name));
         }
-        let (ground, key) = (&self.ground, Key::of(name));
-        stores::hold(&ground.shards, &key).map_err(|bound| EngineError::invalid("sequence", name, bound))?;
+        let (context, key) = (&self.context, Key::of(name));
+        stores::hold(&context.shards, &key).map_err(|bound| EngineError::invalid("sequence", name, bound))?;
         self.check_agrees_with_old(name, &key, Body::default().span())?;
         let known = self.fresh.read().unwrap_or_else(PoisonError::into_inner).len();
         let known = known + self.snapshot.load().in_use;
-        self.first_uses.admit(name, known, self.ground.clock.now())?;
+        self.first_uses.admit(name, known, self.context.clock.now())?;
         self.create(name).await.map_err(|error| of_ledger(&error))
     }
 
@@ -240,7 +240,7 @@ impl Catalog {
         let definition = Body::default().defining(name, 1);
         let step = format!("define {name}");
         // Many processes may begin with the same first use. Each caller has a deadline of its own, too.
-        let define = || within(self.ground.limit, &step, self.ground.ledger.define(&definition, None));
+        let define = || within(self.context.limit, &step, self.context.ledger.define(&definition, None));
         let in_force = match patiently(define).await? {
             Defined::Created | Defined::Same => definition,
             Defined::Older { held } | Defined::Conflict { held } | Defined::Moved { held: Some(held) } => {

@@ -50,7 +50,7 @@ impl Catalog {
     /// Notes that a heartbeat has just found this version in the ledger.
     pub(crate) fn heard(&self, version: u64) {
         if version == self.snapshot.load().version {
-            self.readings.as_of_ms.store(self.ground.clock.wall_ms(), Ordering::Relaxed);
+            self.readings.as_of_ms.store(self.context.clock.wall_ms(), Ordering::Relaxed);
         }
     }
 
@@ -63,12 +63,12 @@ impl Catalog {
         &self,
         _turn: &tokio::sync::MutexGuard<'_, ()>,
     ) -> Result<(), SourceError> {
-        let as_of_ms = self.ground.clock.wall_ms();
+        let as_of_ms = self.context.clock.wall_ms();
         // These were in the ledger before this read: those that the read lacks are lost.
         let fresh: Vec<Arc<Entry>> =
             self.fresh.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
-        let read = self.ground.ledger.definitions();
-        let (version, definitions) = within(self.ground.limit, "read the definitions", read).await?;
+        let read = self.context.ledger.definitions();
+        let (version, definitions) = within(self.context.limit, "read the definitions", read).await?;
         let before = self.snapshot.load();
         let mut changed = BTreeSet::new();
         let entries: BTreeMap<SequenceName, Arc<Entry>> = definitions

@@ -89,8 +89,8 @@ impl Catalog {
         let (name, version) = (entry.name(), entry.version);
         let (definition, judged) = (entry.definition(), self.find(name).map(|held| held.version));
         let step = format!("define {name} again");
-        let define = self.ground.ledger.define(&definition, judged);
-        if within(self.ground.limit, &step, define).await? == Defined::Created {
+        let define = self.context.ledger.define(&definition, judged);
+        if within(self.context.limit, &step, define).await? == Defined::Created {
             tracing::warn!(%name, version, "definition written again: the ledger had lost it");
         }
         // If the ledger has another definition, the read that follows shows it.

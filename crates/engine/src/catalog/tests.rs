@@ -16,7 +16,7 @@ async fn catalog_over(ledger: &Arc<MemoryLedger>) -> Catalog {
 }
 
 async fn catalog_with(ledger: &Arc<MemoryLedger>, shards: Vec<Shard>, auto_create: GlobSet) -> Catalog {
-    let ground = CatalogContext {
+    let context = CatalogContext {
         ledger: Arc::clone(ledger) as Arc<dyn Ledger>,
         limit: Duration::from_secs(1),
         clock: Arc::new(PausedClock::new()),
@@ -26,7 +26,7 @@ async fn catalog_with(ledger: &Arc<MemoryLedger>, shards: Vec<Shard>, auto_creat
         limits: limits(),
         shards,
     };
-    Catalog::open(ground, &[], true).await.unwrap()
+    Catalog::open(context, &[], true).await.unwrap()
 }
 
 fn limits() -> SharedLimits {
@@ -216,7 +216,7 @@ async fn what_is_in_force_is_brought_again_however_many_servers_there_are() {
 /// Simulates a ledger that went back to before the definition: another ledger behind the same catalog.
 async fn loses(catalog: Catalog, other: &Arc<MemoryLedger>) -> Catalog {
     let ledger = Arc::clone(other) as Arc<dyn Ledger>;
-    let catalog = Catalog { ground: CatalogContext { ledger, ..catalog.ground }, ..catalog };
+    let catalog = Catalog { context: CatalogContext { ledger, ..catalog.context }, ..catalog };
     catalog.follow(None).await.unwrap();
     catalog
 }
@@ -356,7 +356,7 @@ async fn first_uses_define_so_many_sequences_and_so_many_a_second() {
     let catalog = catalog_with(&ledger(), Vec::new(), any).await;
     let set = |auto_create_max, auto_create_per_s| {
         let section = LimitsSection { auto_create_max, auto_create_per_s, ..(**limits().load()).clone() };
-        catalog.ground.limits.store(Arc::new(section));
+        catalog.context.limits.store(Arc::new(section));
     };
     set(400, 2);
     let create = async |name: String| catalog.find_or_create(&name.parse().unwrap()).await;

@@ -128,7 +128,9 @@ impl Engine {
         }
         let Some(entry) = self.0.catalog.find(&request.name) else { return true };
         let resolved = self.0.resolve(entry, request);
-        resolved.is_ok_and(|resolved| self.0.keys.get(resolved.key.as_str()).is_none() && !self.0.dense_keys.has(&resolved.key))
+        resolved.is_ok_and(|resolved| {
+            self.0.keys.get(resolved.key.as_str()).is_none() && !self.0.dense_keys.has(&resolved.key)
+        })
     }
 
     /// The key that a request of a known sequence resolves to, and the definition in effect. Takes nothing, and

@@ -155,7 +155,8 @@ impl Engine {
         let resolved = ResolvedRequest::dated(&entry, format, &request, until)?;
         let deadline = self.0.env.clock.now() + self.0.limits.load().deadline;
         let its_period = || resolved.period(&request);
-        let next = self.live((&request.name, &resolved.key), Some(&resolved.entry), its_period, deadline).await?;
+        let next =
+            self.live((&request.name, &resolved.key), Some(&resolved.entry), its_period, deadline).await?;
         next.reservoir()
             .prefetch(1, Some(deadline))
             .await

@@ -165,7 +165,8 @@ impl Inner {
             return Ok(ResolvedRequest { version_end, ..ResolvedRequest::plain(entry, request)? });
         };
         let at = self.instant(format, request, (texts, at))?;
-        let resolved = ResolvedRequest { version_end, ..ResolvedRequest::dated(&entry, format, request, at)? };
+        let resolved =
+            ResolvedRequest { version_end, ..ResolvedRequest::dated(&entry, format, request, at)? };
         if self.minimums.is_over(&resolved.key) {
             // Checked also without an instant: this server's clock may be a period behind the others.
             return Err(match &request.at {

@@ -11,15 +11,15 @@ use crate::{
 
 /// Checks the ledger and the shards. A ledger that may lose acknowledged writes repeats dense numbers after a crash.
 /// If the ledger and all shards are volatile, nothing shows which numbers were issued.
-pub(crate) async fn check(config: &Config, ground: &ClusterHandle) -> Result<(), OpenError> {
-    check_dense(config, &ground.durability)?;
-    if ground.durability.class != DurabilityClass::Volatile || config.ring.allow_volatile {
+pub(crate) async fn check(config: &Config, cluster: &ClusterHandle) -> Result<(), OpenError> {
+    check_dense(config, &cluster.durability)?;
+    if cluster.durability.class != DurabilityClass::Volatile || config.ring.allow_volatile {
         return Ok(());
     }
-    if !all_forget(ground).await {
+    if !all_forget(cluster).await {
         return Ok(());
     }
-    Err(OpenError::Refused(sequent_guard::all_forget(&ground.durability)))
+    Err(OpenError::Refused(sequent_guard::all_forget(&cluster.durability)))
 }
 
 fn check_dense(config: &Config, durability: &Durability) -> Result<(), OpenError> {
@@ -33,10 +33,10 @@ fn check_dense(config: &Config, durability: &Durability) -> Result<(), OpenError
 }
 
 /// Whether each shard reports that it is volatile. An unavailable shard counts as not volatile.
-async fn all_forget(ground: &ClusterHandle) -> bool {
+async fn all_forget(cluster: &ClusterHandle) -> bool {
     let mut looks = JoinSet::new();
-    for shard in &ground.shards {
-        let (store, limit) = (std::sync::Arc::clone(&shard.store), ground.limit);
+    for shard in &cluster.shards {
+        let (store, limit) = (std::sync::Arc::clone(&shard.store), cluster.limit);
         looks.spawn(async move { within(limit, "look at a shard", store.inspect()).await });
     }
     let forgets = |look: Result<sequent_core::Inspection, _>| {

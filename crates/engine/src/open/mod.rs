@@ -85,18 +85,18 @@ pub(crate) async fn open(config: Config, options: Options) -> Result<Engine, Ope
         // silently.
         announce(&config, &options);
     }
-    let ground = ClusterHandle::any(&config, env, found != Found::Cluster).await?;
-    if found == Found::Elsewhere && ground.is_new {
+    let cluster = ClusterHandle::any(&config, env, found != Found::Cluster).await?;
+    if found == Found::Elsewhere && cluster.is_new {
         // The ledger's tables exist, and no layout is written: the process that writes the first layout announces it.
         forget(notes.as_ref());
     }
     drop(turn);
-    let files = ground.files.clone();
-    if let Err(error) = durability_check::check(&config, &ground).await {
+    let files = cluster.files.clone();
+    if let Err(error) = durability_check::check(&config, &cluster).await {
         files.leave().await;
         return Err(error);
     }
-    let opened = assemble(&config, options.pace, ground, (memory, notes, alarm)).await;
+    let opened = assemble(&config, options.pace, cluster, (memory, notes, alarm)).await;
     if opened.is_err() {
         files.leave().await;
     }
@@ -114,37 +114,37 @@ fn forget(notes: Option<&Quarantine>) {
 async fn assemble(
     config: &Config,
     pace: Pace,
-    ground: ClusterHandle,
+    cluster: ClusterHandle,
     (memory, notes, alarm): (Memory, Option<Quarantine>, Alarm),
 ) -> Result<Engine, OpenError> {
-    let env = ground.env.clone();
-    check_home(&ground).await?;
-    let layout = ground.record.layout;
-    let ring = Ring::new(layout, metered(&ground, layout.slots()), config.ring.health(), env.clone());
-    let opened = Guard::open(opening(config, &ground, &ring)).await;
+    let env = cluster.env.clone();
+    check_home(&cluster).await?;
+    let layout = cluster.record.layout;
+    let ring = Ring::new(layout, metered(&cluster, layout.slots()), config.ring.health(), env.clone());
+    let opened = Guard::open(opening(config, &cluster, &ring)).await;
     let (guard, excluded) = opened.map_err(|error| OpenError::of_source(&error))?;
     admit(&ring, &excluded)?;
-    let words = within(ground.limit, "read the words", ground.ledger.slot_commands()).await;
+    let words = within(cluster.limit, "read the words", cluster.ledger.slot_commands()).await;
     let words = words.map_err(|error| OpenError::of_source(&error))?;
     ring.apply_commands(&words);
     memory.quarantined.recall(notes.map_or_else(Vec::new, |notes| notes.read(&words)));
     let limits: SharedLimits = Arc::new(ArcSwap::from_pointee(config.limits.clone()));
     let catalog = Catalog::open(
         catalog::CatalogContext {
-            ledger: Arc::clone(&ground.ledger),
-            limit: ground.limit,
+            ledger: Arc::clone(&cluster.ledger),
+            limit: cluster.limit,
             clock: Arc::clone(&env.clock),
             layout,
             at_risk: AtRisk::of(config),
             auto_create: config.auto_create.clone(),
             limits: Arc::clone(&limits),
-            shards: ground.shards.clone(),
+            shards: cluster.shards.clone(),
         },
         &config.sequences,
         guard.trouble().is_none(),
     )
     .await?;
-    let minimums = Minimums::read(&*ground.ledger, ground.limit).await;
+    let minimums = Minimums::read(&*cluster.ledger, cluster.limit).await;
     let minimums = minimums.map_err(|error| OpenError::of_source(&error))?;
     let tasks = Tasks::new();
     let burn_rules: SharedRules = Arc::new(ArcSwap::from_pointee(BurnRules::of(config)));
@@ -158,7 +158,7 @@ async fn assemble(
         dated: AtomicBool::new(false),
         ring,
         guard,
-        cluster: Arc::new(ground),
+        cluster: Arc::new(cluster),
         catalog,
         minimums,
         keys: Registry::new(live_keys_max()),
@@ -184,9 +184,9 @@ async fn assemble(
 
 /// Checks the version file. A copied file shows that the directory was copied. An unreadable file can't show that a
 /// ledger went back. In both cases the start is refused.
-async fn check_home(ground: &ClusterHandle) -> Result<(), OpenError> {
-    match &ground.home {
-        Some(home) => within(ground.limit, "read the mark", home.bear(0, None))
+async fn check_home(cluster: &ClusterHandle) -> Result<(), OpenError> {
+    match &cluster.home {
+        Some(home) => within(cluster.limit, "read the mark", home.bear(0, None))
             .await
             .map(drop)
             .map_err(|error| OpenError::of_source(&error)),
@@ -195,30 +195,30 @@ async fn check_home(ground: &ClusterHandle) -> Result<(), OpenError> {
 }
 
 /// The store of each slot, with metrics of its takes.
-fn metered(ground: &ClusterHandle, slots: SlotIndex) -> Vec<Option<Arc<dyn Store>>> {
+fn metered(cluster: &ClusterHandle, slots: SlotIndex) -> Vec<Option<Arc<dyn Store>>> {
     let metered = |(store, slot): (Option<Arc<dyn Store>>, SlotIndex)| {
-        store.map(|store| Arc::new(MeteredStore::new(slot, store, &ground.env.clock)) as Arc<dyn Store>)
+        store.map(|store| Arc::new(MeteredStore::new(slot, store, &cluster.env.clock)) as Arc<dyn Store>)
     };
-    stores::by_slot(&ground.shards, slots).into_iter().zip(0..).map(metered).collect()
+    stores::by_slot(&cluster.shards, slots).into_iter().zip(0..).map(metered).collect()
 }
 
-fn opening(config: &Config, ground: &ClusterHandle, ring: &Ring) -> Opening {
+fn opening(config: &Config, cluster: &ClusterHandle, ring: &Ring) -> Opening {
     let timed = |shard: &stores::Shard| Some((shard.part.slot, ring.store(shard.part.slot)?));
-    let shards: Vec<(SlotIndex, Arc<dyn Store>)> = ground.shards.iter().filter_map(timed).collect();
+    let shards: Vec<(SlotIndex, Arc<dyn Store>)> = cluster.shards.iter().filter_map(timed).collect();
     Opening {
-        ledger: Arc::clone(&ground.ledger),
+        ledger: Arc::clone(&cluster.ledger),
         shards,
-        first: ground.record.clone(),
-        home: ground.home.clone().map(|home| home as Arc<dyn MarkPlace>),
-        embedded: ground.is_embedded(config),
+        first: cluster.record.clone(),
+        home: cluster.home.clone().map(|home| home as Arc<dyn MarkPlace>),
+        embedded: cluster.is_embedded(config),
         config: GuardConfig {
             outage: config.ledger.outage,
-            attempt_timeout: ground.limit,
+            attempt_timeout: cluster.limit,
             heartbeat_every: HEARTBEAT_EVERY,
             lossy_dense: config.ledger.allow_lossy,
             volatile_alone: config.ring.allow_volatile,
         },
-        env: ground.env.clone(),
+        env: cluster.env.clone(),
         rules: Rules::ALL,
     }
 }

@@ -221,8 +221,8 @@ fn lags(held: &[&CounterStatus]) -> BTreeMap<SlotIndex, u64> {
 
 /// Gauges that seldom change: the layout, and the durability of each store.
 fn layout(inner: &Inner, status: &GuardStatus) {
-    let ground = &inner.cluster;
-    let record = &ground.record;
+    let cluster = &inner.cluster;
+    let record = &cluster.record;
     let (shard_bits, memory_bits) = (record.layout.shard_bits(), record.layout.memory_bits());
     let labels = [
         ("shard_bits", shard_bits.to_string()),
@@ -231,7 +231,7 @@ fn layout(inner: &Inner, status: &GuardStatus) {
     ];
     metrics::gauge!(LAYOUT, &labels).set(1.0);
     for (slot, _, class) in &status.stores {
-        let Some(shard) = ground.shards.iter().find(|shard| shard.part.slot == *slot) else { continue };
+        let Some(shard) = cluster.shards.iter().find(|shard| shard.part.slot == *slot) else { continue };
         let store = shard.part.place.as_str();
         for known in CLASSES {
             let is_it = f64::from(u8::from(known == class.as_str()));

@@ -20,7 +20,8 @@ impl Guarded {
     /// Waits for the server that has just opened or claimed. Returns false when it is time to close the cell.
     pub(super) async fn waits_for_another(&self, row: &Row, clock_ms: u64) -> bool {
         let Some(rest) = self.youth(row, clock_ms) else { return false };
-        let waited = self.state().contention.map_or(0, |(epoch, often)| if epoch == row.epoch { often } else { 0 });
+        let waited =
+            self.state().contention.map_or(0, |(epoch, often)| if epoch == row.epoch { often } else { 0 });
         let pause =
             if row.is_claim() { self.look_again(waited, rest) } else { self.join_again(waited, rest) };
         let Some(pause) = pause else { return false };

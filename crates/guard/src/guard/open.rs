@@ -55,11 +55,10 @@ impl Guard {
     /// once. `NoWitness` if the ledger is away. `Unavailable` if it has no layout yet and a store cannot be reached.
     pub async fn open(opening: Opening) -> Result<(Arc<Self>, NotAdmitted), SourceError> {
         let Opening { ledger, shards, first, home, embedded, config, env, rules } = opening;
-        let ground = LedgerFacts::read(&*ledger, &first, &config).await?;
-        let shards = ground.shards(&ledger, shards, &first, (config.attempt_timeout, &env));
-        let (admissible, mut outside, known) =
-            ground.admissible(&*ledger, &shards, embedded, &config).await?;
-        let LedgerFacts { inspection, held, generation } = ground;
+        let facts = LedgerFacts::read(&*ledger, &first, &config).await?;
+        let shards = facts.shards(&ledger, shards, &first, (config.attempt_timeout, &env));
+        let (admissible, mut outside, known) = facts.admissible(&*ledger, &shards, embedded, &config).await?;
+        let LedgerFacts { inspection, held, generation } = facts;
         let home = (home, Era { generation, layout: first.layout });
         let marks = Marks::new(shards.clone(), home, config.attempt_timeout, env.events.clone());
         let parts = LedgerClientParts {

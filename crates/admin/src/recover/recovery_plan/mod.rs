@@ -156,11 +156,11 @@ impl Admin {
 
     /// Whether ledger and stores, all of them files, are other ones than those on record.
     async fn has_moved(&self) -> bool {
-        let ground = &self.0;
+        let cluster = &self.0;
         let is_file = |shard: &sequent_engine::stores::Shard| {
             matches!(shard.part.place, sequent_engine::config::Place::Sqlite(_))
         };
-        if ground.is_shared || !ground.shards.iter().all(is_file) {
+        if cluster.is_shared || !cluster.shards.iter().all(is_file) {
             return false;
         }
         let known = within(self.limit(), "read the instances on record", self.ledger().known()).await;
@@ -169,7 +169,7 @@ impl Admin {
             return false;
         };
         let mut found = Vec::new();
-        for shard in &ground.shards {
+        for shard in &cluster.shards {
             if let Ok(inspection) = within(self.limit(), "look", shard.store.inspect()).await {
                 found.push((shard.part.slot, inspection.instance));
             }
