@@ -89,7 +89,7 @@ async fn raise_each(engine: &Engine, planned: &mut [Planned], action: Action) ->
 }
 
 /// Whether a fault is of one counter alone.
-fn is_of_one(error: &EngineError) -> bool {
+pub(super) fn is_of_one(error: &EngineError) -> bool {
     !matches!(
         error.reason(),
         Reason::LedgerUnavailable | Reason::RecoveryRequired | Reason::ClusterBehind | Reason::Draining

@@ -9,6 +9,8 @@ pub(super) struct Existing {
     pub(super) end: u64,
     /// The template, if it has one.
     pub(super) template: Option<String>,
+    /// The zone of its dates, if its template shows one.
+    pub(super) zone: Option<String>,
     /// No number of the counter up to this one is given any more; 0: any.
     pub(super) held: u64,
 }
@@ -70,7 +72,7 @@ mod tests {
     use super::*;
 
     fn there(start: u64, held: u64) -> Existing {
-        Existing { start, end: 1000, template: None, held }
+        Existing { start, end: 1000, template: None, zone: None, held }
     }
 
     #[test]
