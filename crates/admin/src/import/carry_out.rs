@@ -76,11 +76,11 @@ async fn raise_some(engine: &Engine, some: &mut [&mut Planned]) -> Result<(), Op
         let engine = engine.clone();
         async move { (at, raise.run(&engine).await.map(|()| (raise.key, raise.to))) }
     });
-    let mut raised = Vec::with_capacity(all.len());
+    let mut recorded = Vec::with_capacity(all.len());
     for (at, done) in works.collect::<JoinSet<_>>().join_all().await {
-        raised.extend(or_refused(some[at], done)?);
+        recorded.extend(or_refused(some[at], done)?);
     }
-    engine.record_advanced(&raised).await.map_err(|error| of_all(&error))
+    engine.record_advanced(&recorded).await.map_err(|error| of_all(&error))
 }
 
 /// What was done. A counter with a fault of its own is refused; other faults end the import.

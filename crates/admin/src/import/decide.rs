@@ -29,6 +29,15 @@ pub(super) enum Decision {
 }
 
 impl Existing {
+    /// Why it can't go on with dates of the zone `own`: its dates begin at other instants.
+    pub(super) fn other_zone(&self, own: &str) -> Option<String> {
+        let zone = self.zone.as_deref().filter(|zone| !zone.eq_ignore_ascii_case(own))?;
+        Some(format!(
+            "the sequence is there in another zone: found {zone}, expected {own}; say --zone {zone} if the dates of the \
+             other system are its, else name another sequence by --map"
+        ))
+    }
+
     /// The lowest number that it may give.
     fn first(&self, resets: bool) -> u64 {
         let above = if self.held == 0 { 0 } else { self.held.saturating_add(1) };

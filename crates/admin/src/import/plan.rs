@@ -84,17 +84,6 @@ impl Planned {
         });
     }
 
-    /// Why an existing sequence in another zone can't go on: its dates begin at other instants.
-    pub(super) fn other_zone(&self, existing: &Existing, choice: &Choice) -> Option<String> {
-        let (zone, own) = (existing.zone.as_deref()?, choice.zone());
-        (!zone.eq_ignore_ascii_case(own)).then(|| {
-            format!(
-                "the sequence is there in another zone: found {zone}, expected {own}; say --zone {zone} if the dates of the \
-                 other system are its, else name another sequence by --map"
-            )
-        })
-    }
-
     /// The note of numbers that were encoded by another layout than that of the ring.
     fn other_layout(&self, layout: Layout) -> Option<String> {
         let own = self.encoded.filter(|own| *own != layout)?;
@@ -204,7 +193,7 @@ fn settle(planned: &mut Planned, existing: Option<&Existing>, (choice, layout): 
         .as_deref()
         .is_some_and(|template| template.contains("@{date,") && !template.contains("reset=never"));
     let decision = decide(planned.next, (shown.template.as_deref(), resets), existing);
-    if let Some(why) = existing.and_then(|existing| planned.other_zone(existing, choice)) {
+    if let Some(why) = existing.and_then(|existing| existing.other_zone(choice.zone())) {
         return planned.refuse(why);
     }
     match decision {

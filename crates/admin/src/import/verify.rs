@@ -68,7 +68,7 @@ async fn verified(
         let note = Some("the sequence has another template".to_owned());
         return Ok(VerifiedCounter { note, ..found });
     }
-    if let Some(why) = planned.other_zone(&existing, choice) {
+    if let Some(why) = existing.other_zone(choice.zone()) {
         return Ok(VerifiedCounter { note: Some(why), ..found });
     }
     let last = shown.to.unwrap_or(0);

@@ -74,7 +74,7 @@ async fn read(
     }
     if wanted.pattern.is_some() {
         others.sort();
-        others.splice(..0, scanned.unreadable.into_iter().map(unreadable));
+        others.splice(..0, scanned.unreadable.iter().map(|name| unreadable(name)));
         keys.extend(refusals(&others));
     }
     let keys = Some(counters("keys", keys)).filter(|table| !table.rows.is_empty());
@@ -92,9 +92,9 @@ fn refusals(others: &[(String, String)]) -> Vec<TextRow> {
     rows
 }
 
-fn unreadable(name: Vec<u8>) -> (String, String) {
+fn unreadable(name: &[u8]) -> (String, String) {
     let why = "its key is not UTF-8: write its number into a file, and import that".to_owned();
-    (String::from_utf8_lossy(&name).into_owned(), why)
+    (String::from_utf8_lossy(name).into_owned(), why)
 }
 
 /// The keys that match, each once: SCAN may name a key twice.
