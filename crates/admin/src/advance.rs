@@ -114,26 +114,52 @@ pub async fn advance(
     aimed.advance(body.placement()).await
 }
 
-/// Moves a key forward as an import does: the plan has shown the number, so that even a wide jump is meant, and a counter that is
-/// above it stays there. The definition need not be there yet. The key's servers follow once
-/// [`follow_advanced`](Engine::follow_advanced) is called.
-pub(crate) async fn raise(
-    engine: &Engine,
-    name: &SequenceName,
-    (key, body): (Key, Body),
-    to: u64,
-) -> Result<(), EngineError> {
-    let aimed = Aimed { engine, name, key, span: body.span(), to, jump: true };
-    aimed.check_range()?;
-    match body.placement() {
-        Placement::Spread => {
-            let (guard, layout) = (engine.guard(), engine.cluster().layout());
-            let moved = guard.advance(&aimed.key, aimed.span.raw_max(layout), &aimed.floors(layout)).await;
-            moved.map_err(|error| EngineError::of_source(aimed.name, error))?;
-        }
-        Placement::Dense => drop(aimed.advance_dense(true).await?),
+/// A key that an import moves forward. The plan has shown the number, so that even a wide jump is meant, and a counter that is
+/// above it stays there. The definition need not be there yet.
+#[derive(Debug, Clone)]
+pub(crate) struct Raise {
+    pub(crate) name: SequenceName,
+    pub(crate) key: Key,
+    pub(crate) body: Body,
+    pub(crate) to: u64,
+}
+
+impl Raise {
+    fn aimed<'a>(&'a self, engine: &'a Engine) -> Aimed<'a> {
+        let (name, key) = (&self.name, self.key.clone());
+        Aimed { engine, name, key, span: self.body.span(), to: self.to, jump: true }
     }
-    engine.record_advanced(&aimed.key, to).await
+
+    /// The key, and the raw id up to which its counters move.
+    fn floor(&self, engine: &Engine) -> Option<(Key, u64)> {
+        let floors = self.aimed(engine).floors(engine.cluster().layout());
+        let highest = floors.into_iter().max().filter(|highest| *highest > 0)?;
+        (self.body.placement() == Placement::Spread).then(|| (self.key.clone(), highest))
+    }
+
+    /// Moves the counters of the key forward. What it did is recorded by
+    /// [`record_advanced`](Engine::record_advanced).
+    pub(crate) async fn run(&self, engine: &Engine) -> Result<(), EngineError> {
+        let aimed = self.aimed(engine);
+        aimed.check_range()?;
+        match self.body.placement() {
+            Placement::Spread => {
+                let (guard, layout) = (engine.guard(), engine.cluster().layout());
+                let moved =
+                    guard.advance(&aimed.key, aimed.span.raw_max(layout), &aimed.floors(layout)).await;
+                moved.map_err(|error| EngineError::of_source(aimed.name, error))
+            }
+            Placement::Dense => aimed.advance_dense(true).await.map(drop),
+        }
+    }
+}
+
+/// Notes in one call how far these keys will be, rather than one after the other.
+pub(crate) async fn announce(engine: &Engine, raises: &[Raise]) -> Result<(), EngineError> {
+    let floors: Vec<(Key, u64)> = raises.iter().filter_map(|raise| raise.floor(engine)).collect();
+    let Some(first) = raises.first().filter(|_| !floors.is_empty()) else { return Ok(()) };
+    let announced = engine.guard().announce(&floors).await;
+    announced.map_err(|error| EngineError::of_source(&first.name, error))
 }
 
 /// The highest number that the key of a request has given, as far as servers had reported; 0: none.

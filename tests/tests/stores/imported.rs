@@ -42,18 +42,18 @@ const KEYS: u64 = 10_000;
 const MOVED: u64 = 300;
 
 /// A place whose file names the other system, with its password.
-fn source(place: &Place, url: &str) -> String {
+pub(super) fn source(place: &Place, url: &str) -> String {
     let path = place.path("source");
     std::fs::write(&path, format!("{url}\n")).unwrap();
     path.display().to_string()
 }
 
-fn run(place: &Place, args: &[&str]) -> Ran {
+pub(super) fn run(place: &Place, args: &[&str]) -> Ran {
     tokio::task::block_in_place(|| place.run(args))
 }
 
 /// What is done with each counter, by its name.
-fn actions(ran: &Ran) -> BTreeMap<String, String> {
+pub(super) fn actions(ran: &Ran) -> BTreeMap<String, String> {
     let report = ran.json();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let counters = report["counters"].as_array().unwrap().iter();
@@ -61,7 +61,7 @@ fn actions(ran: &Ran) -> BTreeMap<String, String> {
 }
 
 /// The first number of each sequence.
-fn starts(place: &Place) -> BTreeMap<String, u64> {
+pub(super) fn starts(place: &Place) -> BTreeMap<String, u64> {
     let listed = run(place, &["list", "--json"]).succeeded().json();
     let sequences = listed["sequences"].as_array().unwrap().iter();
     let start = |sequence: &Value| sequence["start"].as_str().unwrap().parse().unwrap();
@@ -73,7 +73,9 @@ async fn every_known_table_goes_on_and_what_is_no_name_is_refused() {
     let (db, place) = (MariaDb::start().await, Place::new());
     db.sql(TABLES).await;
     let file = source(&place, &db.url());
-    let import = ["import", "--source-file", &file, "--json"];
+    let some = run(&place, &["import", "--source-file", &file, "--json"]);
+    assert_eq!(actions(&some)["sto"], "refused", "two tables are found, and the ring has four slots");
+    let import = ["import", "--source-file", &file, "--tables", "2", "--json"];
 
     let plan = run(&place, &import);
     assert_eq!(plan.code, Some(3), "one is refused: {plan:?}");
@@ -163,6 +165,7 @@ async fn numbers_of_as_many_tables_as_slots_stay_as_the_old_program_computed_the
              DEFAULT current_timestamp); INSERT INTO sto_code_{index} (id) VALUES ({last});"
         ))
         .await;
+        db.sql(&format!("CREATE TABLE unused_code_{index} LIKE sto_code_{index};")).await;
     }
     let file = source(&place, &db.url());
     let import = ["import", "--source-file", &file, "--yes", "--json"];
@@ -179,7 +182,7 @@ async fn numbers_of_as_many_tables_as_slots_stay_as_the_old_program_computed_the
         assert_eq!((told["slot"].as_u64(), told["raw"].as_str()), (Some(number & 3), Some(&*raw)), "{told}");
     }
     let again = actions(&run(&place, &import).succeeded());
-    assert_eq!(again["sto"], "nothing");
+    assert_eq!((&*again["sto"], &*again["unused"]), ("nothing", "nothing"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

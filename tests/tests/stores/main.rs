@@ -37,6 +37,7 @@ mod partition;
 #[path = "../processes/place.rs"]
 mod place;
 mod poisoned;
+mod refused_imports;
 mod resized;
 mod restarts;
 mod restored;

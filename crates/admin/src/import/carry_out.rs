@@ -1,18 +1,18 @@
 //! An import done: the counters of new sequences, then their definitions, then advances. A repeated import, or one begun again
 //! after a kill, ends the same.
 
-use sequent_core::SequenceName;
-use sequent_engine::{Body, Engine, EngineError, OpenError, Reason};
+use sequent_engine::{Engine, EngineError, OpenError, Reason};
 use tokio::task::JoinSet;
 
 use super::{
     Action, ImportReport,
     plan::{ImportPlan, Planned, firsts, request},
 };
-use crate::advance;
+use crate::advance::{self, Raise};
 
-/// How many counters move forward at once. Their calls of the ledger are merged.
-const AT_ONCE_MAX: usize = 16;
+/// How many counters move forward at once. Their calls of the ledger are merged or wait for each other, and each must be answered
+/// within its attempt.
+const AT_ONCE_MAX: usize = 32;
 
 /// Carries out a plan. What is refused meanwhile is refused in the report.
 ///
@@ -34,62 +34,69 @@ pub async fn carry_out(engine: &Engine, plan: ImportPlan) -> Result<ImportReport
     Ok(ImportReport { is_done: true, counters: planned.into_iter().map(|planned| planned.shown).collect() })
 }
 
-/// A counter that goes forward: of a sequence that is there, or of a new one that can't begin at another number than its first:
+/// The counter that goes forward: of a sequence that is there, or of a new one that can't begin at another number than its first:
 /// in a period, or with encoded numbers.
-#[derive(Clone)]
-struct Raise {
-    at: usize,
-    name: SequenceName,
-    period: Option<String>,
-    /// The definition of a new sequence.
-    new: Option<Body>,
-    to: u64,
-}
-
-impl Raise {
-    fn of((at, planned): (usize, &Planned)) -> Option<Self> {
-        let Planned { shown, name, body, .. } = planned;
-        let is_meant = shown.action == Action::Advance || shown.period.is_some() || shown.numbering.is_some();
-        let to = shown.to.filter(|to| is_meant && *to > 0)?;
-        Some(Self { at, name: name.clone()?, period: shown.period.clone(), new: body.clone(), to })
-    }
-
-    async fn done(self, engine: Engine) -> (usize, Result<(), EngineError>) {
-        (self.at, self.raised(&engine).await)
-    }
-
-    async fn raised(&self, engine: &Engine) -> Result<(), EngineError> {
-        let Self { name, period, .. } = self;
-        let counted = match &self.new {
-            Some(body) => (Engine::key_of_new(name, body, period.as_deref())?, body.clone()),
-            None => engine.key_of(&request(engine, name, period.as_deref()).await?).await?,
-        };
-        advance::raise(engine, name, counted, self.to).await
-    }
+async fn raise_of(engine: &Engine, planned: &Planned) -> Result<Option<Raise>, EngineError> {
+    let Planned { shown, name, body, .. } = planned;
+    let is_meant = shown.action == Action::Advance || shown.period.is_some() || shown.numbering.is_some();
+    let to = shown.to.filter(|to| is_meant && *to > 0);
+    let Some((name, to)) = name.clone().zip(to) else { return Ok(None) };
+    let period = shown.period.as_deref();
+    let (key, body) = match body {
+        Some(body) => (Engine::key_of_new(&name, body, period)?, body.clone()),
+        None => engine.key_of(&request(engine, &name, period).await?).await?,
+    };
+    Ok(Some(Raise { name, key, body, to }))
 }
 
 /// Moves the counters of these actions forward, some at once. A counter with a fault of its own is refused, and the others go on.
 async fn raise_each(engine: &Engine, planned: &mut [Planned], action: Action) -> Result<(), OpenError> {
-    let of_action = planned.iter().enumerate().filter(|(_, planned)| planned.shown.action == action);
-    let raises: Vec<Raise> = of_action.filter_map(Raise::of).collect();
-    for some in raises.chunks(AT_ONCE_MAX) {
-        let works = some.iter().map(|raise| raise.clone().done(engine.clone()));
-        for (at, raised) in works.collect::<JoinSet<_>>().join_all().await {
-            match raised.map_err(|error| (is_of_one(&error), error)) {
-                Ok(()) => {}
-                Err((true, error)) => planned[at].refuse(error.to_string()),
-                Err((false, error)) => return Err(of_all(&error)),
-            }
-        }
-    }
-    if raises.is_empty() {
+    let mut of_action: Vec<&mut Planned> =
+        planned.iter_mut().filter(|planned| planned.shown.action == action).collect();
+    if of_action.is_empty() {
         return Ok(());
+    }
+    for some in of_action.chunks_mut(AT_ONCE_MAX) {
+        raise_some(engine, some).await?;
     }
     engine.follow_advanced().await.map_err(|error| of_all(&error))
 }
 
+async fn raise_some(engine: &Engine, some: &mut [&mut Planned]) -> Result<(), OpenError> {
+    let mut raises = Vec::with_capacity(some.len());
+    for (at, planned) in some.iter_mut().enumerate() {
+        let raise = raise_of(engine, planned).await;
+        if let Some(raise) = or_refused(planned, raise)?.flatten() {
+            raises.push((at, raise));
+        }
+    }
+    let all: Vec<Raise> = raises.iter().map(|(_, raise)| raise.clone()).collect();
+    advance::announce(engine, &all).await.map_err(|error| of_all(&error))?;
+    let works = raises.into_iter().map(|(at, raise)| {
+        let engine = engine.clone();
+        async move { (at, raise.run(&engine).await.map(|()| (raise.key, raise.to))) }
+    });
+    let mut recorded = Vec::with_capacity(all.len());
+    for (at, done) in works.collect::<JoinSet<_>>().join_all().await {
+        recorded.extend(or_refused(some[at], done)?);
+    }
+    engine.record_advanced(&recorded).await.map_err(|error| of_all(&error))
+}
+
+/// What was done. A counter with a fault of its own is refused; other faults end the import.
+fn or_refused<T>(planned: &mut Planned, done: Result<T, EngineError>) -> Result<Option<T>, OpenError> {
+    match done {
+        Ok(done) => Ok(Some(done)),
+        Err(error) if is_of_one(&error) => {
+            planned.refuse(error.to_string());
+            Ok(None)
+        }
+        Err(error) => Err(of_all(&error)),
+    }
+}
+
 /// Whether a fault is of one counter alone.
-fn is_of_one(error: &EngineError) -> bool {
+pub(super) fn is_of_one(error: &EngineError) -> bool {
     !matches!(
         error.reason(),
         Reason::LedgerUnavailable | Reason::RecoveryRequired | Reason::ClusterBehind | Reason::Draining

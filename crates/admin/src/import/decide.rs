@@ -9,6 +9,8 @@ pub(super) struct Existing {
     pub(super) end: u64,
     /// The template, if it has one.
     pub(super) template: Option<String>,
+    /// The zone of its dates, if its template shows one.
+    pub(super) zone: Option<String>,
     /// No number of the counter up to this one is given any more; 0: any.
     pub(super) held: u64,
 }
@@ -27,6 +29,15 @@ pub(super) enum Decision {
 }
 
 impl Existing {
+    /// Why it can't go on with dates of the zone `own`: its dates begin at other instants.
+    pub(super) fn other_zone(&self, own: &str) -> Option<String> {
+        let zone = self.zone.as_deref().filter(|zone| !zone.eq_ignore_ascii_case(own))?;
+        Some(format!(
+            "the sequence is there in another zone: found {zone}, expected {own}; say --zone {zone} if the dates of the \
+             other system are its, else name another sequence by --map"
+        ))
+    }
+
     /// The lowest number that it may give.
     fn first(&self, resets: bool) -> u64 {
         let above = if self.held == 0 { 0 } else { self.held.saturating_add(1) };
@@ -70,7 +81,7 @@ mod tests {
     use super::*;
 
     fn there(start: u64, held: u64) -> Existing {
-        Existing { start, end: 1000, template: None, held }
+        Existing { start, end: 1000, template: None, zone: None, held }
     }
 
     #[test]

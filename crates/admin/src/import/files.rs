@@ -28,11 +28,22 @@ pub struct FileSource {
 }
 
 impl Source for FileSource {
-    fn read<'a>(&'a self, _wanted: &'a Wanted) -> BoxFuture<'a, Result<Vec<Table>, SourceError>> {
-        Box::pin(std::future::ready(self.table().map(|table| vec![table]).map_err(|fault| {
+    fn read<'a>(&'a self, wanted: &'a Wanted) -> BoxFuture<'a, Result<Vec<Table>, SourceError>> {
+        let table = check_wanted(wanted).and_then(|()| self.table());
+        Box::pin(std::future::ready(table.map(|table| vec![table]).map_err(|fault| {
             SourceError::new(ErrorKind::Refused, format!("file {}: {fault}", self.path.display()))
         })))
     }
+}
+
+/// A file is read as a whole.
+fn check_wanted(wanted: &Wanted) -> Result<(), String> {
+    let Wanted { tables, columns, pattern, look: _ } = wanted;
+    if tables.is_empty() && columns.is_empty() && pattern.is_none() {
+        return Ok(());
+    }
+    Err("--table, --column and --pattern choose nothing in it: leave them out, all of its counters are read"
+        .to_owned())
 }
 
 impl FileSource {

@@ -1,4 +1,4 @@
-//! Which counter of another system becomes which sequence: `OLD=NEW`, with a `*` for what both have.
+//! Which counter of another system becomes which sequence: `OLD=NEW` or `TABLE.OLD=NEW`, with a `*` for what both have.
 
 use std::str::FromStr;
 
@@ -28,19 +28,24 @@ impl FromStr for Mapping {
 }
 
 impl Mapping {
-    /// The new name, if this pair is about the old one.
-    fn applied(&self, name: &str) -> Option<String> {
-        let Some((front, back)) = self.old.split_once('*') else {
-            return (self.old == name).then(|| self.new.clone());
+    /// The new name, if this pair is about the old one, or about the old one of this table.
+    fn applied(&self, (table, name): (&str, &str)) -> Option<String> {
+        let of_table = || self.old.strip_prefix(table)?.strip_prefix('.');
+        self.replaced(&self.old, name).or_else(|| self.replaced(of_table()?, name))
+    }
+
+    fn replaced(&self, old: &str, name: &str) -> Option<String> {
+        let Some((front, back)) = old.split_once('*') else {
+            return (old == name).then(|| self.new.clone());
         };
         let middle = name.strip_prefix(front)?.strip_suffix(back)?;
         Some(self.new.replace('*', middle))
     }
 }
 
-/// The name of the sequence: by the first pair about the old name, else the old name.
-pub(super) fn name(mappings: &[Mapping], old: &str) -> String {
-    mappings.iter().find_map(|mapping| mapping.applied(old)).unwrap_or_else(|| old.to_owned())
+/// The name of the sequence: by the first pair about the old table and name, else the old name.
+pub(super) fn name(mappings: &[Mapping], old: (&str, &str)) -> String {
+    mappings.iter().find_map(|mapping| mapping.applied(old)).unwrap_or_else(|| old.1.to_owned())
 }
 
 #[cfg(test)]
@@ -53,8 +58,21 @@ mod tests {
             .iter()
             .map(|text| text.parse().unwrap())
             .collect();
-        let mapped = ["seq:order", "seq:bill:no", "seq:x", "y"].map(|old| name(&pairs, old));
+        let mapped = ["seq:order", "seq:bill:no", "seq:x", "y"].map(|old| name(&pairs, ("keys", old)));
         assert_eq!(mapped, ["order", "bill", "other.x", "y"]);
+    }
+
+    #[test]
+    fn a_pair_may_be_about_the_counters_of_one_table() {
+        let pairs: Vec<Mapping> =
+            ["new.order=order", "old.*=old.*"].iter().map(|text| text.parse().unwrap()).collect();
+        let tables =
+            [("new", "order"), ("old", "order"), ("old", "bill"), ("newer", "order"), ("x", "old.a")];
+        assert_eq!(
+            tables.map(|old| name(&pairs, old)),
+            ["order", "old.order", "old.bill", "order", "old.a"],
+            "the last is a name with the table in it"
+        );
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub use mapping::Mapping;
 pub use plan::{Choice, ImportPlan, plan};
 pub use report::{Action, ImportReport, ImportedCounter, Standing, VerifiedCounter, VerifyReport};
 pub use shapes::look;
-pub use slot_tables::MEMORY_BITS_MAX;
+pub use slot_tables::{MEMORY_BITS_MAX, TABLES_MAX};
 pub use verify::verify;
 
 /// A counter of another system.
@@ -38,6 +38,8 @@ struct OldCounter {
     step: u64,
     /// The layout of the program that counts in slot tables: its numbers are encoded by it.
     encoded: Option<Layout>,
+    /// How many slot tables it was found in.
+    tables: Option<usize>,
     /// The texts that it makes of its numbers.
     texts: Option<OldTexts>,
 }

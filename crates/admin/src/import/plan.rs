@@ -1,19 +1,22 @@
 //! The plan of an import: each counter of the other system with what is to be done. It changes nothing.
 
-use std::collections::{BTreeMap, HashMap};
+mod checks;
+mod known;
 
-use sequent_core::{Key, Layout, Numbering, SequenceName};
-use sequent_engine::{
-    Body, BodyOptions, Engine, EngineError, NextRequest, Placement, Reason, Texts, foreign::Table,
-    report::SequenceSummary,
-};
+use std::collections::HashMap;
+
+use sequent_core::{Layout, Numbering, SequenceName};
+use sequent_engine::{Body, BodyOptions, Engine, EngineError, Placement, foreign::Table};
 
 use super::{
-    Action, ImportReport, ImportedCounter, Mapping, OldCounter,
+    Action, ImportReport, ImportedCounter, Mapping, OldCounter, carry_out,
     decide::{Decision, Existing, decide},
     mapping, shapes,
 };
 use crate::advance;
+
+pub(super) use checks::{Ground, check_choice};
+pub(super) use known::{Known, request};
 
 /// From this number on, a sequence is defined for 64 bits: half of what numbers of JavaScript hold.
 const WIDE_FROM: u64 = 1 << 52;
@@ -29,6 +32,8 @@ pub struct Choice {
     pub ahead: u64,
     /// How many numbers an id of slot tables stands for, as a power of two: the memory bits of the old program.
     pub memory_bits: u32,
+    /// How many slot tables each owner has; `None`: as many as the ring has slots.
+    pub tables: Option<usize>,
     /// Which counter becomes which sequence.
     pub mappings: Vec<Mapping>,
 }
@@ -48,6 +53,10 @@ pub(super) struct Planned {
     next: u64,
     /// The layout by which its numbers are encoded.
     encoded: Option<Layout>,
+    /// How many slot tables it was found in.
+    tables: Option<usize>,
+    /// It begins anew with each date.
+    resets: bool,
 }
 
 impl ImportPlan {
@@ -67,68 +76,20 @@ impl Planned {
         self.body = None;
     }
 
+    /// Adds what to know of it.
+    fn note(&mut self, more: String) {
+        self.shown.note = Some(match self.shown.note.take() {
+            Some(note) => format!("{note}; {more}"),
+            None => more,
+        });
+    }
+
     /// The note of numbers that were encoded by another layout than that of the ring.
     fn other_layout(&self, layout: Layout) -> Option<String> {
         let own = self.encoded.filter(|own| *own != layout)?;
         Some(format!(
             "its numbers were encoded with {own}, this ring has {layout}: they go on without slots in them"
         ))
-    }
-
-    /// The request of the counter that goes forward.
-    pub(super) async fn request(&self, engine: &Engine) -> Result<Option<NextRequest>, EngineError> {
-        match &self.name {
-            Some(name) => request(engine, name, self.shown.period.as_deref()).await.map(Some),
-            None => Ok(None),
-        }
-    }
-}
-
-/// The request of a counter of a sequence.
-pub(super) async fn request(
-    engine: &Engine,
-    name: &SequenceName,
-    period: Option<&str>,
-) -> Result<NextRequest, EngineError> {
-    let at = match period {
-        Some(period) => Some(engine.beginning(name, period).await?),
-        None => None,
-    };
-    Ok(NextRequest { at, ..NextRequest::of(name.clone()) })
-}
-
-/// What is known of this cluster.
-pub(super) struct Known {
-    sequences: HashMap<String, SequenceSummary>,
-    advanced: BTreeMap<Key, u64>,
-}
-
-impl Known {
-    pub(super) async fn of(engine: &Engine) -> Result<Self, EngineError> {
-        let sequences = engine.cluster().list().await?;
-        let sequences = sequences.into_iter().map(|summary| (summary.sequence.clone(), summary)).collect();
-        Ok(Self { sequences, advanced: engine.all_advanced().await? })
-    }
-
-    /// The sequence of a counter, if it is there.
-    pub(super) async fn existing(
-        &self,
-        engine: &Engine,
-        planned: &Planned,
-    ) -> Result<Option<Existing>, EngineError> {
-        let Some(summary) = self.sequences.get(&planned.shown.sequence) else { return Ok(None) };
-        let SequenceSummary { start, end, ref template, .. } = *summary;
-        // A sequence without a template has one counter, so that its key is known without a request.
-        let key = match (&planned.name, template) {
-            (Some(name), None) => Some(Key::of(name)),
-            _ if planned.shown.template == *template => match planned.request(engine).await? {
-                Some(request) => Some(engine.key_of(&request).await?.0),
-                None => None,
-            },
-            _ => None,
-        };
-        let held = key.and_then(|key| self.advanced.get(&key).copied()).unwrap_or(0);
-        Ok(Some(Existing { start, end, template: template.clone(), held }))
     }
 }
 
@@ -138,18 +99,20 @@ impl Known {
 ///
 /// Errors of the ledger. A counter that can't be imported is refused in the plan.
 pub async fn plan(engine: &Engine, tables: &[Table], choice: &Choice) -> Result<ImportPlan, EngineError> {
+    check_choice(choice)?;
     let known = Known::of(engine).await?;
-    let mut planned = named(shapes::counters(tables, choice.memory_bits), choice);
+    let ground = Ground::of(engine);
+    let mut planned = named(shapes::counters(tables, choice.memory_bits), choice, ground);
     for planned in planned.iter_mut().filter(|planned| planned.shown.action != Action::Refused) {
         let existing = match known.existing(engine, planned).await {
             Ok(existing) => existing,
-            Err(error) if matches!(error.reason(), Reason::InvalidArgument) => {
+            Err(error) if carry_out::is_of_one(&error) => {
                 planned.refuse(error.to_string());
                 continue;
             }
             Err(error) => return Err(error),
         };
-        settle(planned, existing.as_ref(), (choice, engine.cluster().layout()));
+        settle(planned, existing.as_ref(), (choice, ground.layout));
         if planned.shown.action == Action::Advance {
             note_overlap(engine, planned, existing.map_or(0, |existing| existing.held)).await?;
         }
@@ -158,25 +121,31 @@ pub async fn plan(engine: &Engine, tables: &[Table], choice: &Choice) -> Result<
     Ok(ImportPlan { planned })
 }
 
-/// The counters with their new names. A name that is none, and one that two counters would have, is refused.
-pub(super) fn named(counters: Vec<OldCounter>, choice: &Choice) -> Vec<Planned> {
+/// The counters with their new names. A name that is none, one that two counters would have, and a counter whose next number is not
+/// known for sure, is refused.
+pub(super) fn named(counters: Vec<OldCounter>, choice: &Choice, ground: Ground) -> Vec<Planned> {
     let mut planned: Vec<Planned> = counters.into_iter().map(|counter| one(counter, choice)).collect();
+    for planned in planned.iter_mut().filter(|planned| planned.shown.action != Action::Refused) {
+        planned.check(choice, ground);
+    }
     let mut names: HashMap<String, usize> = HashMap::new();
     for planned in &planned {
         *names.entry(planned.shown.sequence.clone()).or_default() += 1;
     }
-    for planned in planned.iter_mut().filter(|planned| names[&planned.shown.sequence] > 1) {
-        let count = names[&planned.shown.sequence];
+    let is_alone = |planned: &Planned| names[&planned.shown.sequence] == 1;
+    let refused = |planned: &Planned| planned.shown.action == Action::Refused;
+    for planned in planned.iter_mut().filter(|planned| !is_alone(planned) && !refused(planned)) {
+        let (count, ImportedCounter { sequence, source, counter, .. }) =
+            (names[&planned.shown.sequence], &planned.shown);
         planned.refuse(format!(
-            "{count} counters would become {}: name them apart by --map",
-            planned.shown.sequence
+            "{count} counters would become {sequence}: name them apart by --map, such as --map {source}.{counter}=NEW"
         ));
     }
     planned
 }
 
 fn one(counter: OldCounter, choice: &Choice) -> Planned {
-    let sequence = mapping::name(&choice.mappings, &counter.name);
+    let sequence = mapping::name(&choice.mappings, (&counter.source, &counter.name));
     let name = sequence.parse::<SequenceName>();
     let ahead = counter.step.checked_mul(choice.ahead);
     let next = counter.next.as_ref().ok().and_then(|next| next.checked_add(ahead?));
@@ -207,8 +176,8 @@ fn one(counter: OldCounter, choice: &Choice) -> Planned {
         period,
         note: None,
     };
-    let (next, encoded) = (next.unwrap_or(0), counter.encoded);
-    let mut planned = Planned { shown, name: name.ok(), body: None, next, encoded };
+    let (next, encoded, tables) = (next.unwrap_or(0), counter.encoded, counter.tables);
+    let mut planned = Planned { shown, name: name.ok(), body: None, next, encoded, tables, resets };
     if let Some(fault) = fault {
         planned.refuse(fault);
     }
@@ -224,6 +193,9 @@ fn settle(planned: &mut Planned, existing: Option<&Existing>, (choice, layout): 
         .as_deref()
         .is_some_and(|template| template.contains("@{date,") && !template.contains("reset=never"));
     let decision = decide(planned.next, (shown.template.as_deref(), resets), existing);
+    if let Some(why) = existing.and_then(|existing| existing.other_zone(choice.zone())) {
+        return planned.refuse(why);
+    }
     match decision {
         Decision::Nothing => {}
         Decision::Advance(to) => {
@@ -237,7 +209,9 @@ fn settle(planned: &mut Planned, existing: Option<&Existing>, (choice, layout): 
                 planned.shown.action = Action::Define;
                 planned.shown.start = Some(start).filter(|_| !is_encoded);
                 planned.shown.numbering = is_encoded.then_some(Numbering::Encoded.as_str());
-                planned.shown.note = planned.other_layout(layout).filter(|_| !is_encoded);
+                if let Some(note) = planned.other_layout(layout).filter(|_| !is_encoded) {
+                    planned.note(note);
+                }
                 planned.shown.placement = Some(body.placement().as_str());
                 planned.body = Some(body);
             }
@@ -248,13 +222,7 @@ fn settle(planned: &mut Planned, existing: Option<&Existing>, (choice, layout): 
 
 fn body(planned: &Planned, start: u64, (choice, layout): (&Choice, Layout)) -> Result<Body, String> {
     let shown = &planned.shown;
-    let texts = shown.template.as_ref().map(|template| {
-        let texts = Texts::new(template);
-        match &choice.zone {
-            Some(zone) => texts.zone(zone),
-            None => texts,
-        }
-    });
+    let texts = shown.template.as_ref().map(|template| choice.texts(template));
     let fits = (start >= WIDE_FROM).then_some("int64");
     let placement = choice.placement.as_deref();
     let is_encoded = planned.encoded == Some(layout) && placement != Some(Placement::Dense.as_str());
@@ -270,11 +238,12 @@ fn body(planned: &Planned, start: u64, (choice, layout): (&Choice, Layout)) -> R
 
 /// Notes which numbers both systems may have given.
 async fn note_overlap(engine: &Engine, planned: &mut Planned, held: u64) -> Result<(), EngineError> {
-    let Some(request) = planned.request(engine).await? else { return Ok(()) };
+    let Some(name) = &planned.name else { return Ok(()) };
+    let request = request(engine, name, planned.shown.period.as_deref()).await?;
     let given = advance::given(engine, &request).await?;
     if given > held {
         let overlap = given.min(planned.shown.to.unwrap_or(0));
-        planned.shown.note = Some(format!(
+        planned.note(format!(
             "it gave numbers up to {given}: those up to {overlap} may be the other system's, too"
         ));
     }

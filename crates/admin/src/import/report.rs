@@ -85,6 +85,8 @@ pub enum Standing {
 /// A counter of the other system after the import.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct VerifiedCounter {
+    /// The table of the other system, or what stands for one.
+    pub source: String,
     /// The counter of the other system.
     pub counter: String,
     /// The sequence.
@@ -101,7 +103,7 @@ pub struct VerifiedCounter {
     pub to: Option<u64>,
     /// How many numbers lie between: unused if it is kept, given by both perhaps if it is passed.
     pub gap: u64,
-    /// Why it can't be read.
+    /// Why it can't be read, or what to know.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }

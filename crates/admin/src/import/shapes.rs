@@ -85,6 +85,16 @@ pub(super) struct Record<'a> {
 }
 
 impl Record<'_> {
+    /// A value for people.
+    pub(super) fn shown(&self, column: &str) -> String {
+        let at = self.table.columns.iter().position(|found| found == column);
+        match at.map(|at| self.row.get(at).and_then(Option::as_deref)) {
+            None => "missing".to_owned(),
+            Some(None) => "NULL".to_owned(),
+            Some(Some(text)) => format!("{text:?}"),
+        }
+    }
+
     /// A value; empty if the table has no such column, or NULL in it.
     pub(super) fn text(&self, column: &str) -> &str {
         let at = self.table.columns.iter().position(|found| found == column);
@@ -93,8 +103,8 @@ impl Record<'_> {
 
     /// A whole number.
     pub(super) fn number(&self, column: &str) -> Result<i128, String> {
-        let text = self.text(column).trim();
-        text.parse().map_err(|_| format!("{column} is {text:?}: a whole number is expected"))
+        let number = self.text(column).trim().parse();
+        number.map_err(|_| format!("{column} is {}: a whole number is expected", self.shown(column)))
     }
 }
 
@@ -105,15 +115,10 @@ fn counter(shape: Shape, record: &Record<'_>) -> OldCounter {
         let next = checked.clone().and_then(next).and_then(allowed);
         let step = checked.ok().and_then(|step| u64::try_from(step).ok()).unwrap_or(1);
         let name = record.text(name).to_owned();
-        OldCounter { source: source.clone(), name, next, step, encoded: None, texts: None }
+        OldCounter { source: source.clone(), name, next, step, encoded: None, tables: None, texts: None }
     };
     match shape {
-        Shape::Plain => named("counter", "step", &|step| {
-            if record.text("next_number").is_empty() {
-                return Ok(record.number("last_number")? + step);
-            }
-            record.number("next_number")
-        }),
+        Shape::Plain => named("counter", "step", &|step| plain(record, step)),
         Shape::Sequence => {
             named("seq_name", "_increment", &|step| Ok(record.number("current_value")? + step))
         }
@@ -125,7 +130,7 @@ fn counter(shape: Shape, record: &Record<'_>) -> OldCounter {
         Shape::CosId => named("name", "", &|step| Ok(record.number("last_max_id")? + step)),
         Shape::Document => {
             let name = if record.text("collectionname").is_empty() { "_id" } else { "collectionname" };
-            named(name, "step", &|_| Ok(record.number("current")?.max(0)))
+            named(name, "step", &|_| record.number("current"))
         }
         Shape::Numbered => {
             texts::numbered(record, named("code", "", &|step| Ok(record.number("maxindex")? + step)))
@@ -134,6 +139,21 @@ fn counter(shape: Shape, record: &Record<'_>) -> OldCounter {
             record,
             named("key", "", &|step| Ok(record.number("cur")? + record.number("base")? + step)),
         ),
+    }
+}
+
+/// The next number of a counter that has the last one, the next one, or both: the higher one counts.
+fn plain(record: &Record<'_>, step: i128) -> Result<i128, String> {
+    let refused = record.text("refused");
+    if !refused.is_empty() {
+        return Err(refused.to_owned());
+    }
+    let is_there = |column| !record.text(column).is_empty();
+    let after_last = || Ok::<_, String>(record.number("last_number")? + step);
+    match (is_there("last_number"), is_there("next_number")) {
+        (true, true) => Ok(after_last()?.max(record.number("next_number")?)),
+        (false, true) => record.number("next_number"),
+        (_, false) => after_last(),
     }
 }
 
@@ -214,6 +234,16 @@ pub(super) mod tests {
                 25,
                 5,
             ),
+            (
+                table("sequences", "counter last_number step next_number", &[&["order", "5000", "1", "100"]]),
+                5001,
+                1,
+            ),
+            (
+                table("sequences", "counter last_number step next_number", &[&["order", "100", "1", "5000"]]),
+                5000,
+                1,
+            ),
         ];
         for (table, number, step) in cases {
             assert_eq!(next(&table), ("order".to_owned(), number, step), "{}", table.name);
@@ -236,6 +266,18 @@ pub(super) mod tests {
             let table = table("sequence", "seq_name current_value _increment", &[&["order", value, step]]);
             assert_eq!(counters(&[table], 0).remove(0).next, Err(expected.to_owned()));
         }
+    }
+
+    #[test]
+    fn a_negative_document_a_null_and_a_reason_of_the_reader_are_refused() {
+        let fault = |table: Table| counters(&[table], 0).remove(0).next.unwrap_err();
+        let document = |current| table("sys", "collectionname step current", &[&["order", "1", current]]);
+        assert_eq!(fault(document("-5")), "its next number is -5: 0 to 9223372036854775807 are allowed");
+        assert_eq!(fault(document("NULL")), "current is NULL: a whole number is expected");
+        let missing = table("a", "counter step", &[&["order", "1"]]);
+        assert_eq!(fault(missing), "last_number is missing: a whole number is expected");
+        let refused = table("a", "counter last_number step refused", &[&["order", "7", "1", "it cycles"]]);
+        assert_eq!(fault(refused), "it cycles");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::{OldCounter, shapes::NUMBER_MAX};
 const BETWEEN: &str = "_code_";
 
 /// The most tables of one owner: 2^10.
-const TABLES_MAX: usize = 1024;
+pub const TABLES_MAX: usize = 1024;
 
 /// The most memory bits of an old program.
 pub const MEMORY_BITS_MAX: u32 = 16;
@@ -51,7 +51,8 @@ fn one(name: String, tables: &BTreeMap<usize, OldCounter>, memory_bits: u32) -> 
     let shard_bits = tables.len().checked_ilog2().and_then(|bits| u8::try_from(bits).ok());
     let layout = shard_bits.zip(u8::try_from(memory_bits).ok());
     let encoded = layout.and_then(|(shard_bits, memory_bits)| Layout::new(shard_bits, memory_bits).ok());
-    OldCounter { source: format!("{name}{BETWEEN}0…"), name, next, step: 1, encoded, texts: None }
+    let source = format!("{name}{BETWEEN}0…");
+    OldCounter { source, name, next, step: 1, encoded, tables: Some(tables.len()), texts: None }
 }
 
 /// The highest number of all tables.
@@ -87,7 +88,7 @@ mod tests {
 
     fn ids(name: &str, last: u64) -> OldCounter {
         let (source, name) = ("ids".to_owned(), name.to_owned());
-        OldCounter { source, name, next: Ok(last + 1), step: 1, encoded: None, texts: None }
+        OldCounter { source, name, next: Ok(last + 1), step: 1, encoded: None, tables: None, texts: None }
     }
 
     #[test]

@@ -26,10 +26,11 @@ pub(super) fn numbered(record: &Record<'_>, counter: OldCounter) -> OldCounter {
 }
 
 fn texts_of(record: &Record<'_>) -> Result<OldTexts, String> {
-    let date_type = record.text("datetype").to_ascii_lowercase();
+    let date_type = record.text("datetype").trim().to_ascii_lowercase();
     let known = DATES.iter().find(|(found, _)| *found == date_type);
     let (_, pattern) = known.ok_or_else(|| {
-        format!("datetype is {date_type:?}: yyyy, yymm, yyyymm, yymmdd, yyyymmdd, or nothing is expected")
+        let shown = record.shown("datetype");
+        format!("datetype is {shown}: yyyy, yymm, yyyymm, yymmdd, yyyymmdd, or nothing is expected")
     })?;
     let width = record.number("indexlength")?;
     if !(1..=WIDTH_MAX).contains(&width) {
@@ -40,6 +41,12 @@ fn texts_of(record: &Record<'_>) -> Result<OldTexts, String> {
     let template =
         format!("{}{date}{}@{{seq,w={width}}}{}", literal("prefix")?, literal("infix")?, literal("suffix")?);
     let date = record.text("maxdate").trim();
+    if !pattern.is_empty() && date.is_empty() && record.number("maxindex")? > 0 {
+        let (date, index) = (record.shown("maxdate"), record.text("maxindex"));
+        return Err(format!(
+            "maxdate is {date}, and maxindex is {index}: the date of a counter that gave numbers is expected"
+        ));
+    }
     Ok(OldTexts { template, resets: !pattern.is_empty(), period: period(pattern, date)? })
 }
 
@@ -110,6 +117,15 @@ mod tests {
         let row = ["T1", "P", "yymm", "", "8", "", "202603", "12"];
         let fault = counters(&[table("sequencenumber", COLUMNS, &[&row])], 0).remove(0).next.unwrap_err();
         assert_eq!(fault, "maxdate is \"202603\": a date as yyMM is expected");
+    }
+
+    #[test]
+    fn a_counter_that_gave_numbers_has_a_date() {
+        let row = ["T1", "P", "yymmdd", "M", "6", "S", "NULL", "41"];
+        let fault = counters(&[table("sequencenumber", COLUMNS, &[&row])], 0).remove(0).next.unwrap_err();
+        let expected =
+            "maxdate is NULL, and maxindex is 41: the date of a counter that gave numbers is expected";
+        assert_eq!(fault, expected);
     }
 
     #[test]

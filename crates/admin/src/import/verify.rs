@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use sequent_engine::{Engine, EngineError, foreign::Table};
 
 use super::{
-    Choice, Standing, VerifiedCounter, VerifyReport,
-    plan::{Known, Planned, named},
+    Action, Choice, Standing, VerifiedCounter, VerifyReport,
+    plan::{Ground, Known, Planned, check_choice, named},
     shapes,
 };
 
@@ -20,29 +20,31 @@ pub async fn verify(
     (first, second): (&[Table], &[Table]),
     choice: &Choice,
 ) -> Result<VerifyReport, EngineError> {
+    check_choice(choice)?;
     // The room that was left at the import is in the sequences.
     let choice = Choice { ahead: 0, ..choice.clone() };
-    let before: HashMap<String, Option<u64>> = named(shapes::counters(first, choice.memory_bits), &choice)
-        .into_iter()
-        .map(|planned| (planned.shown.counter, planned.shown.to))
-        .collect();
+    let read = |tables| named(shapes::counters(tables, choice.memory_bits), &choice, Ground::of(engine));
+    let of = |planned: &Planned| (planned.shown.source.clone(), planned.shown.counter.clone());
+    let before: HashMap<(String, String), Option<u64>> =
+        read(first).into_iter().map(|planned| (of(&planned), planned.shown.to)).collect();
     let known = Known::of(engine).await?;
     let mut counters = Vec::new();
-    for planned in named(shapes::counters(second, choice.memory_bits), &choice) {
-        let moves = before.get(&planned.shown.counter).is_some_and(|before| *before < planned.shown.to);
-        counters.push(verified(engine, &known, &planned, moves).await?);
+    for planned in read(second) {
+        let moves = before.get(&of(&planned)).is_some_and(|before| *before < planned.shown.to);
+        counters.push(verified(engine, (&known, &choice), &planned, moves).await?);
     }
     Ok(VerifyReport { counters })
 }
 
 async fn verified(
     engine: &Engine,
-    known: &Known,
+    (known, choice): (&Known, &Choice),
     planned: &Planned,
     moves: bool,
 ) -> Result<VerifiedCounter, EngineError> {
     let shown = &planned.shown;
     let found = VerifiedCounter {
+        source: shown.source.clone(),
         counter: shown.counter.clone(),
         sequence: shown.sequence.clone(),
         standing: Standing::Unread,
@@ -52,7 +54,7 @@ async fn verified(
         gap: 0,
         note: shown.note.clone(),
     };
-    if shown.note.is_some() {
+    if shown.action == Action::Refused {
         return Ok(found);
     }
     let existing = match known.existing(engine, planned).await {
@@ -65,6 +67,9 @@ async fn verified(
     if existing.template != shown.template {
         let note = Some("the sequence has another template".to_owned());
         return Ok(VerifiedCounter { note, ..found });
+    }
+    if let Some(why) = existing.other_zone(choice.zone()) {
+        return Ok(VerifiedCounter { note: Some(why), ..found });
     }
     let last = shown.to.unwrap_or(0);
     let first = if shown.period.is_some() { 0 } else { existing.start.saturating_sub(1) };

@@ -21,9 +21,9 @@ use crate::net::ServerOptions;
 /// The most counters of one reading. They are held in memory.
 pub const COUNTERS_MAX: usize = 200_000;
 
-/// The columns of a table that has one counter a row: its name, the highest number given, the step, and the next number. One of
-/// the two numbers is enough.
-pub const COUNTER_COLUMNS: [&str; 4] = ["counter", "last_number", "step", "next_number"];
+/// The columns of a table that has one counter a row: its name, the highest number given, the step, the next number, and why it
+/// can't be imported. One of the two numbers is enough.
+pub const COUNTER_COLUMNS: [&str; 5] = ["counter", "last_number", "step", "next_number", "refused"];
 
 /// A row as text; `None` is NULL.
 pub type TextRow = Vec<Option<String>>;
@@ -97,6 +97,19 @@ pub fn in_file(path: &std::path::Path) -> Box<dyn Source> {
 
 fn refused(text: String) -> SourceError {
     SourceError::new(ErrorKind::Refused, text)
+}
+
+/// A row of [`COUNTER_COLUMNS`] with the highest number given; `None`: none yet.
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "redis", feature = "sqlite"))]
+fn counter(name: &str, last: Option<String>) -> TextRow {
+    let last = last.unwrap_or_else(|| "0".to_owned());
+    vec![Some(name.to_owned()), Some(last), Some("1".to_owned()), None, None]
+}
+
+/// A row of [`COUNTER_COLUMNS`] for a counter that can't be imported.
+#[cfg(any(feature = "postgres", feature = "redis"))]
+fn refused_counter(name: &str, why: String) -> TextRow {
+    vec![Some(name.to_owned()), None, Some("1".to_owned()), None, Some(why)]
 }
 
 /// Refuses more counters than are held in memory.

@@ -34,8 +34,9 @@ impl Source for MysqlTables {
 struct Reader(Conn);
 
 impl Tables for Reader {
-    const COLUMNS: &'static str = "SELECT c.TABLE_NAME, c.COLUMN_NAME, c.EXTRA LIKE '%auto_increment%' \
-        FROM information_schema.COLUMNS c WHERE c.TABLE_SCHEMA = DATABASE() \
+    const COLUMNS: &'static str = "SELECT c.TABLE_NAME, c.COLUMN_NAME, c.EXTRA LIKE '%auto_increment%', c.DATA_TYPE, \
+        t.TABLE_TYPE LIKE '%VIEW' FROM information_schema.COLUMNS c JOIN information_schema.TABLES t \
+        ON t.TABLE_SCHEMA = c.TABLE_SCHEMA AND t.TABLE_NAME = c.TABLE_NAME WHERE c.TABLE_SCHEMA = DATABASE() \
         ORDER BY c.TABLE_NAME, c.ORDINAL_POSITION";
 
     async fn rows(&mut self, sql: &str) -> Result<Vec<TextRow>, SourceError> {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use redis::{Value, aio::MultiplexedConnection};
 use sequent_core::{BoxFuture, SourceError};
 
-use super::{Look, Source, Table, TextRow, Wanted, check_count, counters, refused};
+use super::{Look, Source, Table, TextRow, Wanted, check_count, counter, counters, refused, refused_counter};
 use crate::{
     net::{Fault, ServerOptions},
     redis::connect_to_read,
@@ -16,6 +16,12 @@ const CONTEXT: &str = "import from redis";
 
 /// How many keys one step of SCAN looks at, and how many are read in one pipeline.
 const STEP: usize = 1000;
+
+/// How many keys that are no counters are named, beyond which they are only counted.
+const REFUSED_NAMED_MAX: usize = 20;
+
+/// How many fields of a hash that is not known are named.
+const FIELDS_NAMED_MAX: usize = 6;
 
 /// The prefix of Sequent's own keys.
 const OWN: &str = "sequent/";
@@ -39,12 +45,13 @@ async fn read(
     mut connection: MultiplexedConnection,
     wanted: &Wanted,
 ) -> Result<Result<Vec<Table>, SourceError>, Fault> {
-    let names = match scan(&mut connection, wanted.pattern.as_deref().unwrap_or("*")).await? {
-        Ok(names) => names,
+    let scanned = match scan(&mut connection, wanted.pattern.as_deref().unwrap_or("*")).await? {
+        Ok(scanned) => scanned,
         Err(error) => return Ok(Err(error)),
     };
-    let names: Vec<String> = names.into_iter().collect();
+    let names: Vec<String> = scanned.names.into_iter().collect();
     let (mut keys, mut hashes) = (Vec::new(), Vec::new());
+    let mut others: Vec<(String, String)> = Vec::new();
     for part in names.chunks(STEP) {
         let mut types = redis::pipe();
         for name in part {
@@ -54,31 +61,71 @@ async fn read(
         let of = |kind: &str| -> Vec<&String> {
             part.iter().zip(&types).filter(|(_, found)| *found == kind).map(|(name, _)| name).collect()
         };
+        // A key that is gone meanwhile has no type.
+        let is_other = |kind: &str| !["string", "hash", "none"].contains(&kind);
+        let other = part.iter().zip(&types).filter(|(_, kind)| is_other(kind));
+        others.extend(
+            other.map(|(name, kind)| (name.clone(), format!("it is a {kind}: a number is expected"))),
+        );
         keys.extend(numbers(&mut connection, &of("string"), wanted.pattern.is_some()).await?);
-        hashes.extend(hashes_of(&mut connection, &of("hash"), wanted).await?);
+        let (known, unknown) = hashes_of(&mut connection, &of("hash"), wanted).await?;
+        hashes.extend(known);
+        others.extend(unknown);
+    }
+    if wanted.pattern.is_some() {
+        others.sort();
+        others.splice(..0, scanned.unreadable.iter().map(|name| unreadable(name)));
+        keys.extend(refusals(&others));
     }
     let keys = Some(counters("keys", keys)).filter(|table| !table.rows.is_empty());
     Ok(Ok(keys.into_iter().chain(hashes).collect()))
 }
 
+/// Rows of keys that match the pattern and are no counters: the first of them, and how many more there are.
+fn refusals(others: &[(String, String)]) -> Vec<TextRow> {
+    let named = others.iter().take(REFUSED_NAMED_MAX);
+    let mut rows: Vec<TextRow> = named.map(|(name, why)| refused_counter(name, why.clone())).collect();
+    let more = others.len().saturating_sub(REFUSED_NAMED_MAX);
+    if more > 0 {
+        rows.push(refused_counter("…", format!("{more} more keys are no counters")));
+    }
+    rows
+}
+
+fn unreadable(name: &[u8]) -> (String, String) {
+    let why = "its key is not UTF-8: write its number into a file, and import that".to_owned();
+    (String::from_utf8_lossy(name).into_owned(), why)
+}
+
 /// The keys that match, each once: SCAN may name a key twice.
+#[derive(Default)]
+struct Scanned {
+    names: BTreeSet<String>,
+    /// Keys that are no text.
+    unreadable: BTreeSet<Vec<u8>>,
+}
+
 async fn scan(
     connection: &mut MultiplexedConnection,
     pattern: &str,
-) -> Result<Result<BTreeSet<String>, SourceError>, Fault> {
-    let (mut names, mut cursor) = (BTreeSet::new(), 0u64);
+) -> Result<Result<Scanned, SourceError>, Fault> {
+    let (mut scanned, mut cursor) = (Scanned::default(), 0u64);
     loop {
         let mut scan = redis::cmd("SCAN");
         scan.arg(cursor).arg("MATCH").arg(pattern).arg("COUNT").arg(STEP);
         let (next, found): (u64, Vec<Vec<u8>>) = scan.query_async(connection).await?;
-        let texts = found.into_iter().filter_map(|name| String::from_utf8(name).ok());
-        names.extend(texts.filter(|name| !name.starts_with(OWN)));
-        if let Err(error) = check_count(names.len()) {
+        for name in found.into_iter().filter(|name| !name.starts_with(OWN.as_bytes())) {
+            match String::from_utf8(name) {
+                Ok(name) => drop(scanned.names.insert(name)),
+                Err(error) => drop(scanned.unreadable.insert(error.into_bytes())),
+            }
+        }
+        if let Err(error) = check_count(scanned.names.len() + scanned.unreadable.len()) {
             return Ok(Err(error));
         }
         cursor = next;
         if cursor == 0 {
-            return Ok(Ok(names));
+            return Ok(Ok(scanned));
         }
     }
 }
@@ -97,26 +144,29 @@ async fn numbers(
         // A key that is gone meanwhile has no value.
         let value = String::from_utf8_lossy(&value?).into_owned();
         let is_counter = all || value.parse::<i64>().is_ok();
-        is_counter.then(|| vec![Some((*name).clone()), Some(value), Some("1".to_owned()), None])
+        is_counter.then(|| counter(name, Some(value)))
     };
     Ok(names.iter().zip(values).filter_map(row).collect())
 }
 
-/// The hashes whose fields are known, each as a table of one row, with its key as the first column.
+/// Tables, and keys that are none, each with the reason.
+type Hashes = (Vec<Table>, Vec<(String, String)>);
+
+/// The hashes whose fields are known, each as a table of one row, with its key as the first column; and the others.
 async fn hashes_of(
     connection: &mut MultiplexedConnection,
     names: &[&String],
     wanted: &Wanted,
-) -> Result<Vec<Table>, Fault> {
+) -> Result<Hashes, Fault> {
     if names.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Hashes::default());
     }
     let mut fields = redis::pipe();
     for name in names {
         fields.cmd("HGETALL").arg(name);
     }
     let found: Vec<Value> = fields.query_async(connection).await?;
-    let mut tables = Vec::new();
+    let (mut tables, mut others) = Hashes::default();
     for (name, value) in names.iter().zip(found) {
         let fields: BTreeMap<String, String> =
             redis::from_redis_value(value).map_err(redis::RedisError::from)?;
@@ -126,7 +176,12 @@ async fn hashes_of(
         if (wanted.look)(name, &columns) == Look::Rows {
             let row = std::iter::once(Some((*name).clone())).chain(fields.into_values().map(Some)).collect();
             tables.push(Table { name: (*name).clone(), columns, rows: vec![row] });
+        } else {
+            let fields = columns.get(1..).unwrap_or_default().iter().take(FIELDS_NAMED_MAX);
+            let fields = fields.map(String::as_str).collect::<Vec<_>>().join(", ");
+            let why = format!("it is a hash with {fields}: base, cur, pre, needTime are expected");
+            others.push(((*name).clone(), why));
         }
     }
-    Ok(tables)
+    Ok((tables, others))
 }

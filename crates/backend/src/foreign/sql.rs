@@ -4,11 +4,16 @@ use std::{collections::BTreeMap, future::Future};
 
 use sequent_core::SourceError;
 
-use super::{COUNTERS_MAX, Look, Table, TextRow, Wanted, check_count, counters, refused};
+use super::{COUNTERS_MAX, Look, Table, TextRow, Wanted, check_count, counter, counters, refused};
+
+/// The types of columns whose maximum is that of their numbers. A decimal with a fraction is refused when it is read.
+const NUMBER_TYPES: [&str; 8] =
+    ["tinyint", "smallint", "mediumint", "int", "integer", "bigint", "decimal", "numeric"];
 
 /// A connection to tables of another program.
 pub(super) trait Tables: Send {
-    /// Lists table, column, and `1` if the column counts by itself, in the order of the tables' columns.
+    /// Lists table, column, `1` if the column counts by itself, the column's type, and `1` if it is of a view, in the order of the
+    /// tables' columns.
     const COLUMNS: &'static str;
 
     /// The rows of a statement.
@@ -29,6 +34,18 @@ pub(super) trait Tables: Send {
         column: &str,
     ) -> impl Future<Output = Result<Option<String>, SourceError>> + Send;
 
+    /// The type of a column's values that are no whole numbers: the maximum of texts is not that of the numbers in them. `declared`
+    /// is the column's type.
+    fn other_type(
+        &mut self,
+        _table: &str,
+        _column: &str,
+        declared: &str,
+    ) -> impl Future<Output = Result<Option<String>, SourceError>> + Send {
+        let is_number = NUMBER_TYPES.iter().any(|known| known.eq_ignore_ascii_case(declared));
+        std::future::ready(Ok((!is_number).then(|| declared.to_owned())))
+    }
+
     /// Sequences that are no tables, as rows of [`COUNTER_COLUMNS`](super::COUNTER_COLUMNS).
     fn sequences(&mut self) -> impl Future<Output = Result<Vec<TextRow>, SourceError>> + Send {
         std::future::ready(Ok(Vec::new()))
@@ -40,6 +57,10 @@ pub(super) trait Tables: Send {
 struct Columns {
     /// As the engine has them.
     names: Vec<String>,
+    /// The type of each.
+    types: Vec<String>,
+    /// They are a view's, which shows rows of other tables.
+    is_view: bool,
     /// The one that counts by itself.
     counting: Option<String>,
 }
@@ -52,6 +73,9 @@ impl Columns {
 
 /// Reads what is wanted.
 pub(super) async fn read<T: Tables>(tables: &mut T, wanted: &Wanted) -> Result<Vec<Table>, SourceError> {
+    if let Some(pattern) = &wanted.pattern {
+        return Err(refused(format!("pattern is {pattern:?}: a database has tables, name them by --table")));
+    }
     let found = columns(tables).await?;
     let mut sequences = tables.sequences().await?;
     let name_of = |row: &TextRow| row.first().cloned().flatten().unwrap_or_default();
@@ -66,7 +90,11 @@ pub(super) async fn read<T: Tables>(tables: &mut T, wanted: &Wanted) -> Result<V
     }
     let mut read = Vec::new();
     let mut ids = Vec::new();
-    for (name, columns) in found.iter().filter(|(name, _)| is_wanted(wanted, name)) {
+    // A view is read if it is named: its rows are those of tables.
+    let is_read = |name: &str, columns: &Columns| {
+        is_wanted(wanted, name) && !(columns.is_view && wanted.tables.is_empty())
+    };
+    for (name, columns) in found.iter().filter(|(name, columns)| is_read(name, columns)) {
         match ((wanted.look)(name, &columns.lower()), &columns.counting) {
             (Look::Rows, _) => read.push(whole(tables, name, columns).await?),
             (Look::Ids, Some(counting)) => ids.push(last_id(tables, name, counting).await?),
@@ -111,6 +139,8 @@ async fn columns<T: Tables>(tables: &mut T) -> Result<BTreeMap<String, Columns>,
         let mut next = || texts.next().unwrap_or_default();
         let (table, column, counts) = (next(), next(), next());
         let columns = found.entry(table).or_default();
+        columns.types.push(next());
+        columns.is_view = next() == "1";
         if counts == "1" {
             columns.counting = Some(column.clone());
         }
@@ -142,16 +172,21 @@ async fn maximum<T: Tables>(
     column: &str,
     found: &BTreeMap<String, Columns>,
 ) -> Result<TextRow, SourceError> {
-    let names = found.get(table).map_or(&[][..], |columns| &columns.names);
-    let Some(own) = names.iter().find(|name| name.eq_ignore_ascii_case(column)) else {
-        let expected = names.join(", ");
+    let none = Columns::default();
+    let columns = found.get(table).unwrap_or(&none);
+    let mut both = columns.names.iter().zip(&columns.types);
+    let Some((own, declared)) = both.find(|(name, _)| name.eq_ignore_ascii_case(column)) else {
+        let expected = columns.names.join(", ");
         return Err(refused(format!("column is {column:?}: table {table} has {expected}")));
     };
+    if let Some(other) = tables.other_type(table, own, declared).await? {
+        return Err(refused(format!(
+            "column is {column:?}: table {table} has values of type {other} in it, and the maximum of whole numbers is \
+             expected: name a column of whole numbers, on a server also one of a view, or import a file with counter, \
+             last_number, step"
+        )));
+    }
     Ok(counter(table, highest(tables, table, own).await?))
-}
-
-fn counter(name: &str, last: Option<String>) -> TextRow {
-    vec![Some(name.to_owned()), Some(last.unwrap_or_else(|| "0".to_owned())), Some("1".to_owned()), None]
 }
 
 async fn highest<T: Tables>(

@@ -36,7 +36,7 @@ struct Reader(SqliteConnection);
 
 impl Tables for Reader {
     const COLUMNS: &'static str = "SELECT m.name, p.name, \
-        CAST(p.pk = 1 AND upper(p.type) = 'INTEGER' AS TEXT) \
+        CAST(p.pk = 1 AND upper(p.type) = 'INTEGER' AS TEXT), p.type, '0' \
         FROM sqlite_master m JOIN pragma_table_info(m.name) p \
         WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY m.name, p.cid";
 
@@ -58,6 +58,20 @@ impl Tables for Reader {
         }
         let name = table.replace('\'', "''");
         let sql = format!("SELECT CAST(seq AS TEXT) FROM sqlite_sequence WHERE name = '{name}'");
+        Ok(self.rows(&sql).await?.into_iter().next().and_then(|row| row.into_iter().next()).flatten())
+    }
+
+    /// A value has its own type there, whatever its column's is.
+    async fn other_type(
+        &mut self,
+        table: &str,
+        column: &str,
+        _declared: &str,
+    ) -> Result<Option<String>, SourceError> {
+        let (table, column) = (Self::quoted(table), Self::quoted(column));
+        let sql = format!(
+            "SELECT typeof({column}) FROM {table} WHERE typeof({column}) NOT IN ('integer', 'null') LIMIT 1"
+        );
         Ok(self.rows(&sql).await?.into_iter().next().and_then(|row| row.into_iter().next()).flatten())
     }
 }

@@ -6,7 +6,7 @@ mod source;
 use std::time::Duration;
 
 use clap::Args;
-use sequent_admin::import::{self, Action, Choice, MEMORY_BITS_MAX, Mapping, Standing};
+use sequent_admin::import::{self, Action, Choice, MEMORY_BITS_MAX, Mapping, Standing, TABLES_MAX};
 use sequent_engine::{Engine, Pace, foreign::Table};
 
 use self::source::SourceArgs;
@@ -40,8 +40,8 @@ const WATCH_S_DEFAULT: u64 = 2;
 pub(crate) struct Import {
     #[command(flatten)]
     source: SourceArgs,
-    /// Which counter becomes which sequence: OLD=NEW, with a * for what both have; may be repeated, and the
-    /// first that fits counts
+    /// Which counter becomes which sequence: OLD=NEW, or TABLE.OLD=NEW for one of several tables, with a * for
+    /// what both have; may be repeated, and the first that fits counts
     #[arg(long, value_name = "OLD=NEW")]
     map: Vec<String>,
     /// How many numbers more each counter of the other system may give while callers move
@@ -51,6 +51,10 @@ pub(crate) struct Import {
     #[arg(long, value_name = "M", default_value_t = 0)]
     #[arg(value_parser = clap::value_parser!(u32).range(..=i64::from(MEMORY_BITS_MAX)))]
     memory_bits: u32,
+    /// How many tables OWNER_code_0 to OWNER_code_N each owner has [default: as many as the ring has slots]
+    #[arg(long, value_name = "N")]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=TABLES_MAX as u64))]
+    tables: Option<u64>,
     /// spread or dense, for sequences that are defined [default: dense if a key has fewer than 1000000 numbers]
     #[arg(long, value_name = "PLACEMENT")]
     placement: Option<String>,
@@ -96,6 +100,7 @@ impl Import {
             zone: self.zone.clone(),
             ahead: self.ahead,
             memory_bits: self.memory_bits,
+            tables: self.tables.and_then(|tables| usize::try_from(tables).ok()),
             mappings: self.map.iter().map(mapping).collect::<Result<_, _>>()?,
         })
     }

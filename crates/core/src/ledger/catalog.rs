@@ -76,6 +76,16 @@ pub trait Catalog: Send + Sync {
         let _ = note;
         Box::pin(std::future::ready(Err(no_notes())))
     }
+
+    /// The same for several notes, in one call where the ledger can. Callers bound how many they are.
+    fn note_all<'a>(&'a self, notes: &'a [LedgerNote]) -> BoxFuture<'a, Result<(), SourceError>> {
+        Box::pin(async move {
+            for note in notes {
+                self.note(note).await?;
+            }
+            Ok(())
+        })
+    }
 }
 
 fn no_notes() -> SourceError {

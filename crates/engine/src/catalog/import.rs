@@ -51,7 +51,18 @@ impl Catalog {
 
     /// The reason for which each definition would be refused, as far as it is known without reading the ledger.
     pub(crate) fn refusals(&self, parts: &[SequencePart]) -> Vec<Option<String>> {
-        parts.iter().map(|part| self.refusal(part, parts)).collect()
+        parts.iter().map(|part| self.superseded(part).or_else(|| self.refusal(part, parts))).collect()
+    }
+
+    /// The refusal of a first version of a name that has a later one, or was forgotten: it would not come into force.
+    fn superseded(&self, part: &SequencePart) -> Option<String> {
+        let held = self.find(&part.name).filter(|held| held.version > part.version)?;
+        let (name, version) = (&part.name, held.version);
+        Some(if held.is_forgotten() {
+            format!("sequence {name}: {}; name another", held.forgotten())
+        } else {
+            format!("sequence {name}: version {version} was defined meanwhile: import it again")
+        })
     }
 
     /// Imports each definition by itself, and reads the definitions in force once. Returns the reason for each that is
@@ -65,7 +76,8 @@ impl Catalog {
             refusals.push(self.bring(part, parts).await?);
         }
         self.refresh().await?;
-        Ok(refusals)
+        let of_each = parts.iter().zip(refusals);
+        Ok(of_each.map(|(part, refusal)| refusal.or_else(|| self.superseded(part))).collect())
     }
 
     /// Imports one definition, as a file's are imported.

@@ -47,7 +47,7 @@ impl Body {
                 self.texts.as_ref().map_or(Ok(()), Texts::check_book)?;
                 refuse("book is not built into this version, spread and dense are")
             }
-            _ => refuse("spread, dense and book are known"),
+            _ => refuse("spread and dense are known"),
         }
     }
 

@@ -216,7 +216,7 @@ fn sequences_are_checked_field_by_field() {
         "sequence[5].fits is \"int16\": js, int32, uint32 and int64 are allowed",
         "sequence[7].name is \"f\": sequence[6] has the same name",
         "sequence[8].name is missing: ",
-        "sequence[8].placement is \"wide\": spread, dense and book are known",
+        "sequence[8].placement is \"wide\": spread and dense are known",
     ];
     for start in expected {
         assert!(found.iter().any(|fault| fault.starts_with(start)), "{start}: {found:#?}");

@@ -79,6 +79,17 @@ impl Guard {
         Ok(())
     }
 
+    /// Notes in one call what [`advance`](Self::advance) notes of each key first: how far its highest floor is. A note that is
+    /// there is not written again.
+    ///
+    /// # Errors
+    ///
+    /// Those of the ledger.
+    pub async fn announce(&self, keys: &[(Key, u64)]) -> Result<(), SourceError> {
+        self.shared.client.trusted()?;
+        self.shared.client.note_all_begun(keys).await
+    }
+
     fn every_slot(&self, key: &Key) -> impl Iterator<Item = Counter> + use<'_> {
         let key = key.clone();
         (0..self.layout.layout.slots()).map(move |slot| Counter { slot, key: key.clone() })

@@ -62,6 +62,13 @@ impl LedgerClient {
         self.note(NoteSubject::BegunAt(key.clone()), raw).await
     }
 
+    /// The same for several keys, in one call.
+    pub(crate) async fn note_all_begun(&self, keys: &[(Key, u64)]) -> Result<(), SourceError> {
+        let note = |(key, to): &(Key, u64)| LedgerNote { about: NoteSubject::BegunAt(key.clone()), to: *to };
+        let notes: Vec<LedgerNote> = keys.iter().map(note).collect();
+        self.outcome(self.limited("note of keys", self.ledger.note_all(&notes)).await)
+    }
+
     /// Notes that raw ids of a key up to this one may have been given twice. The next epoch begins above them.
     pub(crate) async fn note_given_above(&self, key: &Key, raw: u64) -> Result<(), SourceError> {
         self.note(NoteSubject::GivenAbove(key.clone()), raw).await?;

@@ -1,14 +1,106 @@
 //! Tests of the plan: what becomes what, and what is refused.
 
 use super::*;
+use crate::import::OldTexts;
 
 fn counter(name: &str, next: u64, step: u64) -> OldCounter {
     let (source, name) = ("t".to_owned(), name.to_owned());
-    OldCounter { source, name, next: Ok(next), step, encoded: None, texts: None }
+    OldCounter { source, name, next: Ok(next), step, encoded: None, tables: None, texts: None }
 }
 
 fn ring() -> Layout {
     Layout::new(2, 0).unwrap()
+}
+
+/// The counters as of noon of 2026-03-05 in UTC.
+fn named(counters: Vec<OldCounter>, choice: &Choice) -> Vec<Planned> {
+    let now = "2026-03-05T12:00:00Z".parse().unwrap();
+    super::named(counters, choice, Ground { layout: ring(), now })
+}
+
+/// A counter of each day, whose last number, 41, is of this one.
+fn dated(period: Option<&str>) -> OldCounter {
+    let (template, period) = ("P@{date,yyMMdd}@{seq,w=6}".to_owned(), period.map(str::to_owned));
+    OldCounter { texts: Some(OldTexts { template, resets: true, period }), ..counter("doc", 42, 1) }
+}
+
+/// The note of a dated counter; an error if it is refused.
+fn told(period: Option<&str>, choice: &Choice) -> Result<Option<String>, String> {
+    let shown = named(vec![dated(period)], choice).remove(0).shown;
+    match shown.action {
+        Action::Refused => Err(shown.note.unwrap()),
+        _ => Ok(shown.note),
+    }
+}
+
+#[test]
+fn a_date_that_is_none_or_later_than_today_is_refused() {
+    let of_zone = |zone: &str| Choice { zone: Some(zone.to_owned()), ..Choice::default() };
+    assert_eq!(told(Some("20260305"), &Choice::default()), Ok(None));
+    assert_eq!(
+        told(Some("20261399"), &Choice::default()).unwrap_err(),
+        "maxdate is 20261399: there is no such date"
+    );
+    assert_eq!(
+        told(Some("20260306"), &Choice::default()).unwrap_err(),
+        "maxdate is 20260306: at most 20260305 is allowed, today's in UTC; name the zone of its dates by --zone"
+    );
+    assert_eq!(told(Some("20260306"), &of_zone("Pacific/Kiritimati")), Ok(None), "it is the 6th there");
+}
+
+#[test]
+fn room_of_a_dated_counter_is_for_today_alone() {
+    let choice = Choice { ahead: 100, ..Choice::default() };
+    let note = told(Some("20260305"), &choice).unwrap().unwrap();
+    assert!(note.starts_with("the room is in 20260305 alone, and the next date begins at 1"), "{note}");
+    for period in [Some("20260304"), None] {
+        let why = told(period, &choice).unwrap_err();
+        assert!(why.contains("would begin 20260305 at 1") && why.ends_with("without --ahead"), "{why}");
+    }
+    assert_eq!(told(Some("20260304"), &Choice::default()), Ok(None));
+}
+
+#[test]
+fn a_sequence_in_another_zone_is_refused() {
+    let mut planned = named(vec![dated(Some("20260305"))], &Choice::default()).remove(0);
+    let template = planned.shown.template.clone();
+    let existing = |zone: &str| Existing {
+        start: 1,
+        end: 999,
+        template: template.clone(),
+        zone: Some(zone.to_owned()),
+        held: 0,
+    };
+    settle(&mut planned, Some(&existing("UTC")), (&Choice::default(), ring()));
+    assert_eq!(planned.shown.action, Action::Advance);
+    settle(&mut planned, Some(&existing("Asia/Shanghai")), (&Choice::default(), ring()));
+    let note = planned.shown.note.unwrap();
+    assert!(note.contains("found Asia/Shanghai, expected UTC; say --zone Asia/Shanghai"), "{note}");
+}
+
+#[test]
+fn slot_tables_that_are_not_as_many_as_slots_are_confirmed() {
+    let told = |found: usize, tables: Option<usize>| {
+        let counter = OldCounter { tables: Some(found), ..counter("sto", 32, 1) };
+        let shown = named(vec![counter], &Choice { tables, ..Choice::default() }).remove(0).shown;
+        (shown.action == Action::Refused, shown.note.unwrap())
+    };
+    assert_eq!(told(4, None), (false, "4 tables found".to_owned()));
+    assert_eq!(told(2, Some(2)), (false, "2 tables found".to_owned()));
+    let (refused, why) = told(2, None);
+    assert!(refused && why.starts_with("2 tables are found, and this ring has 4 slots: "), "{why}");
+    assert!(why.ends_with("say --tables 2"), "{why}");
+    assert!(told(4, Some(8)).0);
+}
+
+#[test]
+fn a_zone_or_placement_that_is_none_is_refused_without_a_counter_that_needs_it() {
+    let fault = |choice: Choice| check_choice(&choice).unwrap_err().to_string();
+    let zone = fault(Choice { zone: Some("Asia/Peking".to_owned()), ..Choice::default() });
+    assert_eq!(zone, "zone is \"Asia/Peking\": an IANA name such as Asia/Shanghai is expected");
+    let placement = fault(Choice { placement: Some("wide".to_owned()), ..Choice::default() });
+    assert_eq!(placement, "placement is \"wide\": spread and dense are known");
+    assert!(check_choice(&Choice::default()).is_ok());
 }
 
 #[test]
@@ -55,7 +147,10 @@ fn two_counters_of_one_name_are_both_refused() {
         &Choice { mappings: vec!["a:*=*".parse().unwrap(), "b:*=*".parse().unwrap()], ..Choice::default() },
     );
     assert!(planned.iter().all(|planned| planned.shown.action == Action::Refused));
-    assert_eq!(planned[0].shown.note.as_deref(), Some("2 counters would become x: name them apart by --map"));
+    assert_eq!(
+        planned[0].shown.note.as_deref(),
+        Some("2 counters would become x: name them apart by --map, such as --map t.a:x=NEW")
+    );
 }
 
 #[test]

@@ -70,6 +70,20 @@ impl<E: LedgerEngine> Catalog for CoreLedger<E> {
             self.engine.transact("note how far a key is advanced in", &selection, rise).await
         })
     }
+
+    fn note_all<'a>(&'a self, notes: &'a [LedgerNote]) -> BoxFuture<'a, Result<(), SourceError>> {
+        Box::pin(async move {
+            let about = notes.iter().map(|note| note.about.clone()).collect();
+            let selection = Selection { notes: about, ..Selection::default() };
+            let rise = |records: &mut Records| {
+                for note in notes {
+                    records.note(note);
+                }
+                Ok(())
+            };
+            self.engine.transact("note how far keys are advanced in", &selection, rise).await
+        })
+    }
 }
 
 impl<E: LedgerEngine> SlotCommands for CoreLedger<E> {

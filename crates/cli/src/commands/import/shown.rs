@@ -1,12 +1,27 @@
 //! The plan and the verification of an import as tables.
 
+use std::collections::HashMap;
+
 use sequent_admin::import::{Action, ImportReport, Standing, VerifyReport};
 
 use crate::output;
 
+/// The counter of each line: with its table, if several tables have one of that name.
+fn names<'a>(counters: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> Vec<String> {
+    let mut same: HashMap<&str, usize> = HashMap::new();
+    for (_, counter) in counters.clone() {
+        *same.entry(counter).or_default() += 1;
+    }
+    let name = |(table, counter): (&str, &str)| match same[counter] {
+        1 => counter.to_owned(),
+        _ => format!("{table}.{counter}"),
+    };
+    counters.map(name).collect()
+}
+
 /// The plan, or what was done: a line a counter, and the sum.
 pub(super) fn plan(report: &ImportReport) -> Vec<String> {
-    let row = |counter: &sequent_admin::import::ImportedCounter| {
+    let row = |(counter, name): (&sequent_admin::import::ImportedCounter, String)| {
         let action = match counter.action {
             Action::Define => "define",
             Action::Advance => "advance",
@@ -16,7 +31,7 @@ pub(super) fn plan(report: &ImportReport) -> Vec<String> {
         let number = |number: Option<u64>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
         let text = |text: Option<&str>| text.unwrap_or("-").to_owned();
         vec![
-            counter.counter.clone(),
+            name,
             counter.sequence.clone(),
             action.to_owned(),
             number(counter.to),
@@ -27,7 +42,8 @@ pub(super) fn plan(report: &ImportReport) -> Vec<String> {
             counter.note.clone().unwrap_or_default(),
         ]
     };
-    let rows: Vec<Vec<String>> = report.counters.iter().map(row).collect();
+    let names = names(report.counters.iter().map(|counter| (&*counter.source, &*counter.counter)));
+    let rows: Vec<Vec<String>> = report.counters.iter().zip(names).map(row).collect();
     let head = ["counter", "sequence", "action", "above", "step", "placement", "template", "period", "note"];
     let [define, advance, nothing, refused] =
         [Action::Define, Action::Advance, Action::Nothing, Action::Refused]
@@ -46,7 +62,7 @@ pub(super) fn plan(report: &ImportReport) -> Vec<String> {
 
 /// The verification: a line a counter, and the sum.
 pub(super) fn verification(report: &VerifyReport) -> Vec<String> {
-    let row = |counter: &sequent_admin::import::VerifiedCounter| {
+    let row = |(counter, name): (&sequent_admin::import::VerifiedCounter, String)| {
         let standing = match counter.standing {
             Standing::Kept => "kept",
             Standing::Passed => "passed",
@@ -55,7 +71,7 @@ pub(super) fn verification(report: &VerifyReport) -> Vec<String> {
         };
         let number = |number: Option<u64>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
         vec![
-            counter.counter.clone(),
+            name,
             counter.sequence.clone(),
             standing.to_owned(),
             if counter.moves { "yes" } else { "no" }.to_owned(),
@@ -65,7 +81,8 @@ pub(super) fn verification(report: &VerifyReport) -> Vec<String> {
             counter.note.clone().unwrap_or_default(),
         ]
     };
-    let rows: Vec<Vec<String>> = report.counters.iter().map(row).collect();
+    let names = names(report.counters.iter().map(|counter| (&*counter.source, &*counter.counter)));
+    let rows: Vec<Vec<String>> = report.counters.iter().zip(names).map(row).collect();
     let mut lines =
         output::table(&["counter", "sequence", "standing", "moves", "last", "above", "gap", "note"], &rows);
     let sum = format!(

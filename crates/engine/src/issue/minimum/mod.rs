@@ -127,19 +127,22 @@ impl Engine {
     /// Records in the ledger that no number of a key up to `to` is issued any more. Other servers learn of it with the
     /// definitions; this server learns of it at once.
     pub async fn note_advanced(&self, key: &Key, to: u64) -> Result<(), EngineError> {
-        self.record_advanced(key, to).await?;
+        self.record_advanced(&[(key.clone(), to)]).await?;
         self.follow_advanced().await
     }
 
-    /// The same for one of many keys: this server learns of all by [`follow_advanced`](Self::follow_advanced).
-    pub async fn record_advanced(&self, key: &Key, to: u64) -> Result<(), EngineError> {
-        if self.0.minimums.of(key) >= to {
+    /// The same for several keys in one call. This server learns of them by [`follow_advanced`](Self::follow_advanced).
+    pub async fn record_advanced(&self, keys: &[(Key, u64)]) -> Result<(), EngineError> {
+        let rising = keys.iter().filter(|(key, to)| self.0.minimums.of(key) < *to);
+        let note = |(key, to): &(Key, u64)| LedgerNote { about: NoteSubject::Advanced(key.clone()), to: *to };
+        let notes: Vec<LedgerNote> = rising.map(note).collect();
+        if notes.is_empty() {
             return Ok(());
         }
         let cluster = &self.0.cluster;
-        let advanced = LedgerNote { about: NoteSubject::Advanced(key.clone()), to };
-        let note = || within(cluster.limit, "note how far a key is advanced", cluster.ledger.note(&advanced));
-        patiently(note).await.map(drop).map_err(|error| of_ledger(&error))
+        let note =
+            || within(cluster.limit, "note how far keys are advanced", cluster.ledger.note_all(&notes));
+        patiently(note).await.map_err(|error| of_ledger(&error))
     }
 
     /// Applies the minimums that are recorded.

@@ -169,6 +169,10 @@ impl Catalog for Metered {
     fn note<'a>(&'a self, note: &'a LedgerNote) -> Told<'a, u64> {
         Box::pin(self.other.of(self.ledger.note(note)))
     }
+
+    fn note_all<'a>(&'a self, notes: &'a [LedgerNote]) -> Told<'a, ()> {
+        Box::pin(self.other.of(self.ledger.note_all(notes)))
+    }
 }
 
 #[deny(clippy::missing_trait_methods)]

@@ -1,0 +1,125 @@
+//! Refusals of counters of which the next number is not known for sure: dates, and slot tables of which some may be missing.
+
+use sequent_core::Layout;
+use sequent_engine::{Body, Engine, EngineError, Texts, Timestamp};
+
+use super::{Choice, Planned};
+
+/// The zone without a choice.
+const ZONE_DEFAULT: &str = "UTC";
+
+/// A template of which only the zone can be at fault.
+const DATED: &str = "@{date,yyyy}@{seq}";
+
+/// What counters are checked against.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ground {
+    /// That of the ring.
+    pub(crate) layout: Layout,
+    /// The present instant.
+    pub(crate) now: Timestamp,
+}
+
+impl Ground {
+    pub(crate) fn of(engine: &Engine) -> Self {
+        Self { layout: engine.cluster().layout(), now: engine.cluster().now() }
+    }
+}
+
+/// Refuses a choice that no counter could be imported with.
+pub(crate) fn check_choice(choice: &Choice) -> Result<(), EngineError> {
+    let zone = choice.zone();
+    if Texts::new(DATED).zone(zone).proven().is_err() {
+        return Err(EngineError::invalid_text(
+            "zone",
+            zone,
+            "an IANA name such as Asia/Shanghai is expected",
+        ));
+    }
+    let placement = Body::check(choice.placement.as_deref(), 1, 1, None, None, None);
+    placement.map(drop).map_err(|fault| EngineError::invalid(fault.field, fault.value, fault.bound))
+}
+
+impl Choice {
+    /// The zone of dates.
+    pub(crate) fn zone(&self) -> &str {
+        self.zone.as_deref().unwrap_or(ZONE_DEFAULT)
+    }
+
+    /// The texts of a template, not proven.
+    pub(crate) fn texts(&self, template: &str) -> Texts {
+        Texts::new(template).zone(self.zone())
+    }
+}
+
+/// The zone of a definition whose texts show a date.
+pub(crate) fn zone_of(body: &Body) -> Option<String> {
+    let is_dated = body.texts().is_some_and(|texts| texts.template().contains("@{date,"));
+    body.format().filter(|_| is_dated).map(|format| format.zone_name().to_owned())
+}
+
+impl Planned {
+    /// Refuses the counter if its next number is not known for sure.
+    pub(crate) fn check(&mut self, choice: &Choice, ground: Ground) {
+        if let Err(why) =
+            self.check_tables(choice, ground.layout).and_then(|()| self.check_date(choice, ground))
+        {
+            self.refuse(why);
+        }
+    }
+
+    /// Any 1, 2, 4 … tables look complete, though a user may see only some, or another database have the others.
+    fn check_tables(&mut self, choice: &Choice, layout: Layout) -> Result<(), String> {
+        let Some(found) = self.tables else { return Ok(()) };
+        let slots = usize::from(layout.slots());
+        match choice.tables {
+            None if found != slots => Err(format!(
+                "{found} tables are found, and this ring has {slots} slots: name each database that has some; if these are \
+                 all, say --tables {found}"
+            )),
+            Some(tables) if found != tables => Err(format!(
+                "{found} tables are found, and --tables says {tables}: name each database that has some"
+            )),
+            _ => {
+                self.note(format!("{found} tables found"));
+                Ok(())
+            }
+        }
+    }
+
+    fn check_date(&mut self, choice: &Choice, ground: Ground) -> Result<(), String> {
+        let Some(template) = self.shown.template.as_deref().filter(|_| self.resets) else { return Ok(()) };
+        // What is wrong with a template is told when it is defined.
+        let Ok(texts) = choice.texts(template).proven() else { return Ok(()) };
+        let Some((format, today)) =
+            texts.format().and_then(|format| Some((format, format.period_back(ground.now, 0)?)))
+        else {
+            return Ok(());
+        };
+        if let Some(period) = &self.shown.period {
+            let begins = format.period_begins(period);
+            let begins = begins.ok_or_else(|| format!("maxdate is {period}: there is no such date"))?;
+            if begins > ground.now {
+                let zone = choice.zone();
+                return Err(format!(
+                    "maxdate is {period}: at most {today} is allowed, today's in {zone}; name the zone of its dates by --zone"
+                ));
+            }
+        }
+        if choice.ahead == 0 {
+            return Ok(());
+        }
+        if self.shown.period.as_ref() != Some(&today) {
+            let period = self.shown.period.as_deref().unwrap_or("none");
+            return Err(format!(
+                "ahead is {}, and maxdate is {period}: its program would begin {today} at 1, as the sequence does; stop it and \
+                 import without --ahead",
+                choice.ahead
+            ));
+        }
+        self.note(format!(
+            "the room is in {today} alone, and the next date begins at 1 in both systems: move all callers before, or stop them"
+        ));
+        Ok(())
+    }
+}
