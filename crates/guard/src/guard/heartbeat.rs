@@ -117,7 +117,9 @@ impl Guard {
             };
             let Some(last) = page.last() else { break };
             after = Some(last.counter.clone());
-            page.iter().for_each(|guarded| guarded.list());
+            for guarded in page {
+                guarded.list();
+            }
             tokio::task::yield_now().await;
         }
         before().clone_from(under);

@@ -126,7 +126,7 @@ impl ConnectionQuota {
             places.add(address, Arc::clone(&connection), requests);
             let age = now.saturating_duration_since(connection.since);
             if requests == 0 && age < ROOM_AFTER {
-                ready_in = Some(ready_in.unwrap_or(ROOM_AFTER).min(ROOM_AFTER - age));
+                ready_in = Some(ready_in.unwrap_or(ROOM_AFTER).min(ROOM_AFTER.saturating_sub(age)));
             } else if requests == seen || look == looks {
                 return Idle::Ends(Arc::clone(&connection.activity));
             }

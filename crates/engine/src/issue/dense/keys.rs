@@ -112,7 +112,7 @@ mod tests {
         assert!(error.contains("limits.keys_per_sequence_max"), "{error}");
         assert!(keys.has(&key(2)) && !keys.has(&key(3)));
         keys.claim(&Key::from_stored("other"), 3, now).unwrap();
-        let later = now + IDLE_AFTER - Duration::from_secs(1);
+        let later = now + IDLE_AFTER.saturating_sub(Duration::from_secs(1));
         keys.claim(&key(0), 3, later).unwrap();
         keys.claim(&key(3), 3, now + IDLE_AFTER).unwrap();
         assert!(keys.has(&key(0)) && !keys.has(&key(1)), "only the idle ones were forgotten");
