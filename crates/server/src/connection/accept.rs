@@ -14,7 +14,7 @@ use crate::{
     connection::{
         ConnectionContext,
         accept_backoff::AcceptBackoff,
-        connection_quota::{ConnectionPermit, ConnectionQuota, Idle, QuotaFull},
+        connection_quota::{ConnectionPermit, ConnectionQuota, QuotaFull},
         ended::{EndReason, EndedLog},
     },
     limits::{
@@ -113,7 +113,7 @@ where
             let is_crowded = waits.is_some();
             let entered = match entered {
                 Ok(permit) => Ok(permit),
-                Err(full) => make_room(&quota, peer.ip(), || most(&limits), full).await,
+                Err(_) => make_room(&quota, peer.ip(), || most(&limits)).await,
             };
             drop(waits);
             let permit = match entered {
@@ -178,24 +178,19 @@ async fn make_room(
     quota: &ConnectionQuota,
     peer: IpAddr,
     limits: impl Fn() -> (u64, u64),
-    full: QuotaFull,
 ) -> Result<ConnectionPermit, QuotaFull> {
-    let within = async {
-        loop {
-            let now = SystemClock.now();
-            let full = match quota.acquire(peer, limits(), now) {
-                Ok(permit) => return Ok(permit),
-                Err(full) => full,
-            };
-            match quota.longest_idle(peer, full, now) {
-                // Its place and its file descriptor are free before the next connection has them.
-                Idle::Ends(idle) => idle.end().await,
-                Idle::In(time) => sleep(time).await,
-                Idle::None => return Err(full),
-            }
+    loop {
+        let now = SystemClock.now();
+        let full = match quota.acquire(peer, limits(), now) {
+            Ok(permit) => return Ok(permit),
+            Err(full) => full,
+        };
+        let Some(idle) = quota.longest_idle(peer, full, now) else { return Err(full) };
+        // Its place and its file descriptor are free before the next connection has them.
+        if timeout(ROOM_WITHIN, idle.end()).await.is_err() {
+            return Err(full);
         }
-    };
-    timeout(ROOM_WITHIN, within).await.unwrap_or(Err(full))
+    }
 }
 
 /// Guard of an open connection: counts it in the gauge until it is dropped.

@@ -8,7 +8,7 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use crate::{connection::activity::Activity, limits::ROOM_AFTER};
@@ -64,17 +64,6 @@ pub(crate) enum QuotaFull {
     Address,
 }
 
-/// The connection that makes room.
-#[derive(Debug)]
-pub(crate) enum Idle {
-    /// This one ends.
-    Ends(Arc<Activity>),
-    /// All are too young; the first is old enough after this time.
-    In(Duration),
-    /// There is none.
-    None,
-}
-
 impl ConnectionQuota {
     /// Takes a permit for a peer, within the limit of the listener and the limit per address.
     pub(crate) fn acquire(
@@ -105,33 +94,29 @@ impl ConnectionQuota {
     /// goes before one in use, and a request has the time of a whole round. The looks are no more than connections and
     /// requests.
     ///
-    /// A connection without a request is passed over until it is [`ROOM_AFTER`] old: those that come again and again would
-    /// otherwise displace it amid its TLS handshake.
-    pub(crate) fn longest_idle(&self, peer: IpAddr, full: QuotaFull, now: Instant) -> Idle {
+    /// Among those of its own address, a connection without a request is passed over until it is [`ROOM_AFTER`] old: those that
+    /// come again and again would otherwise displace it amid its TLS handshake.
+    pub(crate) fn longest_idle(&self, peer: IpAddr, full: QuotaFull, now: Instant) -> Option<Arc<Activity>> {
         let mut places = self.places();
         let address = match full {
-            QuotaFull::Listener => match places.by_count.last() {
-                Some((_, address)) => *address,
-                None => return Idle::None,
-            },
+            QuotaFull::Listener => places.by_count.last()?.1,
             QuotaFull::Address => address_group(peer),
         };
-        let many = places.by_address.get(&address).map_or(0, BTreeMap::len);
         // In the second round each was looked at before.
-        let (looks, mut ready_in) = (2 * many, None);
+        let looks = 2 * places.by_address.get(&address)?.len();
         for look in 0..=looks {
-            let first = places.by_address.get_mut(&address).and_then(BTreeMap::pop_first);
-            let Some((_, Held { connection, seen })) = first else { break };
+            let (_, Held { connection, seen }) = places.by_address.get_mut(&address)?.pop_first()?;
             let requests = connection.activity.requests();
             places.add(address, Arc::clone(&connection), requests);
-            let age = now.saturating_duration_since(connection.since);
-            if requests == 0 && age < ROOM_AFTER {
-                ready_in = Some(ready_in.unwrap_or(ROOM_AFTER).min(ROOM_AFTER.saturating_sub(age)));
-            } else if requests == seen || look == looks {
-                return Idle::Ends(Arc::clone(&connection.activity));
+            let is_young = requests == 0 && now.saturating_duration_since(connection.since) < ROOM_AFTER;
+            if full == QuotaFull::Address && is_young {
+                continue;
+            }
+            if requests == seen || look == looks {
+                return Some(Arc::clone(&connection.activity));
             }
         }
-        ready_in.map_or(Idle::None, Idle::In)
+        None
     }
 
     fn places(&self) -> MutexGuard<'_, Places> {
@@ -209,8 +194,8 @@ mod tests {
     }
 
     /// Whether `found` is the connection of `permit`.
-    fn is_of(found: Idle, permit: &ConnectionPermit) -> bool {
-        matches!(found, Idle::Ends(activity) if Arc::ptr_eq(&activity, permit.activity()))
+    fn is_of(found: Option<Arc<Activity>>, permit: &ConnectionPermit) -> bool {
+        Arc::ptr_eq(&found.unwrap(), permit.activity())
     }
 
     #[test]
@@ -253,7 +238,7 @@ mod tests {
         drop(held);
         assert!(is_of(next(), &oldest));
         drop(oldest);
-        assert!(matches!(next(), Idle::None));
+        assert!(next().is_none());
     }
 
     #[test]
@@ -263,10 +248,12 @@ mod tests {
         let silent = quota.acquire(peer, most, now).unwrap();
         let young = quota.acquire(peer, most, now + ROOM_AFTER / 2).unwrap();
         let next = |at| quota.longest_idle(peer, QuotaFull::Address, at);
-        assert!(matches!(next(now + ROOM_AFTER / 2), Idle::In(time) if time == ROOM_AFTER / 2));
+        assert!(next(now + ROOM_AFTER / 2).is_none(), "the one that comes is refused");
         assert!(is_of(next(now + ROOM_AFTER), &silent));
         drop(silent);
-        assert!(matches!(next(now + ROOM_AFTER), Idle::In(time) if time == ROOM_AFTER / 2));
+        assert!(next(now + ROOM_AFTER).is_none());
+        let other = quota.longest_idle(peer, QuotaFull::Listener, now);
+        assert!(is_of(other, &young), "an address with fewer connections does not wait");
         young.activity().begin();
         assert!(is_of(next(now + ROOM_AFTER), &young), "it has begun a request, and had its time");
     }
