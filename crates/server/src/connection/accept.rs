@@ -2,7 +2,6 @@
 
 use std::{net::IpAddr, sync::Arc, time::Duration};
 
-use sequent_core::{Clock, SystemClock};
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::Semaphore,
@@ -93,7 +92,7 @@ where
             }
         };
         let (limits, most) = (options.limits.clone(), options.connections_max);
-        let entered = quota.acquire(peer.ip(), most(&limits), SystemClock.now());
+        let entered = quota.acquire(peer.ip(), most(&limits));
         // The others that arrive don't wait for the room that this one needs, unless many wait for theirs.
         let full = entered.as_ref().err().copied();
         let waits = match full {
@@ -180,12 +179,11 @@ async fn make_room(
     limits: impl Fn() -> (u64, u64),
 ) -> Result<ConnectionPermit, QuotaFull> {
     loop {
-        let now = SystemClock.now();
-        let full = match quota.acquire(peer, limits(), now) {
+        let full = match quota.acquire(peer, limits()) {
             Ok(permit) => return Ok(permit),
             Err(full) => full,
         };
-        let Some(idle) = quota.longest_idle(peer, full, now) else { return Err(full) };
+        let Some(idle) = quota.longest_idle(peer, full) else { return Err(full) };
         // Its place and its file descriptor are free before the next connection has them.
         if timeout(ROOM_WITHIN, idle.end()).await.is_err() {
             return Err(full);

@@ -8,10 +8,9 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
-    time::Instant,
 };
 
-use crate::{connection::activity::Activity, limits::ROOM_AFTER};
+use crate::connection::activity::Activity;
 
 /// Prefix of an IPv6 address that one customer usually has: 64 bits.
 const PREFIX: u128 = !0 << 64;
@@ -40,11 +39,10 @@ struct Held {
 }
 
 /// Place of one connection: its activity, and its position among those of its address.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Place {
     activity: Arc<Activity>,
     position: AtomicU64,
-    since: Instant,
 }
 
 /// Permit of one connection, returned when it is dropped.
@@ -70,7 +68,6 @@ impl ConnectionQuota {
         &self,
         peer: IpAddr,
         (most, most_of_one): (u64, u64),
-        now: Instant,
     ) -> Result<ConnectionPermit, QuotaFull> {
         let address = address_group(peer);
         let mut places = self.places();
@@ -81,8 +78,7 @@ impl ConnectionQuota {
             return Err(QuotaFull::Address);
         }
         places.all += 1;
-        let place = Place { activity: Arc::default(), position: AtomicU64::new(0), since: now };
-        let place = Arc::new(place);
+        let place = Arc::new(Place::default());
         places.count(address, |places| places.add(address, Arc::clone(&place), 0));
         Ok(ConnectionPermit { quota: self.clone(), address, place })
     }
@@ -93,10 +89,7 @@ impl ConnectionQuota {
     /// A connection that has begun a request since it was looked at last is passed over once. So an idle connection
     /// goes before one in use, and a request has the time of a whole round. The looks are no more than connections and
     /// requests.
-    ///
-    /// Among those of its own address, a connection without a request is passed over until it is [`ROOM_AFTER`] old: those that
-    /// come again and again would otherwise displace it amid its TLS handshake.
-    pub(crate) fn longest_idle(&self, peer: IpAddr, full: QuotaFull, now: Instant) -> Option<Arc<Activity>> {
+    pub(crate) fn longest_idle(&self, peer: IpAddr, full: QuotaFull) -> Option<Arc<Activity>> {
         let mut places = self.places();
         let address = match full {
             QuotaFull::Listener => places.by_count.last()?.1,
@@ -108,10 +101,6 @@ impl ConnectionQuota {
             let (_, Held { connection, seen }) = places.by_address.get_mut(&address)?.pop_first()?;
             let requests = connection.activity.requests();
             places.add(address, Arc::clone(&connection), requests);
-            let is_young = requests == 0 && now.saturating_duration_since(connection.since) < ROOM_AFTER;
-            if full == QuotaFull::Address && is_young {
-                continue;
-            }
             if requests == seen || look == looks {
                 return Some(Arc::clone(&connection.activity));
             }
@@ -185,8 +174,6 @@ fn address_group(peer: IpAddr) -> IpAddr {
 
 #[cfg(test)]
 mod tests {
-    use sequent_core::{Clock, SystemClock};
-
     use super::*;
 
     fn addresses<const N: usize>(texts: [&str; N]) -> [IpAddr; N] {
@@ -200,15 +187,15 @@ mod tests {
 
     #[test]
     fn places_are_counted_by_address_and_given_back() {
-        let (quota, most, now) = (ConnectionQuota::default(), (3, 2), SystemClock.now());
+        let (quota, most) = (ConnectionQuota::default(), (3, 2));
         let [a, b, mapped] = addresses(["10.0.0.1", "10.0.0.2", "::ffff:10.0.0.1"]);
-        let first = quota.acquire(a, most, now).unwrap();
-        let second = quota.acquire(mapped, most, now).unwrap();
-        assert_eq!(quota.acquire(a, most, now).unwrap_err(), QuotaFull::Address);
-        let third = quota.acquire(b, most, now).unwrap();
-        assert_eq!(quota.acquire(b, most, now).unwrap_err(), QuotaFull::Listener);
+        let first = quota.acquire(a, most).unwrap();
+        let second = quota.acquire(mapped, most).unwrap();
+        assert_eq!(quota.acquire(a, most).unwrap_err(), QuotaFull::Address);
+        let third = quota.acquire(b, most).unwrap();
+        assert_eq!(quota.acquire(b, most).unwrap_err(), QuotaFull::Listener);
         drop(first);
-        let again = quota.acquire(b, most, now).unwrap();
+        let again = quota.acquire(b, most).unwrap();
         drop((second, third, again));
         let places = quota.places();
         assert!(places.by_address.is_empty() && places.by_count.is_empty() && places.all == 0, "{places:?}");
@@ -216,14 +203,13 @@ mod tests {
 
     #[test]
     fn the_longest_idle_of_the_address_with_most_makes_room() {
-        let (quota, most, now) = (ConnectionQuota::default(), (4, 4), SystemClock.now());
-        let later = now + ROOM_AFTER;
+        let (quota, most) = (ConnectionQuota::default(), (4, 4));
         let [few, many] = addresses(["10.0.0.1", "10.0.0.2"]);
-        let oldest = quota.acquire(few, most, now).unwrap();
-        let held: Vec<_> = (0..3).map(|_| quota.acquire(many, most, now).unwrap()).collect();
-        assert_eq!(quota.acquire(few, most, now).unwrap_err(), QuotaFull::Listener);
+        let oldest = quota.acquire(few, most).unwrap();
+        let held: Vec<_> = (0..3).map(|_| quota.acquire(many, most).unwrap()).collect();
+        assert_eq!(quota.acquire(few, most).unwrap_err(), QuotaFull::Listener);
         held[0].activity().begin();
-        let next = || quota.longest_idle(few, QuotaFull::Listener, later);
+        let next = || quota.longest_idle(few, QuotaFull::Listener);
         assert!(is_of(next(), &held[1]), "the first one was used");
         assert!(is_of(next(), &held[2]));
         assert!(is_of(next(), &held[0]), "it was not used since");
@@ -231,31 +217,11 @@ mod tests {
             permit.activity().begin();
         }
         assert!(is_of(next(), &held[1]), "all were used: the one that was looked at longest ago");
-        assert!(
-            is_of(quota.longest_idle(few, QuotaFull::Address, later), &oldest),
-            "its own address is full"
-        );
+        assert!(is_of(quota.longest_idle(few, QuotaFull::Address), &oldest), "its own address is full");
         drop(held);
         assert!(is_of(next(), &oldest));
         drop(oldest);
         assert!(next().is_none());
-    }
-
-    #[test]
-    fn a_connection_that_has_just_begun_makes_no_room() {
-        let (quota, most, now) = (ConnectionQuota::default(), (2, 2), SystemClock.now());
-        let [peer] = addresses(["10.0.0.1"]);
-        let silent = quota.acquire(peer, most, now).unwrap();
-        let young = quota.acquire(peer, most, now + ROOM_AFTER / 2).unwrap();
-        let next = |at| quota.longest_idle(peer, QuotaFull::Address, at);
-        assert!(next(now + ROOM_AFTER / 2).is_none(), "the one that comes is refused");
-        assert!(is_of(next(now + ROOM_AFTER), &silent));
-        drop(silent);
-        assert!(next(now + ROOM_AFTER).is_none());
-        let other = quota.longest_idle(peer, QuotaFull::Listener, now);
-        assert!(is_of(other, &young), "an address with fewer connections does not wait");
-        young.activity().begin();
-        assert!(is_of(next(now + ROOM_AFTER), &young), "it has begun a request, and had its time");
     }
 
     #[test]

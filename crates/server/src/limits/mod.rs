@@ -139,10 +139,6 @@ pub(crate) const IDLE_INTERVAL: Duration = Duration::from_secs(60);
 /// How long a connection has for its first request if it was accepted by a full listener.
 pub(crate) const FIRST_REQUEST_WHEN_FULL: Duration = Duration::from_secs(1);
 
-/// The least age at which a connection without a request makes room for another one of its address: enough for a TLS
-/// handshake.
-pub(crate) const ROOM_AFTER: Duration = Duration::from_millis(100);
-
 /// How long a connection has to make room for another one. It only has to be scheduled.
 pub(crate) const ROOM_WITHIN: Duration = Duration::from_secs(1);
 

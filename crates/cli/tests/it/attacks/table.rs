@@ -82,7 +82,6 @@ pub(super) const TABLE: &[Attack] = &[
     // Half heads fill the admin listener, and health is refused.
     driven("H5", (driven::half_heads, &[]), (32, 50), &[
         (CONNECTIONS, "health_is_answered_while_others_fill_the_listener"),
-        ("crates/server/src/connection/connection_quota.rs", "a_connection_that_has_just_begun_makes_no_room"),
     ]),
     // A local user locks files that he may read.
     tested("H6", &[
