@@ -1,7 +1,10 @@
 //! Limits of the sequences that first uses define: how many there may be, and how many a second.
 
 use std::{
-    sync::{Mutex, PoisonError},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Instant,
 };
 
@@ -20,12 +23,32 @@ const BURST_S: f64 = 100.0;
 pub(super) struct FirstUses {
     limits: SharedLimits,
     bucket: Mutex<Bucket>,
+    /// First uses that are being defined: they do not count as known yet.
+    in_work: AtomicUsize,
+}
+
+/// A first use that is being defined.
+pub(super) struct FirstUse<'a> {
+    in_work: &'a AtomicUsize,
+    /// Those that were being defined when it began.
+    pub(super) others: usize,
+}
+
+impl Drop for FirstUse<'_> {
+    fn drop(&mut self) {
+        self.in_work.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 impl FirstUses {
     pub(super) fn new(limits: SharedLimits, now: Instant) -> Self {
         let bucket = Mutex::new(Bucket::full(pace(&limits.load()), now));
-        Self { limits, bucket }
+        Self { limits, bucket, in_work: AtomicUsize::new(0) }
+    }
+
+    /// Begins a first use. What is known is counted after this, so that each of the others is known, or among them.
+    pub(super) fn begin(&self) -> FirstUse<'_> {
+        FirstUse { others: self.in_work.fetch_add(1, Ordering::SeqCst), in_work: &self.in_work }
     }
 
     /// Admits the definition of one more sequence by a first use; `known` are defined.

@@ -230,8 +230,9 @@ impl Catalog {
         let (context, key) = (&self.context, Key::of(name));
         stores::hold(&context.shards, &key).map_err(|bound| EngineError::invalid("sequence", name, bound))?;
         self.check_agrees_with_old(name, &key, Body::default().span())?;
+        let first_use = self.first_uses.begin();
         let known = self.fresh.read().unwrap_or_else(PoisonError::into_inner).len();
-        let known = known + self.snapshot.load().in_use;
+        let known = known + self.snapshot.load().in_use + first_use.others;
         self.first_uses.admit(name, known, self.context.clock.now())?;
         self.create(name).await.map_err(|error| of_ledger(&error))
     }

@@ -376,4 +376,12 @@ async fn first_uses_define_so_many_sequences_and_so_many_a_second() {
     let refused = create("one-more".to_owned()).await.unwrap_err();
     assert!(refused.to_string().contains("limits.auto_create_max"), "{refused}");
     assert!(refused.quota().is_none(), "no time helps");
+    set(203, 1000);
+    tokio::time::advance(Duration::from_secs(1)).await;
+    // Two others are being defined at this moment.
+    let others = (catalog.first_uses.begin(), catalog.first_uses.begin());
+    let refused = create("one-more".to_owned()).await.unwrap_err();
+    assert!(refused.to_string().contains("203 sequences are defined"), "{refused}");
+    drop(others);
+    create("one-more".to_owned()).await.unwrap();
 }
