@@ -68,7 +68,7 @@ struct Moved {
 }
 
 /// The checked target of an advance.
-struct Aimed<'a> {
+struct AdvanceTarget<'a> {
     engine: &'a Engine,
     name: &'a SequenceName,
     key: Key,
@@ -110,8 +110,8 @@ pub async fn advance(
     jump: bool,
 ) -> Result<AdvanceReport, EngineError> {
     let (key, body) = engine.key_of(request).await?;
-    let aimed = Aimed { engine, name: &request.name, key, span: body.span(), to, jump };
-    aimed.advance(body.placement()).await
+    let target = AdvanceTarget { engine, name: &request.name, key, span: body.span(), to, jump };
+    target.advance(body.placement()).await
 }
 
 /// A key that an import moves forward. The plan has shown the number, so that even a wide jump is meant, and a counter that is
@@ -125,14 +125,14 @@ pub(crate) struct Raise {
 }
 
 impl Raise {
-    fn aimed<'a>(&'a self, engine: &'a Engine) -> Aimed<'a> {
+    fn target<'a>(&'a self, engine: &'a Engine) -> AdvanceTarget<'a> {
         let (name, key) = (&self.name, self.key.clone());
-        Aimed { engine, name, key, span: self.body.span(), to: self.to, jump: true }
+        AdvanceTarget { engine, name, key, span: self.body.span(), to: self.to, jump: true }
     }
 
     /// The key, and the raw id up to which its counters move.
     fn floor(&self, engine: &Engine) -> Option<(Key, u64)> {
-        let floors = self.aimed(engine).floors(engine.cluster().layout());
+        let floors = self.target(engine).floors(engine.cluster().layout());
         let highest = floors.into_iter().max().filter(|highest| *highest > 0)?;
         (self.body.placement() == Placement::Spread).then(|| (self.key.clone(), highest))
     }
@@ -140,16 +140,16 @@ impl Raise {
     /// Moves the counters of the key forward. What it did is recorded by
     /// [`record_advanced`](Engine::record_advanced).
     pub(crate) async fn run(&self, engine: &Engine) -> Result<(), EngineError> {
-        let aimed = self.aimed(engine);
-        aimed.check_range()?;
+        let target = self.target(engine);
+        target.check_range()?;
         match self.body.placement() {
             Placement::Spread => {
                 let (guard, layout) = (engine.guard(), engine.cluster().layout());
                 let moved =
-                    guard.advance(&aimed.key, aimed.span.raw_max(layout), &aimed.floors(layout)).await;
-                moved.map_err(|error| EngineError::of_source(aimed.name, error))
+                    guard.advance(&target.key, target.span.raw_max(layout), &target.floors(layout)).await;
+                moved.map_err(|error| EngineError::of_source(target.name, error))
             }
-            Placement::Dense => aimed.advance_dense(true).await.map(drop),
+            Placement::Dense => target.advance_dense(true).await.map(drop),
         }
     }
 }
@@ -165,11 +165,11 @@ pub(crate) async fn announce(engine: &Engine, raises: &[Raise]) -> Result<(), En
 /// The highest number that the key of a request has given, as far as servers had reported; 0: none.
 pub(crate) async fn given(engine: &Engine, request: &NextRequest) -> Result<u64, EngineError> {
     let (key, body) = engine.key_of(request).await?;
-    let aimed = Aimed { engine, name: &request.name, key, span: body.span(), to: 0, jump: false };
-    aimed.given(body.placement()).await
+    let target = AdvanceTarget { engine, name: &request.name, key, span: body.span(), to: 0, jump: false };
+    target.given(body.placement()).await
 }
 
-impl Aimed<'_> {
+impl AdvanceTarget<'_> {
     /// The highest number that was given, as far as servers had reported; 0: none.
     async fn given(&self, placement: Placement) -> Result<u64, EngineError> {
         if placement == Placement::Dense {
@@ -266,7 +266,7 @@ fn dense_jump(left: u64) -> (u64, JumpBound) {
     }
 }
 
-impl Aimed<'_> {
+impl AdvanceTarget<'_> {
     fn check_range(&self) -> Result<(), EngineError> {
         let (start, limit) = (self.span.start(), self.span.limit());
         // In the ledger, 0 says that the key was not advanced.

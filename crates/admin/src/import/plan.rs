@@ -15,7 +15,7 @@ use super::{
 };
 use crate::advance;
 
-pub(super) use checks::{Ground, check_choice};
+pub(super) use checks::{PlanFacts, check_choice};
 pub(super) use known::{Known, request};
 
 /// From this number on, a sequence is defined for 64 bits: half of what numbers of JavaScript hold.
@@ -101,8 +101,8 @@ impl Planned {
 pub async fn plan(engine: &Engine, tables: &[Table], choice: &Choice) -> Result<ImportPlan, EngineError> {
     check_choice(choice)?;
     let known = Known::of(engine).await?;
-    let ground = Ground::of(engine);
-    let mut planned = named(shapes::counters(tables, choice.memory_bits), choice, ground);
+    let facts = PlanFacts::of(engine);
+    let mut planned = named(shapes::counters(tables, choice.memory_bits), choice, facts);
     for planned in planned.iter_mut().filter(|planned| planned.shown.action != Action::Refused) {
         let existing = match known.existing(engine, planned).await {
             Ok(existing) => existing,
@@ -112,7 +112,7 @@ pub async fn plan(engine: &Engine, tables: &[Table], choice: &Choice) -> Result<
             }
             Err(error) => return Err(error),
         };
-        settle(planned, existing.as_ref(), (choice, ground.layout));
+        settle(planned, existing.as_ref(), (choice, facts.layout));
         if planned.shown.action == Action::Advance {
             note_overlap(engine, planned, existing.map_or(0, |existing| existing.held)).await?;
         }
@@ -123,10 +123,10 @@ pub async fn plan(engine: &Engine, tables: &[Table], choice: &Choice) -> Result<
 
 /// The counters with their new names. A name that is none, one that two counters would have, and a counter whose next number is not
 /// known for sure, is refused.
-pub(super) fn named(counters: Vec<OldCounter>, choice: &Choice, ground: Ground) -> Vec<Planned> {
+pub(super) fn named(counters: Vec<OldCounter>, choice: &Choice, facts: PlanFacts) -> Vec<Planned> {
     let mut planned: Vec<Planned> = counters.into_iter().map(|counter| one(counter, choice)).collect();
     for planned in planned.iter_mut().filter(|planned| planned.shown.action != Action::Refused) {
-        planned.check(choice, ground);
+        planned.check(choice, facts);
     }
     let mut names: HashMap<String, usize> = HashMap::new();
     for planned in &planned {

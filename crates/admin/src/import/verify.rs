@@ -6,7 +6,7 @@ use sequent_engine::{Engine, EngineError, foreign::Table};
 
 use super::{
     Action, Choice, Standing, VerifiedCounter, VerifyReport,
-    plan::{Ground, Known, Planned, check_choice, named},
+    plan::{Known, PlanFacts, Planned, check_choice, named},
     shapes,
 };
 
@@ -23,7 +23,7 @@ pub async fn verify(
     check_choice(choice)?;
     // The room that was left at the import is in the sequences.
     let choice = Choice { ahead: 0, ..choice.clone() };
-    let read = |tables| named(shapes::counters(tables, choice.memory_bits), &choice, Ground::of(engine));
+    let read = |tables| named(shapes::counters(tables, choice.memory_bits), &choice, PlanFacts::of(engine));
     let of = |planned: &Planned| (planned.shown.source.clone(), planned.shown.counter.clone());
     let before: HashMap<(String, String), Option<u64>> =
         read(first).into_iter().map(|planned| (of(&planned), planned.shown.to)).collect();

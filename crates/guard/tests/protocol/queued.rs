@@ -1,4 +1,4 @@
-//! What waits behind another ledger call, or rests on a call whose caller died: it must not outlive the ground it stood on.
+//! What waits behind another ledger call, or rests on a call whose caller died: it must not outlive what it rested on.
 
 use std::{sync::Arc, time::Duration};
 

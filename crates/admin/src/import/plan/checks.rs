@@ -13,14 +13,14 @@ const DATED: &str = "@{date,yyyy}@{seq}";
 
 /// What counters are checked against.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ground {
+pub(crate) struct PlanFacts {
     /// That of the ring.
     pub(crate) layout: Layout,
     /// The present instant.
     pub(crate) now: Timestamp,
 }
 
-impl Ground {
+impl PlanFacts {
     pub(crate) fn of(engine: &Engine) -> Self {
         Self { layout: engine.cluster().layout(), now: engine.cluster().now() }
     }
@@ -60,9 +60,9 @@ pub(crate) fn zone_of(body: &Body) -> Option<String> {
 
 impl Planned {
     /// Refuses the counter if its next number is not known for sure.
-    pub(crate) fn check(&mut self, choice: &Choice, ground: Ground) {
+    pub(crate) fn check(&mut self, choice: &Choice, facts: PlanFacts) {
         if let Err(why) =
-            self.check_tables(choice, ground.layout).and_then(|()| self.check_date(choice, ground))
+            self.check_tables(choice, facts.layout).and_then(|()| self.check_date(choice, facts))
         {
             self.refuse(why);
         }
@@ -87,19 +87,19 @@ impl Planned {
         }
     }
 
-    fn check_date(&mut self, choice: &Choice, ground: Ground) -> Result<(), String> {
+    fn check_date(&mut self, choice: &Choice, facts: PlanFacts) -> Result<(), String> {
         let Some(template) = self.shown.template.as_deref().filter(|_| self.resets) else { return Ok(()) };
         // What is wrong with a template is told when it is defined.
         let Ok(texts) = choice.texts(template).proven() else { return Ok(()) };
         let Some((format, today)) =
-            texts.format().and_then(|format| Some((format, format.period_back(ground.now, 0)?)))
+            texts.format().and_then(|format| Some((format, format.period_back(facts.now, 0)?)))
         else {
             return Ok(());
         };
         if let Some(period) = &self.shown.period {
             let begins = format.period_begins(period);
             let begins = begins.ok_or_else(|| format!("maxdate is {period}: there is no such date"))?;
-            if begins > ground.now {
+            if begins > facts.now {
                 let zone = choice.zone();
                 return Err(format!(
                     "maxdate is {period}: at most {today} is allowed, today's in {zone}; name the zone of its dates by --zone"

@@ -15,7 +15,7 @@ fn ring() -> Layout {
 /// The counters as of noon of 2026-03-05 in UTC.
 fn named(counters: Vec<OldCounter>, choice: &Choice) -> Vec<Planned> {
     let now = "2026-03-05T12:00:00Z".parse().unwrap();
-    super::named(counters, choice, Ground { layout: ring(), now })
+    super::named(counters, choice, PlanFacts { layout: ring(), now })
 }
 
 /// A counter of each day, whose last number, 41, is of this one.
