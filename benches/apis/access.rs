@@ -1,4 +1,7 @@
 //! S15: the same server with tokens, and with TLS on connections that are kept, beside one with neither.
+//!
+//! The server has one processor, the tool that loads it another. On shared ones the tool's own decryption would count as the
+//! server's.
 
 use std::{path::Path, process::Command};
 
@@ -6,7 +9,7 @@ use sequent_benches::Row;
 
 use crate::{
     child::Server,
-    load::{Target, check, h2load, said, wrk},
+    load::{Load, Target, check, h2load, said, wrk},
     plan::{Cost, Loading, ORDER, POST, Plan},
     serve::{SEQUENT, TLS as TLS_ROLE, TOKENS},
 };
@@ -14,6 +17,10 @@ use crate::{
 /// The credential of the role with tokens, as a header.
 pub(crate) const HEADER: &str =
     "authorization: Bearer sqt_i4fe45mc_bhX1rgnul6R0KHyM3iUXf6bxVUsNRLRXdrNFrValsDk";
+
+/// The processors of the server and of the tool.
+const OF_SERVER: u8 = 0;
+const OF_TOOL: u8 = 1;
 
 /// What the role with tokens adds to its configuration: the principal of [`HEADER`].
 pub(crate) const PRINCIPAL: &str = "[auth]\nmode = \"required\"\n[[principal]]\nname = \"bench\"\n\
@@ -45,12 +52,15 @@ pub(crate) fn run(plan: &Plan, (rows, costs): (&mut Vec<Row>, &mut Vec<Cost>)) -
         }
         let (tool, package) = if is_grpc { ("h2load", "nghttp2-client") } else { ("wrk", "wrk") };
         check(tool, package)?;
-        let (subject, baseline) = (Server::start(role)?, Server::start(SEQUENT)?);
+        check("taskset", "util-linux")?;
+        let start = |role| Server::start_on(role, Some(OF_SERVER));
+        let (subject, baseline) = (start(role)?, start(SEQUENT)?);
+        let how = Load { processor: Some(OF_TOOL), ..plan.load };
         let load = |scheme: &'static str, headers: &'static [&'static str]| {
             move |server: &Server| {
                 let address = server.addresses[usize::from(!is_grpc)];
                 let target = Target { scheme, address, headers };
-                if is_grpc { h2load(target, ORDER, plan.load) } else { wrk(target, POST, plan.load) }
+                if is_grpc { h2load(target, ORDER, how) } else { wrk(target, POST, how) }
             }
         };
         let loads: (Loading<'_>, Loading<'_>) = (&load(scheme, headers), &load("http", &[]));

@@ -9,7 +9,7 @@ use std::{
 
 use sequent_benches::cpu_of;
 
-use crate::access;
+use crate::{access, load::on};
 
 /// A server of this program, ended when it is dropped.
 pub(crate) struct Server {
@@ -20,8 +20,13 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn start(role: &str) -> Result<Self, String> {
+        Self::start_on(role, None)
+    }
+
+    /// A server that runs on one processor alone.
+    pub(crate) fn start_on(role: &str, processor: Option<u8>) -> Result<Self, String> {
         let exe = std::env::current_exe().map_err(|error| format!("this program is nowhere: {error}"))?;
-        let child = Command::new(exe).args(["--role", role]).stdout(Stdio::piped()).spawn();
+        let child = on(processor, exe).args(["--role", role]).stdout(Stdio::piped()).spawn();
         let mut child = child.map_err(|error| format!("no process for {role}: {error}"))?;
         let mut line = String::new();
         let out = child.stdout.take().ok_or("a child without an output")?;

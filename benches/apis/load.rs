@@ -1,6 +1,6 @@
 //! h2load and wrk: how they are called, and what they report.
 
-use std::{io::Write, net::SocketAddr, process::Command};
+use std::{ffi::OsStr, io::Write, net::SocketAddr, process::Command};
 
 /// Whom to load: `http` or `https`, the address, and further header lines.
 #[derive(Debug, Clone, Copy)]
@@ -28,6 +28,8 @@ pub(crate) struct Load {
     pub(crate) seconds: u64,
     pub(crate) connections: u64,
     pub(crate) streams: u64,
+    /// The one processor that the tool runs on.
+    pub(crate) processor: Option<u8>,
 }
 
 /// What a round came to.
@@ -47,12 +49,20 @@ pub(crate) fn check(tool: &str, package: &str) -> Result<(), String> {
     })
 }
 
+/// A command that runs on one processor alone, if one is named.
+pub(crate) fn on(processor: Option<u8>, program: impl AsRef<OsStr>) -> Command {
+    let Some(processor) = processor else { return Command::new(program) };
+    let mut command = Command::new("taskset");
+    command.args(["-c", &processor.to_string()]).arg(program);
+    command
+}
+
 /// gRPC `Next` of one number, as grpc clients send it, by h2load.
 pub(crate) fn h2load(to: Target<'_>, body: &[u8], load: Load) -> Result<Found, String> {
     let mut file = tempfile::NamedTempFile::new().map_err(|error| format!("no file: {error}"))?;
     file.write_all(body).map_err(|error| format!("no file: {error}"))?;
     let said = said(
-        Command::new("h2load")
+        on(load.processor, "h2load")
             .args(["-t", "1", "--warm-up-time", "1", "-D", &load.seconds.to_string()])
             .args(["-c", &load.connections.to_string(), "-m", &load.streams.to_string()])
             .args(["-H", "content-type: application/grpc", "-H", "te: trailers"])
@@ -79,7 +89,7 @@ pub(crate) fn wrk(to: Target<'_>, script: &str, load: Load) -> Result<Found, Str
     let mut file = tempfile::NamedTempFile::new().map_err(|error| format!("no file: {error}"))?;
     file.write_all(script.as_bytes()).map_err(|error| format!("no file: {error}"))?;
     let said = said(
-        Command::new("wrk")
+        on(load.processor, "wrk")
             .args(["-t", "1", "-d", &format!("{}s", load.seconds), "-c", &load.connections.to_string()])
             .args(to.header_args())
             .arg("-s")

@@ -46,7 +46,7 @@ pub(crate) struct Cost {
 
 impl Plan {
     pub(crate) fn parse(args: impl IntoIterator<Item = String>) -> Result<Self, String> {
-        let load = Load { seconds: 3, connections: 8, streams: 16 };
+        let load = Load { seconds: 3, connections: 8, streams: 16, processor: None };
         let (keys, memory_max_gb) = (1_000_000, 12);
         let mut plan =
             Self { only: Vec::new(), rounds: 9, is_paced: false, load, keys, memory_max_gb, json: false };

@@ -1,4 +1,4 @@
-//! Tools: redis-cli, redis-benchmark, and the check of `HAProxy`.
+//! Tools: redis-cli, redis-benchmark, the check of `HAProxy`, and the exporter of Redis's metrics.
 
 use std::{
     fs,
@@ -84,4 +84,33 @@ fn haproxy_finds_it_up_and_down() {
     eventually("HAProxy finds the server gone", || ask().is_none().then_some(()));
     server.restart(&place);
     proxy.until("HAProxy finds the server back", |_| ask());
+}
+
+#[test]
+fn a_redis_exporter_finds_it_up() {
+    let place = Place::new();
+    let mut server = Server::start(&place);
+    let web = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let mut command = Command::new("prometheus-redis-exporter");
+    command
+        .arg(format!("-redis.addr=redis://{}", server.address()))
+        .arg(format!("-web.listen-address={web}"));
+    command.stdin(Stdio::null());
+    let exporter = Running::start(command);
+    let scrape = || {
+        let mut socket = TcpStream::connect(web).ok()?;
+        socket.write_all(b"GET /metrics HTTP/1.0\r\n\r\n").ok()?;
+        let mut said = String::new();
+        socket.read_to_string(&mut said).ok()?;
+        Some(said)
+    };
+    let says = |line: &str| scrape().filter(|said| said.lines().any(|found| found.starts_with(line)));
+    let said = exporter.until("an exporter finds the server up", |_| says("redis_up 1"));
+    for metric in ["redis_connected_clients ", "redis_uptime_in_seconds ", "redis_instance_info{"] {
+        assert!(said.lines().any(|line| line.starts_with(metric)), "no {metric}: {said}");
+    }
+    let errors = said.lines().find(|line| line.starts_with("redis_exporter_last_scrape_error{"));
+    assert!(errors.is_some_and(|line| line.ends_with("} 0")), "{errors:?}");
+    server.kill();
+    eventually("an exporter finds the server down", || says("redis_up 0").map(drop));
 }

@@ -247,19 +247,22 @@ fn check_no_weaker(in_force: &Config, next: &Config) -> Result<(), Failure> {
 }
 
 /// Reloads the configuration at each SIGHUP and each change of the file, again and again until it is in force. A file with a
-/// fault changes nothing. A file that changes is read once two looks have found it the same, since it may be half written.
+/// fault changes nothing. A file is read once two looks have found it the same, also at SIGHUP, since it may be half written.
 async fn reload(cluster: &Cluster, mut in_force: Config, reloaded: Reloaded, mut hangups: Signal) {
     let (mut seen, mut refused) = (cluster.file().and_then(stamp), None);
-    let mut at_last_look = seen;
+    let (mut at_last_look, mut asked) = (seen, false);
     let mut watch = TlsWatch::new(&in_force.tls);
     loop {
-        let asked = tokio::select! {
-            asked = hangups.recv() => asked.is_some(),
-            () = tokio::time::sleep(LOOK_EVERY) => false,
-        };
+        tokio::select! {
+            Some(()) = hangups.recv() => {
+                asked = true;
+                reloaded.audit.reopen();
+            }
+            () = tokio::time::sleep(LOOK_EVERY) => {}
+        }
         let now = cluster.file().and_then(stamp);
         let is_steady = std::mem::replace(&mut at_last_look, now) == now;
-        if !asked && !is_steady {
+        if !is_steady {
             continue;
         }
         if !asked && now == seen && refused.is_none() {
@@ -267,11 +270,8 @@ async fn reload(cluster: &Cluster, mut in_force: Config, reloaded: Reloaded, mut
             tokio::task::block_in_place(|| reload_tls(&reloaded.tls, &mut watch, &in_force.tls));
             continue;
         }
-        let is_new = asked || now != seen;
+        let is_new = std::mem::take(&mut asked) || now != seen;
         seen = now;
-        if asked {
-            reloaded.audit.reopen();
-        }
         let user = cluster.file().and_then(owner);
         match reloaded.put(cluster, &in_force).await {
             Ok(config) => {

@@ -9,7 +9,7 @@ use std::{
 use sequent_core::{Env, Key};
 
 use super::{Bucket, Share, SharedRules, refused};
-use crate::error::EngineError;
+use crate::error::{BURN, EngineError, QuotaFault};
 
 /// Upper limit of the counters that are limited at once. A counter whose burst is whole again makes room.
 pub(super) const COUNTERS_MAX: usize = 1 << 16;
@@ -60,11 +60,7 @@ impl DenseBurn {
             match counters.admit_new(key, &self.rules, now) {
                 Room::Some => {}
                 Room::None => return Ok(()),
-                Room::NoneOfSequence => {
-                    drop(counters);
-                    let pace = rules.pace(capacity, capacity);
-                    return Err(refused(env, key, (&rules, pace), (capacity, super::SECOND)));
-                }
+                Room::NoneOfSequence => return Err(too_many_counters(key)),
             }
         }
         let new = || {
@@ -98,6 +94,17 @@ impl DenseBurn {
         // Responses may arrive out of order; the counter never goes back.
         counter.left = left.map_or(counter.left, |left| left.min(counter.left));
     }
+}
+
+/// The refusal of a counter whose sequence has all that it may have.
+fn too_many_counters(key: &Key) -> EngineError {
+    let sequence = key.sequence();
+    let limit = format!("at most {COUNTERS_OF_ONE_MAX} counters with a burn limit");
+    let text = format!(
+        "{sequence} has {limit} at a time in this server (limits.exhaust_least_s): try again in 1000 ms"
+    );
+    let of = sequence.to_owned();
+    EngineError::over_quota(text, QuotaFault { quota: BURN, of, limit, retry_after: super::SECOND })
 }
 
 /// Whether there is room for another counter.
