@@ -47,7 +47,7 @@ static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
 #[derive(Debug, Parser)]
 #[command(name = "sequent", version, long_version = LONG_VERSION.as_str(), max_term_width = WIDTH_MAX)]
 #[command(help_template = help::TEMPLATE.as_str(), after_help = EXAMPLES)]
-#[command(subcommand_required = true, arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(subcommand_required = true, arg_required_else_help = true)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) globals: Globals,

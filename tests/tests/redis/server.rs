@@ -87,6 +87,13 @@ impl Server {
         self.address
     }
 
+    /// Where its admin listener is, until it is started anew.
+    pub(crate) fn admin(&self) -> SocketAddr {
+        let out = self.process.as_ref().expect("it runs").out();
+        let told: serde_json::Value = serde_json::from_str(out.lines().next().unwrap()).unwrap();
+        told["admin"].as_str().unwrap().parse().unwrap()
+    }
+
     /// `kill -9`.
     pub(crate) fn kill(&mut self) {
         self.process.take().expect("it runs").kill();

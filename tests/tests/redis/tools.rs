@@ -86,6 +86,43 @@ fn haproxy_finds_it_up_and_down() {
     proxy.until("HAProxy finds the server back", |_| ask());
 }
 
+/// The file that is shipped, with this test's ports. Its second server is not there.
+#[test]
+fn the_shipped_file_of_haproxy_serves() {
+    let place = Place::new();
+    let server = Server::start(&place);
+    let free = || TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (front, absent) = (free(), free());
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../deploy/haproxy/haproxy.cfg");
+    let mut config = fs::read_to_string(file).unwrap();
+    let admin = server.admin().port().to_string();
+    for (from, to) in [
+        ("bind :7422", format!("bind {front}")),
+        ("bind :7421", format!("bind {}", free())),
+        ("bind :7420", format!("bind {}", free())),
+        ("\"${SERVER_A}:7422\"", server.address().to_string()),
+        ("\"${SERVER_A}:", "\"127.0.0.1:".to_owned()),
+        ("\"${SERVER_B}:7422\"", absent.to_string()),
+        ("\"${SERVER_B}:", "\"127.0.0.1:".to_owned()),
+        ("check port 7423", format!("check port {admin}")),
+    ] {
+        assert!(config.contains(from), "{file} has no {from}");
+        config = config.replace(from, &to);
+    }
+    fs::write(place.path("haproxy.cfg"), config).unwrap();
+    let mut command = Command::new("/usr/sbin/haproxy");
+    command.args(["-db", "-f"]).arg(place.path("haproxy.cfg")).stdin(Stdio::null());
+    let proxy = Running::start(command);
+    let said = proxy.until("the shipped file leads to a server", |_| {
+        let mut socket = TcpStream::connect(front).ok()?;
+        socket.write_all(b"INCR order\r\nQUIT\r\n").ok()?;
+        let mut said = String::new();
+        socket.read_to_string(&mut said).ok()?;
+        said.ends_with("+OK\r\n").then_some(said)
+    });
+    assert!(said.starts_with(':'), "{said}");
+}
+
 #[test]
 fn a_redis_exporter_finds_it_up() {
     let place = Place::new();

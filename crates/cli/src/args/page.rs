@@ -69,7 +69,10 @@ fn the_page_of_commands_is_what_help_says() {
     let mut root = Cli::command();
     root.build();
     let common = table(root.get_arguments().filter(|arg| arg.is_global_set()));
-    let commands = root.get_subcommands().map(|command| section(command, "sequent", 2));
+    let commands = root
+        .get_subcommands()
+        .filter(|command| command.get_name() != "help")
+        .map(|command| section(command, "sequent", 2));
     let page = format!("{HEAD}\n## Options of every command\n{common}{}", commands.collect::<String>());
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(PAGE);
     if env::var_os("SEQUENT_GENERATE").is_some() {

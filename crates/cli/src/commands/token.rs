@@ -190,7 +190,7 @@ fn check(cluster: &Cluster, wanted: &[String]) -> Result<(), Failure> {
     match wanted.iter().zip(&may).find(|(_, may)| !**may) {
         None => Ok(()),
         Some(((verb, name), _)) => {
-            let text = format!("{} may not {}", principal.name, shown(*verb, name));
+            let text = format!("{} lacks {}", principal.name, shown(*verb, name));
             Err(Failure::reason(Reason::PermissionDenied, text))
         }
     }

@@ -291,10 +291,7 @@ fn define_makes_versions_that_servers_and_processes_take_up() {
     let met = define(&["--template", "@{date,yyyy}@{ctx,x,len=1}@{seq,w=5}"]);
     assert!(!met.err.contains("another name") && !met.err.contains("another sequence"), "one mend: {met:?}");
     met.refused(3, &words);
-    let moved = [
-        "changes placement from spread to dense",
-        ": say --placement spread (placement = \"spread\" in a file), or",
-    ];
+    let moved = ["changes placement from spread to dense", ": keep placement spread, or"];
     define(&["--template", "@{date,yyyy}B@{seq,w=5}", "--placement", "dense"]).refused(3, &moved);
     let from = [
         "changes start or step",

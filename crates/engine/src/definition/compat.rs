@@ -46,7 +46,7 @@ impl Body {
             let (was, is) = (held.placement.as_str(), self.placement.as_str());
             return Err(format!(
                 "changes placement from {was} to {is}, another counter, which would give numbers of the version before \
-                 again: say --placement {was} (placement = {was:?} in a file), or define another sequence"
+                 again: keep placement {was}, or define another sequence"
             ));
         }
         match (&self.texts, &held.texts) {

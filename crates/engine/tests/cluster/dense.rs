@@ -93,7 +93,7 @@ async fn another_placement_would_repeat_numbers_and_is_refused() {
     let error = place.open().await.err().unwrap();
     assert_eq!(error.exit_code(), 3);
     assert!(error.to_string().contains("changes placement from dense to spread"), "{error}");
-    assert!(error.to_string().contains("say --placement dense"), "the mend is the held one's: {error}");
+    assert!(error.to_string().contains("keep placement dense"), "the mend is the held one's: {error}");
 }
 
 #[tokio::test]

@@ -50,8 +50,8 @@ impl From<NotAuthenticated> for ApiError {
 /// The error of a principal that may not do something. It is the same whether or not the sequence exists.
 pub(super) fn denied(principal: &str, verb: Option<Verb>, name: &str) -> ApiError {
     let verb = verb.map_or("any", Verb::as_str);
-    let of = if name.is_empty() { String::new() } else { format!(" of {name}") };
-    let error = ApiError::new(Reason::PermissionDenied, format!("{principal} may not {verb}{of}"));
+    let of = if name.is_empty() { String::new() } else { format!(" for {name}") };
+    let error = ApiError::new(Reason::PermissionDenied, format!("{principal} lacks the verb {verb}{of}"));
     let error = error.with_detail("verb", verb).with_detail(PRINCIPAL, principal);
     if name.is_empty() { error } else { error.with_detail("sequence", name) }
 }

@@ -183,7 +183,7 @@ async fn deny_wins_and_a_name_that_was_allowed_allows_no_other() {
         let error = caller.authorize(name).unwrap_err();
         assert_eq!(error.reason(), Reason::PermissionDenied, "{name}");
     }
-    assert_eq!(caller.authorize("invoice").unwrap_err().text(), "shop may not next of invoice");
+    assert_eq!(caller.authorize("invoice").unwrap_err().text(), "shop lacks the verb next for invoice");
     let other = bearer(&Token::generate(&OsEntropy));
     assert!(connection.ready(&other, "order", || Some(())).is_none());
     assert!(connection.ready(&HeaderMap::new(), "order", || Some(())).is_none());

@@ -480,7 +480,7 @@ fn commands_send_the_token_of_a_file() {
     assert_eq!(ran.code, Some(1), "{ran:?}");
     assert!(ran.err.contains("UNAUTHENTICATED") && ran.err.contains("a token is expected"), "{ran:?}");
     let ran = place.run(&[&next[..], &["--token-file", narrow]].concat());
-    assert!(ran.err.contains("PERMISSION_DENIED: narrow may not next of plain"), "{ran:?}");
+    assert!(ran.err.contains("PERMISSION_DENIED: narrow lacks the verb next for plain"), "{ran:?}");
     assert_eq!(place.text(&[&next[..], &["--token-file", right]].concat()), "1\n");
     let out = place.command(&next).env("SEQUENT_TOKEN_FILE", right).output().unwrap();
     assert_eq!(String::from_utf8(out.stdout).unwrap(), "2\n");
@@ -494,7 +494,7 @@ fn commands_send_the_token_of_a_file() {
     assert_eq!(told, "principal right, expires never\n  next:order  allowed\n  metrics  allowed\n");
     let ran = place.run(&[&check[..], &[narrow, "next:order"]].concat());
     assert_eq!(ran.code, Some(1), "{ran:?}");
-    assert!(ran.err.contains("PERMISSION_DENIED: narrow may not next:order"), "{ran:?}");
+    assert!(ran.err.contains("PERMISSION_DENIED: narrow lacks next:order"), "{ran:?}");
     let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(right).unwrap().permissions());
     assert_eq!(mode & 0o777, 0o600);
     let again = place.run(&["token", "new", "right", "--allow", ALL, "--out", right]);

@@ -184,7 +184,7 @@ fn not_consecutive(name: &str, count: u64, shape: Option<SequenceShape>) -> ApiE
         Some(_) => format!("{name} is spread over shards, whose next numbers can be apart"),
     };
     let bound = format!(
-        "{why}: 1 is allowed. SEQ.NEXT {name} COUNT {count} gives as many, consecutive or not; a dense sequence has ranges"
+        "{why}: 1 is allowed. SEQ.NEXT {name} COUNT {count} gives as many, consecutive or not; a dense sequence with step 1 has ranges"
     );
     ApiError::field("increment", &count.to_string(), bound)
 }

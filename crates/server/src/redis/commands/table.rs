@@ -70,8 +70,9 @@ const fn refused(name: &'static str, instead: &'static str) -> Command {
 }
 
 const NEVER_SET: &str = "a sequence only goes up: SEQ.DEFINE gives it a start, `sequent advance` raises it";
-const NEVER_DOWN: &str = "a number that was given is never given again";
-const NEVER_GONE: &str = "a sequence is never deleted: its numbers could come again";
+const NEVER_DOWN: &str = "a number that was given is never given again: leave it as a gap";
+const NEVER_GONE: &str = "a sequence is never deleted, since its numbers could come again: use another name, or a template \
+                          with a period";
 const NO_SCRIPT: &str = "there are no scripts: INCR alone is atomic, and a template makes texts (SEQ.DEFINE)";
 const NO_WATCH: &str = "there is nothing to watch: INCR alone is atomic, also outside of MULTI";
 const NO_MESSAGES: &str = "there are no channels";
