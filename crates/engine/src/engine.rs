@@ -20,7 +20,7 @@ use crate::{
     issue::{
         active_key::{ActiveKey, Keyed},
         behind_reports::BehindReports,
-        burn::{SharedRules, dense::DenseBurn},
+        burn::{SharedRules, dense::DenseBurn, spread::SpreadBurn},
         minimum::Minimums,
         registry::Registry,
         request_clock::RequestClock,
@@ -56,6 +56,7 @@ pub(crate) struct Inner {
     pub(crate) burn_rules: SharedRules,
     pub(crate) dense_keys: crate::issue::dense::DenseKeys,
     pub(crate) dense_burn: DenseBurn,
+    pub(crate) spread_burn: SpreadBurn,
     pub(crate) reservoir_context: Arc<sequent_buffer::ReservoirContext>,
     pub(crate) tasks: Tasks,
     pub(crate) memory: Memory,

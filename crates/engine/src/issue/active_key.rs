@@ -299,8 +299,7 @@ impl Inner {
         let spanned = Arc::new(RangeMapping::new(expanded, layout, span));
         let floor = self.minimums.of(key);
         let source = MinimumFilter::of(Arc::clone(&spanned) as _, floor, self.env.events.clone());
-        let (rules, env) = (Arc::clone(&self.burn_rules), self.env.clone());
-        let burn = Arc::new(BurnLimit::new(key.clone(), span.capacity(), rules, env));
+        let burn = Arc::new(self.spread_burn.limit(key, span.capacity(), &self.env));
         let source = LimitedSource::of(source, &burn, &self.refills);
         let reservoir = Reservoir::with_context(source, self.reservoir_context(entry.body()?));
         if period.as_ref().is_some_and(|period| period.until.is_some()) {

@@ -214,7 +214,7 @@ impl Engine {
                     if !end_is_told && self.warn(&resolved, &numbers, false) {
                         live.period().inspect(|period| period.is_warned.store(true, Ordering::Relaxed));
                     }
-                    return resolved.issued(request, (numbers, way), what_for == Use::Now);
+                    return resolved.issued(request, (numbers, way), what_for == Use::Now).await;
                 }
                 // The key has just been retired: the next round uses its successor.
                 Err(TakeError::Closed) if tries < TRIES_MAX => {}

@@ -21,6 +21,9 @@ use crate::{
 /// the periods of a coming year. A month, since documents are dated to the first of the next one.
 const AHEAD_S_MAX: i64 = 31 * 86_400;
 
+/// How many texts are rendered before other tasks of the thread have their turn.
+const TEXTS_AT_ONCE: usize = 128;
+
 /// The error texts for a value, or an instant, of a sequence without a template.
 const NO_VALUE: &str = "no template asks for a value: leave it out";
 const NO_INSTANT: &str = "no period and no template asks for an instant: leave it out";
@@ -127,7 +130,7 @@ impl ResolvedRequest {
     }
 
     /// The numbers with all that belongs to them; texts only `with_texts`.
-    pub(crate) fn issued(
+    pub(crate) async fn issued(
         &self,
         request: &NextRequest,
         (numbers, way): (Blocks, Way),
@@ -138,11 +141,9 @@ impl ResolvedRequest {
         let Some((context, at)) = &self.dated else {
             return Ok(Issued { sequence, numbers, version, version_end, dated: None, way });
         };
-        let text = |number| context.text(number).map_err(|error| of_render(&request.name, &error));
-        let texts: Result<Vec<String>, EngineError> =
-            if with_texts { numbers.numbers().map(text).collect() } else { Ok(Vec::new()) };
+        let texts = if with_texts { texts(&request.name, context, &numbers).await? } else { Vec::new() };
         let dated = Dated {
-            texts: texts?,
+            texts,
             period: context.period().to_owned(),
             at: context.format().shown_instant(*at),
             period_end: context.period_until(),
@@ -150,6 +151,23 @@ impl ResolvedRequest {
         };
         Ok(Issued { sequence, numbers, version, version_end, dated: Some(dated), way })
     }
+}
+
+/// The texts of numbers. Thousands with a key of `obf` take a fifth of a second: without pauses, health checks and calls
+/// of the ledger would wait for them.
+async fn texts(
+    name: &SequenceName,
+    context: &RenderContext,
+    numbers: &Blocks,
+) -> Result<Vec<String>, EngineError> {
+    let mut texts = Vec::new();
+    for number in numbers.numbers() {
+        if !texts.is_empty() && texts.len() % TEXTS_AT_ONCE == 0 {
+            tokio::task::yield_now().await;
+        }
+        texts.push(context.text(number).map_err(|error| of_render(name, &error))?);
+    }
+    Ok(texts)
 }
 
 impl Inner {

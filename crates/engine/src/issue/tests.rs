@@ -141,3 +141,51 @@ async fn a_batch_that_does_not_fit_uses_up_nothing_also_in_a_process_that_ends()
     }
     assert_eq!(given, 10_007, "nothing was used up by the refusals");
 }
+
+/// Thousands of texts with a key of `obf` take long: health checks are answered by the same thread.
+#[tokio::test]
+async fn other_tasks_have_their_turn_while_many_texts_are_rendered() {
+    let data = tempfile::tempdir().unwrap();
+    let config = Config::load(&Sources::embedded(data.path().join("data"))).unwrap();
+    let engine = Engine::open(config, Options::default()).await.unwrap();
+    let ask = NextRequest::new("order").unwrap().count(10_000);
+    let body = Body::check(None, 1, 1, None, None, Some(crate::texts::Texts::new("H@{seq,w=9}"))).unwrap();
+    engine.define(&ask.name, None, body).await.unwrap();
+    let resolved = engine.0.resolve(engine.0.catalog.find(&ask.name).unwrap(), &ask).unwrap();
+    let numbers = Blocks::from(sequent_core::Block::new(1, 1, ask.count).unwrap());
+    let mut issued = std::pin::pin!(resolved.issued(&ask, (numbers, Way::Reservoir), true));
+    let mut turns = 0;
+    let issued = std::future::poll_fn(|context| {
+        turns += 1;
+        issued.as_mut().poll(context)
+    });
+    assert_eq!(issued.await.unwrap().dated.unwrap().texts.len(), 10_000);
+    assert!(turns > 10_000 / 256, "{turns} turns");
+    engine.shutdown().await;
+}
+
+/// A principal with `define` and `next` on a name.
+#[tokio::test]
+async fn a_definition_that_is_made_again_and_again_lifts_no_burn_limit() {
+    let data = tempfile::tempdir().unwrap();
+    let config = Config::load(&Sources::embedded(data.path().join("data"))).unwrap();
+    let engine = Engine::open(config, Options::default()).await.unwrap();
+    let name: SequenceName = "order".parse().unwrap();
+    let mut given = 0;
+    for round in 0..8 {
+        let held = crate::definition::BodyOptions { reserve_ms: Some(round % 2), ..Default::default() };
+        let body = Body::check(Some("spread"), 1, 1, Some(9_999_999), None, None).unwrap();
+        let body = body.with_options(&held, Some("spread")).unwrap();
+        engine.define(&name, None, body).await.unwrap();
+        let soon = SystemClock.now() + Duration::from_secs(20);
+        let refused = loop {
+            match engine.take(&name, 10_000, soon).await {
+                Ok(issued) => given += issued.numbers.count(),
+                Err(error) => break error,
+            }
+            assert!(given < 200_000, "round {round}");
+        };
+        assert_eq!(refused.reason(), Reason::QuotaExceeded, "{refused}");
+    }
+    engine.shutdown().await;
+}

@@ -30,7 +30,7 @@ use crate::{
     error::OpenError,
     issue::{
         behind_reports::BehindReports,
-        burn::{BurnRules, SharedRules, dense::DenseBurn},
+        burn::{BurnRules, SharedRules, dense::DenseBurn, spread::SpreadBurn},
         minimum::Minimums,
         registry::Registry,
         request_clock::RequestClock,
@@ -166,6 +166,7 @@ async fn assemble(
         dense: crate::issue::dense::Known::default(),
         dense_keys: crate::issue::dense::DenseKeys::default(),
         dense_burn: DenseBurn::new(Arc::clone(&burn_rules)),
+        spread_burn: SpreadBurn::new(Arc::clone(&burn_rules)),
         burn_rules,
         tasks,
         memory,

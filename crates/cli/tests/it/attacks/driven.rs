@@ -66,6 +66,13 @@ pub(super) fn lists(scene: &Scene, until: Instant) -> String {
     })
 }
 
+pub(super) fn hidden_texts(scene: &Scene, until: Instant) -> String {
+    let take = |_| ("POST /v1/sequences/hidden/next?count=10000".to_owned(), String::new());
+    let statuses = flood(scene, 4, until, take);
+    demand(&statuses, &[200], &[429]);
+    format!("{statuses:?}")
+}
+
 pub(super) fn first_uses(scene: &Scene, until: Instant) -> String {
     let use_one = |number| (format!("POST /v1/sequences/new-{number}/next"), String::new());
     let statuses = flood(scene, 24, until, use_one);

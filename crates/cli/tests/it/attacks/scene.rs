@@ -20,6 +20,9 @@ placement = "dense"
 [[sequence]]
 name = "order"
 [[sequence]]
+name = "hidden"
+template = "H@{seq,w=9,obf=ff1:hide}"
+[[sequence]]
 name = "shop"
 template = "@{ctx,shop,len=6}-@{seq,w=5}"
 "#;
@@ -49,6 +52,8 @@ impl Scene {
         let place = Place::new();
         let mut config = if is_on_disk { String::new() } else { MEMORY.to_owned() };
         config.push_str(CONFIG);
+        let key = place.write("hide.key", "00112233445566778899aabbccddeeff\n");
+        write!(config, "[[obf_key]]\nname = \"hide\"\nfile = {key:?}\n").unwrap();
         for number in 0..SEQUENCES {
             write!(config, "[[sequence]]\nname = \"s{number}\"\n").unwrap();
         }

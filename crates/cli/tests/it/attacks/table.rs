@@ -143,4 +143,8 @@ pub(super) const TABLE: &[Attack] = &[
     tested("L8", &[("crates/cli/src/run_files.rs", "files_of_other_users_do_not_count")]),
     // Found later: commands of Redis that are refused cost more than those that are not.
     driven("R1", (driven::refused_commands, &[]), (64, 50), &[]),
+    // Thousands of texts with a key of `obf`, on the threads that answer all others.
+    driven("R2", (driven::hidden_texts, &[]), (128, 100), &[
+        ("crates/engine/src/issue/tests.rs", "other_tasks_have_their_turn_while_many_texts_are_rendered"),
+    ]),
 ];

@@ -69,8 +69,9 @@ impl DenseBurn {
         };
         let counter = counters.by_key.entry(key.clone()).or_insert_with(new);
         if counter.capacity != capacity {
-            // Another definition is in force: the next response says what is left.
-            (counter.capacity, counter.left) = (capacity, capacity);
+            // Another definition is in force, and what was given stays given.
+            let given = counter.capacity - counter.left;
+            (counter.capacity, counter.left) = (capacity, capacity.saturating_sub(given));
         }
         let (pace, left) = (rules.pace(capacity, counter.left), counter.left);
         let (level, needed) = (counter.bucket.fill(pace, now), Share::of(count).level_min(pace));

@@ -8,6 +8,7 @@
 pub(crate) mod bucket;
 pub(crate) mod dense;
 pub(crate) mod limited_source;
+pub(crate) mod spread;
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -108,11 +109,14 @@ pub(crate) struct BurnLimit {
     capacity: u64,
     rules: SharedRules,
     env: Env,
-    state: Mutex<State>,
+    state: Arc<Mutex<State>>,
 }
 
+/// What was given of a key. It outlasts the active key: see [`spread`].
 struct State {
     bucket: Bucket,
+    /// How fast the bucket filled last.
+    pace: Pace,
     /// When the second of `leased` began.
     leased_since: Instant,
     /// Numbers leased in that second.
@@ -120,14 +124,6 @@ struct State {
 }
 
 impl BurnLimit {
-    /// The limit of a key of `capacity` numbers, with its burst unused.
-    pub(crate) fn new(key: Key, capacity: u64, rules: SharedRules, env: Env) -> Self {
-        let now = env.clock.now();
-        let bucket = Bucket::full(rules.load().pace(capacity, capacity), now);
-        let state = Mutex::new(State { bucket, leased_since: now, leased: 0 });
-        Self { key, capacity, rules, env, state }
-    }
-
     /// Refuses a request of several numbers while the upper half of the burst is used up.
     pub(crate) fn admit(&self, count: u64, left: impl FnOnce() -> u64) -> Result<(), EngineError> {
         match Share::of(count) {
@@ -161,7 +157,7 @@ impl BurnLimit {
         let (rules, now) = (self.rules.load(), self.env.clock.now());
         let pace = rules.pace(self.capacity, left);
         let mut state = self.lock();
-        state.bucket.fill(pace, now);
+        state.fill(pace, now);
         let wait = state.bucket.wait(share.level_min(pace), pace);
         drop(state);
         refused(&self.env, &self.key, (&rules, pace), (left, wait))
@@ -173,7 +169,7 @@ impl BurnLimit {
             return Ok(());
         }
         let (pace, now) = (rules.pace(self.capacity, left), self.env.clock.now());
-        let level = self.lock().bucket.fill(pace, now);
+        let level = self.lock().fill(pace, now);
         if level >= share.level_min(pace) { Ok(()) } else { Err(self.refusal(share, left)) }
     }
 
@@ -193,7 +189,7 @@ impl BurnLimit {
         }
         let (pace, now) = (rules.pace(self.capacity, left), self.env.clock.now());
         let mut state = self.lock();
-        let level = state.bucket.fill(pace, now);
+        let level = state.fill(pace, now);
         if level < Share::Single.level_min(pace) {
             let text = format!("{} gives {}", shown(&self.key), rate(pace));
             return Err(SourceError::new(ErrorKind::Contended, text).with(Condition::BurnLimited));
@@ -211,6 +207,23 @@ impl BurnLimit {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Of a key of which nothing was given.
+    fn unused(pace: Pace, now: Instant) -> Self {
+        Self { bucket: Bucket::full(pace, now), pace, leased_since: now, leased: 0 }
+    }
+
+    fn fill(&mut self, pace: Pace, now: Instant) -> f64 {
+        self.pace = pace;
+        self.bucket.fill(pace, now)
+    }
+
+    /// Whether the burst is whole again, so that nothing is forgotten with it.
+    fn is_whole(&mut self, now: Instant) -> bool {
+        self.bucket.fill(self.pace, now) >= self.pace.burst
     }
 }
 

@@ -34,7 +34,7 @@ fn limited(capacity: u64, rules: BurnRules) -> Limited {
     let ids = Arc::new(BitExpansion::new(Arc::new(ScriptedSource::giving()), layout));
     let numbers = Arc::new(RangeMapping::new(ids, layout, span));
     let rules = Arc::new(ArcSwap::from_pointee(rules));
-    let limit = Arc::new(BurnLimit::new(Key::from_stored("order"), capacity, rules, env));
+    let limit = Arc::new(spread::SpreadBurn::new(rules).limit(&Key::from_stored("order"), capacity, &env));
     Limited { source: LimitedSource::of(numbers, &limit, &refills), limit, told }
 }
 
@@ -149,4 +149,31 @@ fn many_counters_of_one_sequence_do_not_lift_the_limits_of_others() {
     let takes = |_: &usize| burn.admit(&env, &of("invoice", 0), (10_000, 10_000_000)).is_ok();
     let given = (0..1_000).filter(takes).count() as u64 * 10_000;
     assert!(given <= RULES.burst(10_000_000), "{given}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_given_is_remembered_until_the_burst_is_whole_again() {
+    let rules: SharedRules = Arc::new(ArcSwap::from_pointee(RULES));
+    let env = Env { clock: Arc::new(PausedClock::new()), ..Env::default() };
+    let (burn, key) = (spread::SpreadBurn::new(rules), Key::from_stored("order"));
+    let of = |key: &Key| burn.limit(key, CAPACITY, &env);
+    assert_eq!(of(&key).refill(u64::MAX, CAPACITY).unwrap(), CAPACITY / 100);
+    for at in 0..10_000 {
+        drop(of(&Key::from_stored(&format!("area|{at}"))));
+    }
+    assert!(of(&key).refill(1, CAPACITY).is_err(), "another key lifts no limit");
+    assert!(burn.len() < 4_096, "{} counters that nobody uses are as good as new", burn.len());
+    tokio::time::advance(Duration::from_secs(37)).await;
+    assert_eq!(of(&key).refill(u64::MAX, CAPACITY).unwrap(), CAPACITY / 100);
+}
+
+#[test]
+fn another_definition_of_a_dense_counter_gives_nothing_back() {
+    let rules: SharedRules = Arc::new(ArcSwap::from_pointee(RULES));
+    let env = Env { clock: Arc::new(PausedClock::new()), ..Env::default() };
+    let (burn, key) = (dense::DenseBurn::new(rules), Key::from_stored("invoice"));
+    burn.admit(&env, &key, (10_000, 10_000_000)).unwrap();
+    burn.note(&key, (10_000, 10_000), Some(1_000_000));
+    let refused = (0..100).find_map(|_| burn.admit(&env, &key, (10_000, 10_000_001)).err()).unwrap();
+    assert!(refused.to_string().contains("what is left of it, 1000001 numbers"), "{refused}");
 }

@@ -54,7 +54,7 @@ impl Engine {
         let numbers = self.count(&resolved, request, deadline).await?;
         // Numbers are issued in order: only the request that passes the threshold gives the warning.
         self.warn(&resolved, &numbers, true);
-        resolved.issued(request, (numbers, Way::Dense), true).map(Some)
+        resolved.issued(request, (numbers, Way::Dense), true).await.map(Some)
     }
 
     /// The definition of a sequence, if it is known to be dense.
