@@ -32,6 +32,9 @@ pub(crate) const PENDING_FREE: usize = 8;
 /// Limit on further pending requests, over all connections. More are refused with `QUOTA_EXCEEDED`.
 pub(crate) const PENDING_MAX: usize = 20_000;
 
+/// The same of one address.
+pub(crate) const PENDING_OF_ADDRESS_MAX: usize = PENDING_MAX / 4;
+
 /// Bytes of an unfinished body that count as zero. An ordinary request has no more.
 pub(crate) const BODY_FREE: usize = 1024;
 
@@ -73,6 +76,10 @@ pub(crate) const SEND_BUFFER_MAX: usize = 64 * 1024;
 
 /// How long a peer of a listener with TLS has for its first byte and its handshake.
 pub(crate) const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Limit on what a peer sends before its handshake is done, all of which may be kept: several times the longest chain of
+/// certificates that clients have.
+pub(crate) const HANDSHAKE_BYTES_MAX: usize = 32 * 1024;
 
 /// How long a peer has for the first [`PREFACE_BYTES`] of an HTTP/2 connection.
 pub(crate) const PREFACE_TIMEOUT: Duration = Duration::from_secs(5);

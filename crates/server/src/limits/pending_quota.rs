@@ -13,7 +13,9 @@ use sequent_engine::Reason;
 
 use crate::{
     error::ApiError,
-    limits::{BODIES_MAX, BODIES_OF_ADDRESS_MAX, BODY_FREE, PENDING_FREE, PENDING_MAX},
+    limits::{
+        BODIES_MAX, BODIES_OF_ADDRESS_MAX, BODY_FREE, PENDING_FREE, PENDING_MAX, PENDING_OF_ADDRESS_MAX,
+    },
 };
 
 /// Pending requests of all connections. Cheap to clone.
@@ -27,11 +29,19 @@ struct Totals {
     addresses: Mutex<HashMap<IpAddr, OfAddress>>,
 }
 
-/// The connections of one address, and the bytes that they have reserved.
+/// The connections of one address.
 #[derive(Debug, Default)]
 struct OfAddress {
     connections: usize,
-    bytes: Arc<AtomicUsize>,
+    used: Arc<Used>,
+}
+
+/// What all connections of one address have.
+#[derive(Debug, Default)]
+struct Used {
+    permits: AtomicUsize,
+    /// Bytes that are reserved.
+    bytes: AtomicUsize,
 }
 
 /// Pending requests of one connection. The first ones are always allowed, so that other connections can't take them
@@ -40,8 +50,7 @@ struct OfAddress {
 pub(crate) struct ConnectionShare {
     all: PendingQuota,
     address: IpAddr,
-    /// Bytes that all connections of its address have reserved.
-    bytes_of_address: Arc<AtomicUsize>,
+    of_address: Arc<Used>,
     permits: AtomicUsize,
     /// Its places in the queue of proofs.
     pub(super) proofs: AtomicUsize,
@@ -66,7 +75,7 @@ impl PendingQuota {
         Arc::new(ConnectionShare {
             all: self.clone(),
             address,
-            bytes_of_address: Arc::clone(&of_address.bytes),
+            of_address: Arc::clone(&of_address.used),
             permits: AtomicUsize::new(0),
             proofs: AtomicUsize::new(0),
         })
@@ -95,7 +104,20 @@ impl ConnectionShare {
     pub(crate) fn acquire(self: &Arc<Self>) -> Result<PendingPermit, ApiError> {
         let own = self.permits.fetch_add(1, Ordering::Relaxed);
         let permit = PendingPermit { share: Arc::clone(self), is_shared: own >= PENDING_FREE, bytes: 0 };
-        if permit.is_shared && self.all.0.permits.fetch_add(1, Ordering::Relaxed) >= PENDING_MAX {
+        if !permit.is_shared {
+            return Ok(permit);
+        }
+        // Both are counted, and both are given back.
+        let of_address = self.of_address.permits.fetch_add(1, Ordering::Relaxed);
+        let all = self.all.0.permits.fetch_add(1, Ordering::Relaxed);
+        if of_address >= PENDING_OF_ADDRESS_MAX {
+            let most = PENDING_OF_ADDRESS_MAX;
+            let text = format!(
+                "this server waits for the rest of {most} requests of this address: at most {most} are allowed"
+            );
+            return Err(ApiError::new(Reason::QuotaExceeded, text));
+        }
+        if all >= PENDING_MAX {
             let text = format!(
                 "this server waits for the rest of {PENDING_MAX} requests: at most {PENDING_MAX} are allowed"
             );
@@ -115,7 +137,7 @@ impl PendingPermit {
         }
         self.bytes += more;
         // Both are counted, and both are given back.
-        let of_address = self.share.bytes_of_address.fetch_add(more, Ordering::Relaxed) + more;
+        let of_address = self.share.of_address.bytes.fetch_add(more, Ordering::Relaxed) + more;
         let is_of_address = of_address > BODIES_OF_ADDRESS_MAX;
         let all = self.share.all.0.bytes.fetch_add(more, Ordering::Relaxed) + more;
         if is_of_address {
@@ -139,7 +161,7 @@ impl PendingPermit {
         if less > 0 {
             self.bytes -= less;
             self.share.all.0.bytes.fetch_sub(less, Ordering::Relaxed);
-            self.share.bytes_of_address.fetch_sub(less, Ordering::Relaxed);
+            self.share.of_address.bytes.fetch_sub(less, Ordering::Relaxed);
         }
     }
 }
@@ -149,10 +171,11 @@ impl Drop for PendingPermit {
         let all = &self.share.all.0;
         self.share.permits.fetch_sub(1, Ordering::Relaxed);
         if self.is_shared {
+            self.share.of_address.permits.fetch_sub(1, Ordering::Relaxed);
             all.permits.fetch_sub(1, Ordering::Relaxed);
         }
         all.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
-        self.share.bytes_of_address.fetch_sub(self.bytes, Ordering::Relaxed);
+        self.share.of_address.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }
 
@@ -163,17 +186,25 @@ mod tests {
     #[test]
     fn a_crowd_is_bounded_and_takes_no_connections_own_places() {
         let all = PendingQuota::default();
-        let (busy, other) = (
-            all.connection_share(std::net::Ipv4Addr::LOCALHOST.into()),
-            all.connection_share(std::net::Ipv4Addr::LOCALHOST.into()),
-        );
-        let held: Vec<PendingPermit> =
-            (0..PENDING_FREE + PENDING_MAX).map(|_| busy.acquire().expect("within the bound")).collect();
-        assert_eq!(busy.acquire().unwrap_err().reason(), Reason::QuotaExceeded);
+        let busy: Vec<_> = (1..=5).map(|at| all.connection_share([10, 0, 0, at].into())).collect();
+        let other = all.connection_share([10, 0, 0, 1].into());
+        let most = PENDING_FREE + PENDING_OF_ADDRESS_MAX;
+        let mut held: Vec<PendingPermit> = Vec::new();
+        for share in &busy[..4] {
+            held.extend((0..most).map(|_| share.acquire().expect("within the bound")));
+            assert_eq!(
+                share.acquire().unwrap_err().reason(),
+                Reason::QuotaExceeded,
+                "a quarter for one address"
+            );
+        }
+        held.extend((0..PENDING_FREE).map(|_| busy[4].acquire().expect("its own")));
+        assert_eq!(busy[4].acquire().unwrap_err().reason(), Reason::QuotaExceeded, "all are taken");
         let own: Vec<PendingPermit> = (0..PENDING_FREE).map(|_| other.acquire().expect("its own")).collect();
         assert_eq!(other.acquire().unwrap_err().reason(), Reason::QuotaExceeded);
         drop((held, own));
-        assert_eq!((all.0.permits.load(Ordering::Relaxed), busy.permits.load(Ordering::Relaxed)), (0, 0));
+        assert_eq!((all.0.permits.load(Ordering::Relaxed), busy[0].permits.load(Ordering::Relaxed)), (0, 0));
+        assert_eq!(busy[0].of_address.permits.load(Ordering::Relaxed), 0);
     }
 
     #[test]

@@ -8,11 +8,12 @@ use tokio_util::either::Either;
 
 use super::{
     files::{Alpn, TlsConfig},
+    handshake_limit::HandshakeLimit,
     peer::PeerCertificate,
     reload::ServerTls,
 };
 use crate::{
-    limits::HANDSHAKE_TIMEOUT,
+    limits::{HANDSHAKE_BYTES_MAX, HANDSHAKE_TIMEOUT},
     telemetry::tls_metrics::{Handshake, HandshakeMetrics},
 };
 
@@ -20,7 +21,7 @@ use crate::{
 const HANDSHAKE_RECORD: u8 = 0x16;
 
 /// A connection without or with TLS. Only the second is boxed.
-pub(crate) type PeerStream = Either<TcpStream, Box<TlsStream<TcpStream>>>;
+pub(crate) type PeerStream = Either<TcpStream, Box<TlsStream<HandshakeLimit<TcpStream>>>>;
 
 /// A connection, and the certificate of its peer if it presented one.
 pub(crate) type Accepted = (PeerStream, Option<Arc<PeerCertificate>>);
@@ -67,7 +68,8 @@ impl Acceptor {
             return Err(io::ErrorKind::Unsupported.into());
         }
         let acceptor = TlsAcceptor::from(Arc::clone(tls.offering(self.alpn)));
-        let stream = acceptor.accept(socket).await?;
+        let mut stream = acceptor.accept(HandshakeLimit::new(socket, HANDSHAKE_BYTES_MAX)).await?;
+        stream.get_mut().0.end();
         let certificate = stream.get_ref().1.peer_certificates().and_then(<[_]>::first);
         let peer = certificate.map(PeerCertificate::read).transpose().map_err(io::Error::other)?;
         self.metrics.count(Handshake::Done);
