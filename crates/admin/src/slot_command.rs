@@ -120,11 +120,12 @@ impl Admin {
 }
 
 /// Whether a character shows nothing itself and changes what is shown around it: control characters would command a
-/// terminal, and marks of direction would show something else than there is.
+/// terminal, marks of direction would show something else than there is, and the separators of lines and paragraphs end a
+/// line for some readers.
 pub fn is_hidden(c: char) -> bool {
     let is_direction =
         matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    c.is_control() || is_direction
+    c.is_control() || is_direction || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
 fn check(field: &'static str, text: &str) -> Result<(), EngineError> {

@@ -2,10 +2,13 @@
 
 use std::{
     collections::BTreeSet,
+    fs,
+    os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
     sync::{Arc, Once},
 };
 
+use rustix::process::geteuid;
 use sequent_admin::{Admin, NamedLoss};
 use sequent_client::{Client, ClientBuilder, TlsOptions};
 use sequent_core::{NameError, SequenceName, SlotIndex, ledger::Loss};
@@ -145,12 +148,20 @@ impl Cluster {
 
     /// A running cluster, made if it does not exist.
     pub(crate) async fn engine(&self, config: Config, pace: Pace) -> Result<Engine, Failure> {
+        check_owner(&config.data)?;
         Ok(Engine::open(config, Options { pace, ..options()? }).await?)
+    }
+
+    /// The configuration of a cluster that is opened.
+    fn trusted(&self) -> Result<Config, Failure> {
+        let config = self.config()?;
+        check_owner(&config.data)?;
+        Ok(config)
     }
 
     /// The handle for operators' commands on an existing cluster; never makes one.
     pub(crate) async fn admin(&self) -> Result<Admin, Failure> {
-        Ok(Admin::open(&self.config()?, &options()?).await?)
+        Ok(Admin::open(&self.trusted()?, &options()?).await?)
     }
 
     /// Names the loss of a ledger that was restored from a copy from amid a resize. `None` if no resize is in
@@ -160,18 +171,34 @@ impl Cluster {
         (loss, is_confirmed): (Loss, bool),
         without: &BTreeSet<SlotIndex>,
     ) -> Result<Option<String>, Failure> {
-        Ok(Admin::recover_amid_resize(&self.config()?, &options()?, (loss, is_confirmed), without).await?)
+        Ok(Admin::recover_amid_resize(&self.trusted()?, &options()?, (loss, is_confirmed), without).await?)
     }
 
     /// Refuses if the ledger is a copy from before a resize, or from amid one.
     pub(crate) async fn check_layout(&self) -> Result<(), Failure> {
-        Ok(Admin::check_layout(&self.config()?, &options()?).await?)
+        Ok(Admin::check_layout(&self.trusted()?, &options()?).await?)
     }
 
     /// The handle after a loss: an empty ledger adopts the cluster of its shards, except for those of some
     /// slots.
     pub(crate) async fn admin_after_loss(&self, loss: &NamedLoss) -> Result<Admin, Failure> {
-        Ok(Admin::open_after_loss(&self.config()?, &options()?, loss).await?)
+        Ok(Admin::open_after_loss(&self.trusted()?, &options()?, loss).await?)
+    }
+}
+
+/// Refuses the default data directory if another user made it: in a shared working directory anybody may have. One that
+/// was named is what the caller wants: root looks after clusters of other users.
+fn check_owner(data: &Path) -> Result<(), Failure> {
+    let trusted = [geteuid().as_raw(), 0];
+    let found = [fs::symlink_metadata(data), fs::metadata(data)];
+    let owners = found.into_iter().flatten().map(|found| found.uid());
+    match owners.filter(|_| data == Path::new(DATA_DEFAULT)).find(|owner| !trusted.contains(owner)) {
+        None => Ok(()),
+        Some(owner) => {
+            let bound =
+                format!("user {owner} made it: if it is the one that is meant, name it by its full path");
+            Err(Failure::argument("--data", data.display(), bound))
+        }
     }
 }
 

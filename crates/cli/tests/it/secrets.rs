@@ -53,7 +53,7 @@ fn what_would_command_a_terminal_is_escaped_there_and_only_there() {
 #[test]
 fn a_reason_with_marks_of_direction_is_refused() {
     let place = Place::new();
-    for why in ["new\u{202e}ksid", "a\u{2066}b", "a\u{7}b"] {
+    for why in ["new\u{202e}ksid", "a\u{2066}b", "a\u{7}b", "a\u{2028}b", "a\u{2029}b"] {
         place.run(&["evict", "1", "--why", why]).refused(2, &["why is ", "marks of direction"]);
     }
 }

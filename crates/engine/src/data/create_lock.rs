@@ -1,14 +1,10 @@
 //! The lock under which a cluster is created. Of several processes that find none, one creates it.
 
-use std::{
-    fs::{File, OpenOptions},
-    path::Path,
-    time::Duration,
-};
+use std::{fs::File, path::Path, time::Duration};
 
 use sequent_core::Env;
 
-use super::version_file::LOCK_FILE;
+use super::version_file::lock_file;
 
 /// The longest pause between two attempts at the lock; each pause is random between half of it and all of it.
 const PAUSE_MAX: Duration = Duration::from_millis(10);
@@ -23,7 +19,7 @@ pub(crate) struct Turn {
 /// same: concurrent creation ends with one cluster.
 pub(crate) async fn turn_to_make(data: &Path, patience: Duration, env: &Env) -> Option<Turn> {
     // The version file's lock, which is never held for long: so the directory needs no further file.
-    let lock = OpenOptions::new().create(true).append(true).open(data.join(LOCK_FILE)).ok()?;
+    let lock = lock_file(data).ok()?;
     let tries = async {
         while lock.try_lock().is_err() {
             tokio::time::sleep(PAUSE_MAX.mul_f64(f64::midpoint(1.0, env.entropy.fraction()))).await;

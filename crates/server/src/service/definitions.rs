@@ -187,7 +187,8 @@ pub(crate) async fn parse(call: Call<'_>, by: Target, text: &str) -> Result<Pars
 /// Refuses a text of hidden numbers to a caller that may not reveal them: with it any number could be turned into its
 /// text, and back.
 async fn reveals(Call { service, caller, .. }: Call<'_>, by: &Target) -> Result<(), ApiError> {
-    // A definition that is not stored hides nothing: the engine refuses one that names a key.
+    // A key hides the numbers of each sequence in a way of its own, and a definition that is not stored has none: its
+    // texts tell nothing of those of a sequence.
     let Target::Sequence(name) = by else { return Ok(()) };
     if caller.may(Verb::Reveal, name) || !service.engine().hides_numbers(&named("sequence", name)?).await? {
         return Ok(());

@@ -7,11 +7,13 @@ mod tests;
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
     io::{self, Write},
+    os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
 };
 
+use rustix::fs::OFlags;
 use sequent_core::{BoxFuture, Entropy, Era, ErrorKind, Mark, MarkPlace, SourceError};
 
 use tokio::sync::Semaphore;
@@ -23,7 +25,7 @@ use file::{Held, Identity};
 pub(crate) const FILE: &str = "home";
 
 /// Locked while the file is replaced, so that of two processes the greater version remains.
-pub(super) const LOCK_FILE: &str = "home.lock";
+const LOCK_FILE: &str = "home.lock";
 
 /// The temporary file for the next content, before it replaces the version file.
 const NEXT_FILE: &str = "home.next";
@@ -63,6 +65,13 @@ impl From<io::Error> for Fault {
     }
 }
 
+/// The file whose lock is held while the version file is replaced. A link in its place is refused: in a directory of another
+/// user it would lead to a file that this user may write.
+pub(super) fn lock_file(data: &Path) -> io::Result<File> {
+    let no_link = i32::try_from(OFlags::NOFOLLOW.bits()).unwrap_or_default();
+    OpenOptions::new().create(true).append(true).custom_flags(no_link).open(data.join(LOCK_FILE))
+}
+
 impl VersionFile {
     /// The version file of `data`; `limit` is the time limit of an attempt.
     pub fn new(data: &Path, limit: Duration, entropy: Arc<dyn Entropy>) -> Self {
@@ -89,7 +98,7 @@ impl VersionFile {
 
     fn try_directory(&self) -> io::Result<()> {
         make(&self.data)?;
-        OpenOptions::new().create(true).append(true).open(self.data.join(LOCK_FILE))?;
+        lock_file(&self.data)?;
         // A name of its own: another process may be writing the next version file.
         let proof = self.data.join(format!("{PROOF_PREFIX}{:016x}", self.entropy.bits()));
         let mut file = OpenOptions::new().write(true).create_new(true).open(&proof)?;
@@ -131,7 +140,7 @@ impl VersionFile {
     /// Writes the greater of both versions. The file is rewritten even if the version stays, so that an older copy
     /// always differs from it. On disk before this returns. `None` while another process has the lock.
     fn try_write(&self, mark: Mark, renew: bool) -> Result<Option<Mark>, Fault> {
-        let lock = OpenOptions::new().create(true).append(true).open(self.data.join(LOCK_FILE))?;
+        let lock = lock_file(&self.data)?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Ok(None),

@@ -162,3 +162,16 @@ async fn a_lock_that_is_never_given_back_is_an_error() {
     drop(lock);
     assert_eq!(mark(&home, 1).await.unwrap(), 1);
 }
+
+/// In a directory of another user the link would lead to a file that this user may write.
+#[tokio::test]
+async fn a_link_in_the_place_of_the_lock_is_not_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, target) = (folder.path().join("data"), folder.path().join("target"));
+    fs::create_dir(&data).unwrap();
+    std::os::unix::fs::symlink(&target, data.join(LOCK_FILE)).unwrap();
+    home(&data).prepare().await.unwrap_err();
+    mark(&home(&data), 7).await.unwrap_err();
+    let turn = super::super::turn_to_make(&data, Duration::from_secs(1), &sequent_core::Env::default());
+    assert!(turn.await.is_none() && !target.exists());
+}
