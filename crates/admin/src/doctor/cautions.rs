@@ -12,13 +12,14 @@ use super::{
 
 /// The findings.
 pub(super) async fn findings(config: &Config, now_ms: u64) -> Vec<Finding> {
-    let (secrets, data) = (data::exposed_secrets(config).await, data::exposed_data(config).await);
+    let (secrets, data) = (data::exposed_settings(config).await, data::exposed_data(config).await);
     config.cautions(now_ms).into_iter().chain(secrets).chain(data).map(finding).collect()
 }
 
 fn finding(Caution { kind, place, found }: Caution) -> Finding {
     let kind = match kind {
         CautionKind::SecretReadable => Kind::SecretReadable,
+        CautionKind::SettingsWritable => Kind::SettingsWritable,
         CautionKind::DataReadable => Kind::DataReadable,
         CautionKind::Plaintext => Kind::Plaintext,
         CautionKind::AutoCreateOpen => Kind::AutoCreateOpen,

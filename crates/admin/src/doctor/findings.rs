@@ -124,6 +124,10 @@ findings! {
         "Other users of the machine can read a secret. With the password of a store or of the ledger they can set counters back: numbers \
          are given twice.",
         "`chmod go= FILE`, and change the secret. If the configuration holds the password, put it into a file (`password_file`).";
+    SettingsWritable "settings_writable" Error:
+        "Other users of the machine can change the configuration or the certificates, or put other files in their place. Then they say \
+         who may do what, and which stores are used.",
+        "`chmod go-w FILE`, and the same for its directory.";
     StoreLosesCommits "store_loses_commits" Warning:
         "Nothing repeats: the counters go on above their ceilings. Each time they skip at most twice the consumption of `ledger.outage_s`.",
         "Set it as expected.";

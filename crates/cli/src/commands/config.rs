@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use sequent_core::{Clock as _, SystemClock};
-use sequent_engine::{config::Shown, data::exposed_secrets};
+use sequent_engine::{config::Shown, data::exposed_settings};
 use sequent_server::TlsFiles;
 
 use crate::{failure::Failure, open_cluster::Cluster, output};
@@ -68,7 +68,7 @@ async fn check(cluster: &Cluster, file: Option<&PathBuf>) -> Result<(), Failure>
     TlsFiles::read(&config.tls)?;
     let mut warnings: Vec<String> =
         config.cautions(SystemClock.wall_ms()).iter().map(ToString::to_string).collect();
-    warnings.extend(exposed_secrets(&config).await.iter().map(ToString::to_string));
+    warnings.extend(exposed_settings(&config).await.iter().map(ToString::to_string));
     if cluster.json() {
         let report = serde_json::json!({ "file": file, "faults": [], "warnings": warnings });
         return output::json(&report);

@@ -89,6 +89,49 @@ fn a_secret_that_others_can_read_is_named_by_the_check_the_start_and_doctor() {
 }
 
 #[test]
+fn a_default_data_directory_of_another_user_is_refused_and_one_that_is_named_is_not() {
+    const NOBODY: u32 = 65_534;
+    if std::env::var_os("SEQUENT_TESTS_WITHOUT_ROOT").is_some() {
+        println!("SKIPPED: giving a directory to another user needs root");
+        return;
+    }
+    let place = open_place();
+    let (data, target) = (place.path("sequent-data"), place.path("target"));
+    fs::create_dir(&data).unwrap();
+    std::os::unix::fs::chown(&data, Some(NOBODY), Some(NOBODY)).unwrap();
+    std::os::unix::fs::symlink(&target, data.join("home.lock")).unwrap();
+    for command in [&["next", "order"][..], &["serve"], &["doctor"], &["shards"]] {
+        let ran = place.run(command);
+        assert!(ran.code != Some(0) && ran.err.contains("user 65534 made it"), "{command:?}: {ran:?}");
+    }
+    assert!(!target.exists() && fs::read_dir(&data).unwrap().count() == 1, "nothing was made");
+    fs::remove_file(data.join("home.lock")).unwrap();
+    let named = data.display().to_string();
+    place.numbers(&["next", "order", "--data", &named]);
+}
+
+#[test]
+fn what_others_can_change_is_named_by_the_check_and_doctor() {
+    let place = open_place();
+    let settings = place.write("sequent.toml", "[[sequence]]\nname = \"order\"\n");
+    let check = || place.text(&["config", "check", "--config", "sequent.toml"]);
+    set(&settings, 0o644);
+    assert_eq!(check(), "sequent.toml: no faults\n");
+    set(&settings, 0o646);
+    let said = check();
+    assert!(said.contains("\n  warning  settings_writable: the configuration /"), "{said}");
+    assert!(said.trim_end().ends_with("sequent.toml (006)"), "{said}");
+    place.numbers(&["next", "order", "--config", "sequent.toml"]);
+    let report = place.run(&["doctor", "--json", "--config", "sequent.toml"]).as_json();
+    assert!(found(&report, "error").iter().any(|text| text.contains("settings_writable")), "{report}");
+    set(&settings, 0o644);
+    set(&place.path(""), 0o757);
+    assert!(check().contains("settings_writable"), "others can put another file in its place");
+    set(&place.path(""), 0o1757);
+    assert_eq!(check(), "sequent.toml: no faults\n", "nobody else can, as in /tmp");
+}
+
+#[test]
 fn a_configuration_with_a_password_is_a_secret_and_one_without_is_not() {
     let place = open_place();
     let file = |password: &str| {

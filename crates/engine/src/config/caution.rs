@@ -15,6 +15,8 @@ const EXPIRES_SOON_MS: i64 = 14 * 24 * 3600 * 1000;
 pub enum CautionKind {
     /// Other users of the machine can read a file with a secret.
     SecretReadable,
+    /// Other users of the machine can change the configuration, or who is trusted by certificate.
+    SettingsWritable,
     /// Other users of the machine can read or change the data.
     DataReadable,
     /// Connections to another host are not encrypted.
@@ -32,6 +34,7 @@ impl CautionKind {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::SecretReadable => "secret_readable",
+            Self::SettingsWritable => "settings_writable",
             Self::DataReadable => "data_readable",
             Self::Plaintext => "plaintext",
             Self::AutoCreateOpen => "auto_create_open",

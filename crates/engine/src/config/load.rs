@@ -60,6 +60,8 @@ pub struct Config {
     obf_keys: Vec<PathBuf>,
     /// The configuration file, if a secret is written in it.
     with_secret: Option<PathBuf>,
+    /// The file.
+    file: Option<PathBuf>,
     shown: Vec<Shown>,
     unread: Vec<Fault>,
 }
@@ -131,6 +133,7 @@ impl Config {
             traces,
             obf_keys,
             with_secret,
+            file: sources.file.clone(),
             shown,
             unread,
         })
@@ -160,6 +163,17 @@ impl Config {
         files.sort();
         files.dedup();
         files
+    }
+
+    /// The files that say who may do what, each with the key that names it.
+    pub(crate) fn setting_files(&self) -> Vec<(&'static str, PathBuf)> {
+        let files = [
+            ("the configuration", &self.file),
+            ("tls.cert_file", &self.tls.cert_file),
+            ("tls.key_file", &self.tls.key_file),
+            ("tls.client_ca_file", &self.tls.client_ca_file),
+        ];
+        files.into_iter().filter_map(|(key, path)| Some((key, path.clone()?))).collect()
     }
 
     /// The layout of a new cluster.

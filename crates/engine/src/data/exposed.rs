@@ -1,4 +1,4 @@
-//! Files that other users of the machine can read or change: secrets, and the data.
+//! Files that other users of the machine can read or change: secrets, settings, and the data.
 
 use std::{
     fs::{self, Metadata},
@@ -20,10 +20,15 @@ const NAMED_MAX: usize = 5;
 /// Docker mounts secrets there with the modes of the files behind them, for the users of one container.
 const CONTAINER_SECRETS: &str = "/run/secrets";
 
-/// Files with secrets that other users of this machine can read. A disk that hangs has none.
-pub async fn exposed_secrets(config: &Config) -> Vec<Caution> {
-    let files = config.secret_files();
-    look(config, move || files.iter().filter_map(|(key, path)| readable_secret(key, path)).collect()).await
+/// Files with secrets that other users of this machine can read, and settings that they can change. A disk that hangs
+/// has none.
+pub async fn exposed_settings(config: &Config) -> Vec<Caution> {
+    let (secrets, settings) = (config.secret_files(), config.setting_files());
+    let work = move || {
+        let readable = secrets.iter().filter_map(|(key, path)| readable_secret(key, path));
+        readable.chain(settings.iter().filter_map(|(key, path)| writable_setting(key, path))).collect()
+    };
+    look(config, work).await
 }
 
 /// Whether other users of this machine can read or change the data directory, or SQLite files elsewhere. A disk that
@@ -48,6 +53,22 @@ fn readable_secret(key: &str, path: &Path) -> Option<Caution> {
     let mode = open_bits(path).filter(|open| open & 0o066 != 0 && !path.starts_with(CONTAINER_SECRETS))?;
     let found = format!("{key} {}: other users have the access {mode:03o}", path.display());
     Some(Caution::new(CautionKind::SecretReadable, CautionPlace::Cluster, found))
+}
+
+/// A file that others can change, or put another one in the place of.
+fn writable_setting(key: &str, path: &Path) -> Option<Caution> {
+    let file = fs::canonicalize(path).ok().filter(|path| !path.starts_with(CONTAINER_SECRETS))?;
+    let writable = |path: &Path| open_bits(path).filter(|open| open & 0o022 != 0);
+    let folder = file.parent().filter(|folder| !is_sticky(folder));
+    let (path, mode) =
+        [Some(&*file), folder].into_iter().flatten().find_map(|path| Some((path, writable(path)?)))?;
+    let found = format!("{key} {}: other users can change {} ({mode:03o})", file.display(), path.display());
+    Some(Caution::new(CautionKind::SettingsWritable, CautionPlace::Cluster, found))
+}
+
+/// Whether users can replace their own files alone, as in `/tmp`.
+fn is_sticky(directory: &Path) -> bool {
+    fs::metadata(directory).is_ok_and(|found| found.mode() & 0o1000 != 0)
 }
 
 fn open_data(data: &Path, files: &[PathBuf]) -> Option<Caution> {

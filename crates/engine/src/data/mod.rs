@@ -11,7 +11,7 @@ mod version_file;
 
 pub(crate) use create_lock::turn_to_make;
 pub use directory::{Found, look, prepare};
-pub use exposed::{exposed_data, exposed_secrets};
+pub use exposed::{exposed_data, exposed_settings};
 pub use jump_advice::jump_advice;
 pub(crate) use quarantine::Quarantine;
 pub use version_file::{Unjudged, VersionFile};
