@@ -8,8 +8,8 @@ use clap::Args;
 use sequent_core::{Clock, SystemClock};
 use sequent_engine::{
     Engine, Pace,
-    config::{Caution, CautionKind, Config, Place, Plaintext, TlsMode, TlsSection},
-    data::exposed_secrets,
+    config::{AuthMode, Caution, CautionKind, Config, Place, Plaintext, TlsMode, TlsSection},
+    data::exposed_settings,
 };
 use sequent_server::{
     Audit, Auth, FdBudget, Listeners, Recorder, RuntimeLimits, ServerOptions, ServerTls, TlsFiles, TlsWatch,
@@ -62,12 +62,12 @@ impl Serve {
 /// Logs what the configuration and the modes of its files allow. That places share a host is often meant so, and only
 /// `config check` and `doctor` say it.
 async fn warn(config: &Config) {
-    let secrets = exposed_secrets(config).await;
+    let exposed = exposed_settings(config).await;
     let cautions = config
         .cautions(SystemClock.wall_ms())
         .into_iter()
         .filter(|caution| caution.kind != CautionKind::OneHost);
-    for Caution { kind, place, found } in cautions.chain(secrets) {
+    for Caution { kind, place, found } in cautions.chain(exposed) {
         tracing::warn!(kind = kind.as_str(), %place, found, "allowed, and seldom wanted: `sequent doctor` says what to do");
     }
 }
@@ -124,8 +124,11 @@ pub(crate) async fn serve(cluster: &Cluster, config: Config, reloads: bool) -> R
     open_cluster::left(&served.unleft())
 }
 
-/// Warns of each listener that other machines can reach without TLS.
+/// Warns of each listener that other machines can reach without TLS, and if they need no token there.
 fn say_plaintext(config: &Config) {
+    if config.auth.mode == AuthMode::Off && !config.listen.beyond_loopback().is_empty() {
+        tracing::warn!("auth.mode is \"off\": everybody who can connect may do everything, beyond loopback");
+    }
     for (key, address) in config.listen.beyond_loopback() {
         if config.tls.mode == TlsMode::Allow {
             tracing::warn!(listen.key = key, %address, "tls.mode is \"allow\": plaintext is served beside TLS");

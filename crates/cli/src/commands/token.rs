@@ -129,10 +129,11 @@ impl New {
         let mut lines = vec!["[[principal]]".to_owned(), format!("name = {}", quoted(&self.name))];
         lines.push(format!("token_sha256 = [{}]", quoted(&token.hash().to_hex())));
         lines.extend(expires.map(|end| format!("expires = {}", quoted(&end.to_string()))));
-        lines.push(format!("allow = {}", list(&self.allow)));
         if !self.deny.is_empty() {
             lines.push(format!("deny = {}", list(&self.deny)));
         }
+        // Last: a file that is cut before it allows nothing.
+        lines.push(format!("allow = {}", list(&self.allow)));
         lines
     }
 }

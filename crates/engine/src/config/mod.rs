@@ -45,6 +45,6 @@ pub use sections::ring::RingSection;
 pub use sections::sequence::SequencePart;
 pub use sections::server::{ServerPlace, Tls};
 pub use sections::shard::ShardPart;
-pub use sections::tls::{AllowedNames, ClientAuth, TlsMode, TlsSection};
+pub use sections::tls::{ClientAuth, TlsMode, TlsSection};
 pub use sections::traces::TracesSection;
 pub use sources::Sources;

@@ -353,8 +353,45 @@ fn listening_places_are_checked_for_the_server() {
     let found = faults("[listen]\ngrpc = \"7420\"\nhttps = \"x\"\n");
     assert_eq!(found.len(), 2, "{found:#?}");
     assert!(found[0].starts_with("listen.grpc is \"7420\": an address and port"), "{}", found[0]);
-    let config = accepted("[listen]\nadmin = \"0.0.0.0:9\"\nplaintext = \"trusted\"\n");
+    let trusted = "[listen]\nadmin = \"0.0.0.0:9\"\nplaintext = \"trusted\"\n";
+    let config = accepted(&format!("{trusted}[auth]\nmode = \"off\"\n"));
     assert_eq!((config.listen.admin.port(), config.listen.grpc.port()), (9, 7420));
+}
+
+/// The file may have been cut before `[auth]`.
+#[test]
+fn beyond_loopback_everybody_is_let_in_only_where_that_is_written() {
+    let trusted = "[listen]\nadmin = \"0.0.0.0:9\"\nplaintext = \"trusted\"\n";
+    let found = faults(trusted);
+    assert_eq!(found.len(), 1, "{found:#?}");
+    for word in ["auth.mode is missing", "[auth] mode = \"off\"", "\"required\""] {
+        assert!(found[0].contains(word), "{word}: {}", found[0]);
+    }
+    accepted("[listen]\nadmin = \"127.0.0.1:9\"\nplaintext = \"trusted\"\n");
+}
+
+#[test]
+fn names_of_hosts_and_pages_that_fit_too_much_or_nothing_are_refused() {
+    let hosts = |host: &str| format!("[listen]\nhosts = [\"{host}\"]\n");
+    for host in ["", "*", "*com", "*.", "a.*.svc", "shop.svc:7421", "http://shop.svc", "sh op", "*.*"] {
+        let found = faults(&hosts(host));
+        let is_named =
+            found.first().is_some_and(|fault| fault.starts_with(&format!("listen.hosts is {host:?}: ")));
+        assert!(found.len() == 1 && is_named, "{host:?}: {found:#?}");
+    }
+    for host in ["shop", "*.svc", "sequent-a.shop_1.svc.cluster.local"] {
+        accepted(&hosts(host));
+    }
+    let origins = |origin: &str| format!("[listen]\norigins = [\"{origin}\"]\n");
+    for origin in ["", "null", "*", "ops.example", "https://", "https://ops.example/", "https://*.example"] {
+        let found = faults(&origins(origin));
+        let is_named =
+            found.first().is_some_and(|fault| fault.starts_with(&format!("listen.origins is {origin:?}: ")));
+        assert!(found.len() == 1 && is_named, "{origin:?}: {found:#?}");
+    }
+    for origin in ["https://ops.example", "http://10.0.0.7:8080", "https://[::1]:8443"] {
+        accepted(&origins(origin));
+    }
 }
 
 #[test]

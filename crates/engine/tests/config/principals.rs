@@ -85,3 +85,21 @@ fn a_server_that_nobody_could_use_is_refused() {
     assert!(found[0].starts_with("auth.mode is \"off\": \"required\" is expected"), "{}", found[0]);
     assert_eq!(faults("[auth]\nmode = \"on\"\n"), ["auth.mode is \"on\": \"off\", \"required\" are allowed"]);
 }
+
+/// A name of the other kind is signed for another purpose, and may have any text around it.
+#[test]
+fn a_pattern_is_for_names_of_one_kind() {
+    let tls = "[tls]\nmode = \"require\"\ncert_file = \"a\"\nkey_file = \"b\"\nclient_auth = \"required\"\n\
+               client_ca_file = \"c\"\nallowed_names = [\"*.shop.internal\", \"*://prod/*\"]\n";
+    let config = accepted(&format!(
+        "[auth]\nmode = \"required\"\n{tls}\
+         [[principal]]\nname = \"dns\"\ncert_names = [\"*.shop.internal\"]\n\
+         [[principal]]\nname = \"uri\"\ncert_names = [\"*://prod/*\"]\n"
+    ));
+    let (dns, uri) = ("x.shop.internal", "spiffe://prod/ns/shop/sa/x.shop.internal");
+    let is = |at: usize, name: &str| config.principals[at].has_certificate(&[name.to_owned()]);
+    assert_eq!((is(0, dns), is(0, uri)), (true, false));
+    assert_eq!((is(1, dns), is(1, uri)), (false, true));
+    let allowed = config.tls.allowed();
+    assert!(allowed.has(dns) && allowed.has(uri) && !allowed.has("spiffe://test/ns/x.shop.internal"));
+}

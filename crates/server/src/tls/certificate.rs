@@ -11,12 +11,16 @@ pub(super) fn parse(der: &[u8]) -> Result<Certificate, String> {
     Certificate::from_der(der).map_err(|error| format!("a certificate can't be read: {error}"))
 }
 
-/// URI and DNS names. The common name counts for nothing, as in every browser.
+/// URI and DNS names. The common name counts for nothing, as in every browser. A URI without a colon and a DNS name with
+/// one are none: by it the kinds are told apart.
 pub(super) fn names(certificate: &Certificate) -> Result<Vec<String>, String> {
     let names = certificate.tbs_certificate().get_extension::<SubjectAltName>();
     let names = names.map_err(|error| format!("the names of a certificate can't be read: {error}"))?;
     let text = |name: GeneralName| match name {
-        GeneralName::DnsName(name) | GeneralName::UniformResourceIdentifier(name) => Some(name.to_string()),
+        GeneralName::DnsName(name) => Some(name.to_string()).filter(|name| !name.contains(':')),
+        GeneralName::UniformResourceIdentifier(name) => {
+            Some(name.to_string()).filter(|name| name.contains(':'))
+        }
         _ => None,
     };
     Ok(names.into_iter().flat_map(|(_, SubjectAltName(names))| names).filter_map(text).collect())

@@ -8,7 +8,7 @@ use rustls::{
     pki_types::{CertificateDer, UnixTime},
     server::danger::{ClientCertVerified, ClientCertVerifier},
 };
-use sequent_engine::config::AllowedNames;
+use sequent_engine::config::CertNames;
 
 use super::peer::PeerCertificate;
 
@@ -18,7 +18,7 @@ use super::peer::PeerCertificate;
 #[derive(Debug)]
 pub(super) struct NamedClients {
     pub(super) signed: Arc<dyn ClientCertVerifier>,
-    pub(super) allowed: AllowedNames,
+    pub(super) allowed: CertNames,
 }
 
 impl ClientCertVerifier for NamedClients {

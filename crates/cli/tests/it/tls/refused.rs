@@ -1,14 +1,14 @@
 //! Configurations that a server refuses to start with, and peers that it does not wait for.
 
 use std::{
-    io::{BufRead, BufReader, Read},
+    io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
     time::Duration,
 };
 
 use super::{
     certificates::{Authority, HOST, YEAR, flags},
-    clients::mutual,
+    clients::{Client, mutual},
 };
 use crate::{place::Place, running::Running};
 
@@ -22,8 +22,13 @@ fn a_listener_beyond_loopback_needs_tls_or_a_word() {
     assert!(!ran.err.contains("listen.grpc is"), "{ran:?}");
     assert!(place.content(".").is_empty(), "nothing was made");
     let trusted = ["--set", "listen.plaintext=trusted"];
-    let mut server = Running::start(&place, &[&beyond[..], &more, &trusted].concat());
+    let words = ["auth.mode is missing", "[auth] mode = \\\"required\\\"", "[auth] mode = \\\"off\\\""];
+    place.run(&[&beyond[..], &more, &trusted].concat()).refused(3, &words);
+    let open = ["--set", "auth.mode=off"];
+    let mut server = Running::start(&place, &[&beyond[..], &more, &trusted, &open].concat());
     let mut lines = BufReader::new(server.child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let said = lines.find(|line| line.contains("auth.mode is") && line.contains("everybody who can connect"));
+    assert!(said.is_some());
     let mut told = |address: &str| lines.find(|line| line.contains("trusted") && line.contains(address));
     assert!(told("0.0.0.0:0").is_some() && told("[::]:0").is_some());
     // `::1` and the mapped form are loopback.
@@ -84,4 +89,23 @@ fn a_peer_that_says_nothing_is_not_waited_for() {
         socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         assert_eq!(socket.read(&mut [0; 16]).unwrap(), 0, "{address}");
     }
+}
+
+/// Nobody knows yet who it is, and all of it would be kept.
+#[test]
+fn a_peer_whose_handshake_is_too_long_is_not_listened_to() {
+    let (place, server) = mutual();
+    let mut socket = TcpStream::connect(&server.http).unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    // A ClientHello of 60,000 bytes, of which all but the end comes.
+    let hello = [&[1, 0, 0xea, 0x60][..], &[3; 48_000]].concat();
+    for part in hello.chunks(16_000) {
+        let length = u16::try_from(part.len()).unwrap().to_be_bytes();
+        // It may have been closed by now.
+        drop(socket.write_all(&[&[0x16, 3, 1][..], &length, part].concat()));
+    }
+    drop(socket.read_to_end(&mut Vec::new()));
+    let page = Client::Named("web").curl(&place, &server.admin, "GET", "/metrics").unwrap();
+    let failed = "sequent_tls_handshakes_total{listener=\"http\",outcome=\"failed\"} 1\n";
+    assert!(page.contains(failed), "{page}");
 }

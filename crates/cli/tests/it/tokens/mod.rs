@@ -451,6 +451,15 @@ fn hidden_numbers_are_revealed_to_those_alone_who_may() {
     assert_eq!(site.http("shop", "POST /v1/preview", r#"{"sequence": "order", "number": "7"}"#), "OK");
 }
 
+/// Whatever comes after it is what a file that is cut lacks.
+#[test]
+fn a_table_of_a_token_ends_with_what_is_allowed() {
+    let place = Place::new();
+    let table =
+        place.text(&["token", "new", "shop", "--allow", "next:*", "--deny", "next:secret*", "--out", "t"]);
+    assert!(table.ends_with("deny = [\"next:secret*\"]\nallow = [\"next:*\"]\n"), "{table}");
+}
+
 #[test]
 fn nobody_draws_from_a_counter_that_is_not_theirs() {
     let place = Place::new();

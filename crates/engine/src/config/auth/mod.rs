@@ -1,10 +1,12 @@
 //! `[auth]` and `[[principal]]`: who may ask for what.
 
+mod cert_names;
 mod principal;
 mod scopes;
 mod token_hash;
 mod verb;
 
+pub use cert_names::CertNames;
 pub(crate) use principal::PrincipalSection;
 pub use principal::{PrincipalPart, QuotaLimits};
 pub use scopes::Scopes;
@@ -43,18 +45,27 @@ const BEYOND_LOOPBACK: &str = "on loopback alone everybody may do everything: \"
                                [[principal]] for each caller (`sequent token new`); or, if the network is trusted, \
                                listen.plaintext = \"trusted\"";
 
+/// What mends a configuration that leaves it open whether callers beyond loopback have names: it may have been cut.
+const NOT_WRITTEN: &str = "a listener is beyond loopback: write [auth] mode = \"required\", with a [[principal]] for \
+                           each caller (`sequent token new`); or, if everybody who can connect may do everything, \
+                           [auth] mode = \"off\"";
+
 impl AuthSection {
     /// Refuses a mode in which nobody could do anything, and one in which everybody could who reaches a listener beyond
-    /// loopback. Without TLS such a listener is refused by itself.
+    /// loopback. Without TLS such a listener is refused by itself, and on a trusted network the mode must be written.
     pub(crate) fn check(
         &self,
         reader: &mut Reader<'_>,
         principals: &[PrincipalPart],
         (listen, tls): (&ListenSection, &TlsSection),
     ) {
-        let is_open = tls.mode != TlsMode::Off && listen.plaintext == Plaintext::Loopback;
-        if self.mode == AuthMode::Off && is_open && !listen.beyond_loopback().is_empty() {
-            reader.fault(Fault::new("auth.mode", "\"off\"", BEYOND_LOOPBACK));
+        let is_trusted = listen.plaintext == Plaintext::Trusted;
+        if self.mode == AuthMode::Off && !listen.beyond_loopback().is_empty() {
+            if is_trusted && reader.is_default("auth.mode") {
+                reader.fault(Fault::new("auth.mode", "missing", NOT_WRITTEN));
+            } else if !is_trusted && tls.mode != TlsMode::Off {
+                reader.fault(Fault::new("auth.mode", "\"off\"", BEYOND_LOOPBACK));
+            }
         }
         if self.mode == AuthMode::Off && !principals.is_empty() {
             let bound =

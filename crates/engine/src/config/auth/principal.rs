@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use globset::{Glob, GlobSet, GlobSetBuilder};
 use sequent_core::SequenceName;
 use sequent_format::Timestamp;
 
-use super::{Scopes, TokenHash, Verb};
+use super::{CertNames, Scopes, TokenHash, Verb};
 use crate::config::{
     Fault,
     reading::{
@@ -41,8 +40,8 @@ section! {
         /// The SHA-256 of each token: two at most, while one is rotated. It is printed nowhere.
         token_sha256: Vec<String> = texts("token_sha256").secret().allowed("64 hexadecimal digits each").or(Vec::new()),
 
-        /// Patterns over the names of a client certificate (subject alternative names). Of several principals that
-        /// match, the first counts.
+        /// Patterns over the names of a client certificate (subject alternative names). One with a colon is for URI names,
+        /// any other for DNS names. Of several principals that match, the first counts.
         cert_names: Vec<String> = texts("cert_names").allowed("patterns").or(Vec::new()),
 
         /// From this instant on, or from the beginning of this day in UTC, the principal is refused.
@@ -87,7 +86,7 @@ pub struct PrincipalPart {
     /// The hash of each of its tokens.
     pub tokens: Vec<TokenHash>,
     /// Patterns over the names of a client certificate.
-    cert_names: GlobSet,
+    cert_names: CertNames,
     /// When it ends.
     pub expires: Option<Timestamp>,
     /// What it may do.
@@ -135,7 +134,7 @@ impl PrincipalPart {
 
     /// Whether one of a certificate's names fits a pattern.
     pub fn has_certificate(&self, names: &[String]) -> bool {
-        names.iter().any(|name| self.cert_names.is_match(name))
+        names.iter().any(|name| self.cert_names.has(name))
     }
 
     /// All callers while `auth.mode` is off. Numbers that a key hides are revealed on loopback alone.
@@ -144,7 +143,7 @@ impl PrincipalPart {
         Self {
             name: EVERYONE.to_owned(),
             tokens: Vec::new(),
-            cert_names: GlobSet::empty(),
+            cert_names: CertNames::default(),
             expires: None,
             allow: Scopes::everything(&Verb::ALL),
             deny: Scopes::everything(reveal),
@@ -185,7 +184,9 @@ impl PrincipalPart {
         let before = section.faults();
         let keys = PrincipalSection::read(section);
         let tokens = keys.tokens(section);
-        let cert_names = keys.patterns(section);
+        let cert_names = CertNames::read(&keys.cert_names, |pattern, bound| {
+            section.fault("cert_names", format!("{pattern:?}"), bound);
+        });
         if section.faults() == before && keys.token_sha256.is_empty() && keys.cert_names.is_empty() {
             let bound = "a token or cert_names is expected: nobody could be this principal";
             section.fault("token_sha256", "missing", bound);
@@ -223,19 +224,6 @@ impl PrincipalSection {
             }
         }
         tokens
-    }
-
-    fn patterns(&self, section: &mut Section<'_, '_>) -> GlobSet {
-        let mut globs = GlobSetBuilder::new();
-        for pattern in &self.cert_names {
-            match Glob::new(pattern) {
-                Ok(glob) => drop(globs.add(glob)),
-                Err(error) => {
-                    section.fault("cert_names", format!("{pattern:?}"), error.kind().to_string());
-                }
-            }
-        }
-        globs.build().unwrap_or_else(|_| GlobSet::empty())
     }
 
     fn quotas(&self) -> QuotaLimits {

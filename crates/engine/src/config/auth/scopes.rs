@@ -10,7 +10,7 @@ const ENTRIES_MAX: usize = 256;
 /// The names that each verb is allowed, or denied, for. Nothing means nothing.
 ///
 /// An entry is verbs and a pattern of names: `next,lease:order*`. A verb of the server (`status`, `metrics`, `operate`)
-/// has no pattern. A request without a sequence has the empty name, which only `*` matches.
+/// has no pattern, or `*`. A request without a sequence has the empty name, which only `*` matches.
 ///
 /// ```
 /// use sequent_engine::config::{Scopes, Verb};
@@ -71,6 +71,7 @@ fn read(entry: &str) -> Result<(Vec<Verb>, Glob), String> {
         Some((words, pattern)) => (words, Some(pattern)),
         None => (entry, None),
     };
+    let pattern = pattern.map(str::trim);
     let verbs = words.split(',').map(|word| word.trim().parse()).collect::<Result<Vec<Verb>, _>>()?;
     if pattern.is_none()
         && let Some(verb) = verbs.iter().find(|verb| !verb.is_of_server())
@@ -81,8 +82,21 @@ fn read(entry: &str) -> Result<(Vec<Verb>, Glob), String> {
     if pattern.is_empty() {
         return Err("the pattern is empty: * matches every name".to_owned());
     }
+    if let Some(found) = pattern.chars().find(|c| !may_be_in_a_pattern(*c)) {
+        return Err(format!("no name has {:?}", found.to_string()));
+    }
+    let of_server = verbs.iter().find(|verb| verb.is_of_server());
+    if let Some(verb) = of_server.filter(|_| pattern != "*") {
+        return Err(format!("{verb} has no pattern of names: write it as an entry of its own"));
+    }
     let glob = Glob::new(pattern).map_err(|error| format!("the pattern: {}", error.kind()))?;
     Ok((verbs, glob))
+}
+
+/// Whether a name may have the character, or a pattern means something by it. A pattern that no name matches would deny
+/// nothing.
+fn may_be_in_a_pattern(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "_.:-".contains(c) || "*?[]{},!^".contains(c)
 }
 
 #[cfg(test)]
@@ -111,12 +125,28 @@ mod tests {
             ("next:", "\"next:\": the pattern is empty"),
             ("next:or[der", "\"next:or[der\": the pattern: "),
             ("next,:order", "\"next,:order\": \"\" is no verb"),
+            ("next:secret/*", "\"next:secret/*\": no name has \"/\""),
+            ("next:a b", "\"next:a b\": no name has \" \""),
+            ("next: ", "\"next: \": the pattern is empty"),
+            ("operate:x", "\"operate:x\": operate has no pattern of names"),
+            ("next,status:order", "\"next,status:order\": status has no pattern of names"),
         ] {
             let found = scopes(&[entry]).unwrap_err();
             assert!(found.starts_with(expected), "{entry}: {found}");
         }
         let many = vec!["next:a".to_owned(); ENTRIES_MAX + 1];
         assert_eq!(Scopes::parse(&many).unwrap_err(), "at most 256 entries are allowed");
+    }
+
+    /// A pattern of `deny` that no name matches would deny nothing.
+    #[test]
+    fn blanks_around_a_pattern_do_not_count() {
+        for entry in ["next: secret*", "next:secret* ", " next : secret* "] {
+            let some = scopes(&[entry]).unwrap();
+            assert!(some.has(Verb::Next, "secret1"), "{entry:?}");
+        }
+        let some = scopes(&["next:[a-c]?{x,y}[!z]", "status:*"]).unwrap();
+        assert!(some.has(Verb::Next, "b.xw") && some.has(Verb::Status, ""));
     }
 
     #[test]

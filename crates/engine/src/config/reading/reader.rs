@@ -137,6 +137,11 @@ impl<'s> Reader<'s> {
         self.secret_in_file
     }
 
+    /// Whether nothing sets a key that was read.
+    pub(crate) fn is_default(&self, key: &str) -> bool {
+        self.shown.iter().any(|shown| shown.key == key && shown.origin == Origin::Default)
+    }
+
     /// Shows another default for a key that is not set.
     pub(super) fn show_default(&mut self, key: &str, value: String) {
         let shown = self.shown.iter_mut().rev().find(|shown| shown.key == key);

@@ -52,6 +52,28 @@ section! {
 const WITHOUT_TLS: &str = "without TLS loopback alone is allowed: set tls.mode, tls.cert_file and tls.key_file, or, if \
                            something in front encrypts, listen.plaintext = \"trusted\"";
 
+/// The entries of `hosts`.
+const HOSTS: &str =
+    "a name without a port, or `*.` and the end of names, as \"*.shop.internal\", is expected";
+
+/// The entries of `origins`.
+const ORIGINS: &str =
+    "http:// or https:// with a host, and a port if it has one, is expected, as \"https://ops.example\"";
+
+/// Whether a text is a name of a host, or the end of names after `*.`.
+fn is_host(text: &str) -> bool {
+    let name = text.strip_prefix("*.").unwrap_or(text);
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+}
+
+/// Whether a text is an origin that a browser may send, other than `null`, which any page can have.
+fn is_origin(text: &str) -> bool {
+    let host = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
+    host.is_some_and(|host| {
+        !host.is_empty() && host.chars().all(|c| c.is_ascii_alphanumeric() || "-_.:[]".contains(c))
+    })
+}
+
 impl ListenSection {
     pub(crate) fn checked(reader: &mut Reader<'_>, tls: &TlsSection) -> Self {
         let mut section = reader.section("listen");
@@ -60,6 +82,12 @@ impl ListenSection {
             for (key, address) in listen.beyond_loopback() {
                 section.fault(key, format!("\"{address}\""), WITHOUT_TLS);
             }
+        }
+        for host in listen.hosts.iter().filter(|host| !is_host(host)) {
+            section.fault("hosts", format!("{host:?}"), HOSTS);
+        }
+        for origin in listen.origins.iter().filter(|origin| !is_origin(origin)) {
+            section.fault("origins", format!("{origin:?}"), ORIGINS);
         }
         section.finish();
         listen

@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use globset::{Glob, GlobSet, GlobSetBuilder};
-
-use crate::config::reading::{
-    Reader, Section, section,
-    setting::{Setting, choice, text, texts},
+use crate::config::{
+    CertNames,
+    reading::{
+        Reader, Section, section,
+        setting::{Setting, choice, text, texts},
+    },
 };
 
 /// What listeners speak: the weakest first.
@@ -54,7 +55,8 @@ section! {
             .only_if(client_auth != ClientAuth::Off, WITHOUT_CLIENTS),
 
         /// Patterns of the names in clients' certificates (URI and DNS names, `spiffe://prod/ns/shop/*`), one of
-        /// which must match. `*` stands for any characters.
+        /// which must match. `*` stands for any characters. A pattern with a colon is for URI names, any other for DNS
+        /// names.
         allowed_names: Vec<String> = texts("allowed_names").allowed("patterns").or(Vec::new())
             .only_if(client_auth != ClientAuth::Off, WITHOUT_CLIENTS),
     }
@@ -106,31 +108,13 @@ impl TlsSection {
                 "no client would be accepted: patterns are expected, as [\"spiffe://prod/ns/shop/*\"]";
             section.fault("allowed_names", "[]", bound);
         }
-        for pattern in &self.allowed_names {
-            if let Err(error) = Glob::new(pattern) {
-                section.fault("allowed_names", format!("{pattern:?}"), error.kind().to_string());
-            }
-        }
+        CertNames::read(&self.allowed_names, |pattern, bound| {
+            section.fault("allowed_names", format!("{pattern:?}"), bound);
+        });
     }
 
     /// The patterns of `allowed_names`.
-    pub fn allowed(&self) -> AllowedNames {
-        let mut globs = GlobSetBuilder::new();
-        for glob in self.allowed_names.iter().filter_map(|pattern| Glob::new(pattern).ok()) {
-            globs.add(glob);
-        }
-        // Without patterns no name is allowed.
-        AllowedNames(globs.build().unwrap_or_else(|_| GlobSet::empty()))
-    }
-}
-
-/// The names of clients' certificates that are accepted.
-#[derive(Debug, Clone)]
-pub struct AllowedNames(GlobSet);
-
-impl AllowedNames {
-    /// Whether a pattern matches the name.
-    pub fn has(&self, name: &str) -> bool {
-        self.0.is_match(name)
+    pub fn allowed(&self) -> CertNames {
+        CertNames::read(&self.allowed_names, |_, _| {})
     }
 }
