@@ -28,7 +28,7 @@ mod sections;
 mod service_links;
 mod sources;
 
-pub use auth::{AuthMode, AuthSection, PrincipalPart, QuotaLimits, Scopes, TokenHash, Verb};
+pub use auth::{AuthMode, AuthSection, CertNames, PrincipalPart, QuotaLimits, Scopes, TokenHash, Verb};
 pub use caution::{Caution, CautionKind, CautionPlace};
 pub use fault::{Fault, Faults, without_password};
 pub use load::Config;

@@ -172,6 +172,7 @@ async fn a_link_in_the_place_of_the_lock_is_not_followed() {
     std::os::unix::fs::symlink(&target, data.join(LOCK_FILE)).unwrap();
     home(&data).prepare().await.unwrap_err();
     mark(&home(&data), 7).await.unwrap_err();
-    let turn = super::super::turn_to_make(&data, Duration::from_secs(1), &sequent_core::Env::default());
-    assert!(turn.await.is_none() && !target.exists());
+    let env = sequent_core::Env::default();
+    let turn = super::super::turn_to_make(&data, Duration::from_secs(1), &env).await;
+    assert!(turn.is_none() && !target.exists());
 }
