@@ -152,8 +152,8 @@ impl Cluster {
         Ok(Engine::open(config, Options { pace, ..options()? }).await?)
     }
 
-    /// The configuration of a cluster that is opened.
-    fn trusted(&self) -> Result<Config, Failure> {
+    /// The configuration of a cluster that is opened. Refuses a data directory that another user may have planted.
+    pub(crate) fn trusted(&self) -> Result<Config, Failure> {
         let config = self.config()?;
         check_owner(&config.data)?;
         Ok(config)

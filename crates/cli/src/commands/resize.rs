@@ -61,7 +61,7 @@ impl Resize {
         let leaving = leaving.as_ref().map(|file| cluster.config_of(Some(file))).transpose()?;
         let wish = Wish { shard_bits, memory_bits, gone: gone.iter().copied().collect() };
         let options = crate::open_cluster::options()?;
-        let resizing = Resizing::open(cluster.config()?, leaving.as_ref(), wish, &options).await?;
+        let resizing = Resizing::open(cluster.trusted()?, leaving.as_ref(), wish, &options).await?;
         let done = match (cancel, go) {
             (true, _) => cancelled(cluster, &resizing).await,
             (_, true) => run(cluster, &resizing).await,

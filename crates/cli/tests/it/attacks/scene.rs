@@ -53,7 +53,7 @@ impl Scene {
         let mut config = if is_on_disk { String::new() } else { MEMORY.to_owned() };
         config.push_str(CONFIG);
         let key = place.write("hide.key", "00112233445566778899aabbccddeeff\n");
-        write!(config, "[[obf_key]]\nname = \"hide\"\nfile = {key:?}\n").unwrap();
+        write!(config, "[[obf_key]]\nname = \"hide\"\nfile = \"{}\"\n", key.display()).unwrap();
         for number in 0..SEQUENCES {
             write!(config, "[[sequence]]\nname = \"s{number}\"\n").unwrap();
         }

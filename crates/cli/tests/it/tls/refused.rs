@@ -98,7 +98,7 @@ fn a_peer_whose_handshake_is_too_long_is_not_listened_to() {
     let mut socket = TcpStream::connect(&server.http).unwrap();
     socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     // A ClientHello of 60,000 bytes, of which all but the end comes.
-    let hello = [&[1, 0, 0xea, 0x60][..], &[3; 48_000]].concat();
+    let hello = [vec![1, 0, 0xea, 0x60], vec![3; 48_000]].concat();
     for part in hello.chunks(16_000) {
         let length = u16::try_from(part.len()).unwrap().to_be_bytes();
         // It may have been closed by now.
