@@ -217,6 +217,8 @@ impl State {
     }
 
     fn fill(&mut self, pace: Pace, now: Instant) -> f64 {
+        // Another definition may have another burst: what was given of the old one stays given.
+        self.bucket.add(pace.burst - self.pace.burst);
         self.pace = pace;
         self.bucket.fill(pace, now)
     }
