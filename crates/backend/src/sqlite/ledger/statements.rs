@@ -8,12 +8,9 @@ pub(super) static STATEMENTS: Statements = Statements {
         FROM meta m LEFT JOIN layout l ON true LEFT JOIN servers s ON s.server = ?1",
     identity: "SELECT id, version, token FROM meta",
 
-    read_counters: Many::Listed {
-        before: "SELECT slot, k, epoch, store, ledger, base, ceiling, seen, opened_at FROM counters WHERE ",
-        each: "(slot = ? AND k = ?)",
-        between: " OR ",
-        after: "",
-    },
+    read_counters: Many::AnyOf(
+        "SELECT slot, k, epoch, store, ledger, base, ceiling, seen, opened_at FROM counters WHERE {(slot = ? AND k = ?)}",
+    ),
     all_counters: "SELECT slot, k, epoch, store, ledger, base, ceiling, seen, opened_at FROM counters ORDER BY slot, k LIMIT ?1",
     counters_of: "SELECT slot, k, epoch, store, ledger, base, ceiling, seen, opened_at FROM counters \
         WHERE k = ?1 OR (k >= ?2 AND k < ?3) ORDER BY slot, k LIMIT ?4",
@@ -21,82 +18,34 @@ pub(super) static STATEMENTS: Statements = Statements {
         WHERE slot = ?1 AND k >= ?2 AND k < ?3 ORDER BY k LIMIT ?4",
     moved: "SELECT slot, k, epoch, seen, moved FROM counters WHERE moved > ?1 ORDER BY moved LIMIT ?2",
     history: "SELECT epoch, base, ceiling FROM history WHERE k = ?1 AND slot = ?2 ORDER BY ended",
-    write_counters: Many::Listed {
-        before: "INSERT OR REPLACE INTO counters (slot, k, epoch, store, ledger, base, ceiling, seen, opened_at, moved) VALUES ",
-        each: "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        between: ", ",
-        after: "",
-    },
+    write_counters: Many::Listed(
+        "INSERT OR REPLACE INTO counters (slot, k, epoch, store, ledger, base, ceiling, seen, opened_at, moved) \
+        VALUES {(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)}",
+    ),
     raise_counters: None,
-    write_history: Many::Listed {
-        before: "INSERT INTO history (slot, k, epoch, base, ceiling) VALUES ",
-        each: "(?, ?, ?, ?, ?)",
-        between: ", ",
-        after: "",
-    },
-    delete_counters: Many::Listed {
-        before: "DELETE FROM counters WHERE ",
-        each: "(slot = ? AND k = ?)",
-        between: " OR ",
-        after: "",
-    },
-    delete_history: Many::Listed {
-        before: "DELETE FROM history WHERE ",
-        each: "(slot = ? AND k = ?)",
-        between: " OR ",
-        after: "",
-    },
+    write_history: Many::Listed(
+        "INSERT INTO history (slot, k, epoch, base, ceiling) VALUES {(?, ?, ?, ?, ?)}",
+    ),
+    delete_counters: Many::AnyOf("DELETE FROM counters WHERE {(slot = ? AND k = ?)}"),
+    delete_history: Many::AnyOf("DELETE FROM history WHERE {(slot = ? AND k = ?)}"),
     // A process that may write to a file may delete rows.
     delete_none: &[],
 
-    hold_dense: Many::Listed {
-        before: "SELECT k, v, begun_at FROM dense WHERE k IN (",
-        each: "?",
-        between: ", ",
-        after: ")",
-    },
+    hold_dense: Many::Listed("SELECT k, v, begun_at FROM dense WHERE k IN ({?})"),
     known_dense: None,
     all_dense: "SELECT k, v, begun_at FROM dense ORDER BY k LIMIT ?1",
     dense_of: "SELECT k, v, begun_at FROM dense WHERE k = ?1 OR (k >= ?2 AND k < ?3) ORDER BY k LIMIT ?4",
     dense_between: "SELECT k, v, begun_at FROM dense WHERE k >= ?1 AND k < ?2 ORDER BY k LIMIT ?3",
-    write_dense: Many::Listed {
-        before: "INSERT INTO dense (k, v, begun_at) VALUES ",
-        each: "(?, ?, ?)",
-        between: ", ",
-        after: " ON CONFLICT (k) DO UPDATE SET v = excluded.v",
-    },
-    begin_dense: Many::Listed {
-        before: "INSERT OR IGNORE INTO dense (k, v, begun_at) VALUES ",
-        each: "(?, ?, ?)",
-        between: ", ",
-        after: "",
-    },
-    delete_dense: Many::Listed {
-        before: "DELETE FROM dense WHERE k IN (",
-        each: "?",
-        between: ", ",
-        after: ")",
-    },
+    write_dense: Many::Listed(
+        "INSERT INTO dense (k, v, begun_at) VALUES {(?, ?, ?)} ON CONFLICT (k) DO UPDATE SET v = excluded.v",
+    ),
+    begin_dense: Many::Listed("INSERT OR IGNORE INTO dense (k, v, begun_at) VALUES {(?, ?, ?)}"),
+    delete_dense: Many::Listed("DELETE FROM dense WHERE k IN ({?})"),
 
-    read_notes: Many::Listed {
-        before: "SELECT k, number FROM advances WHERE k IN (",
-        each: "?",
-        between: ", ",
-        after: ")",
-    },
+    read_notes: Many::Listed("SELECT k, number FROM advances WHERE k IN ({?})"),
     all_notes: "SELECT k, number FROM advances ORDER BY k",
-    write_notes: Many::Listed {
-        before: "INSERT OR REPLACE INTO advances (k, number) VALUES ",
-        each: "(?, ?)",
-        between: ", ",
-        after: "",
-    },
-    delete_notes: Many::Listed {
-        before: "DELETE FROM advances WHERE k IN (",
-        each: "?",
-        between: ", ",
-        after: ")",
-    },
+    write_notes: Many::Listed("INSERT OR REPLACE INTO advances (k, number) VALUES {(?, ?)}"),
+    delete_notes: Many::Listed("DELETE FROM advances WHERE k IN ({?})"),
 
     definition: "SELECT name, version, body FROM definitions WHERE name = ?1 ORDER BY version DESC LIMIT 1",
     all_definitions: "SELECT name, max(version), body FROM definitions GROUP BY name ORDER BY name",
