@@ -7,15 +7,17 @@ use super::{
     client::{Op, Span, Txn},
     connection::Connection,
     instance::{MemberState, Run},
-    json_value::{self, Answers},
 };
-use crate::net::{Cause, Fault, token};
+use crate::{
+    ledger::documents::{body, parsed},
+    net::{Cause, Fault, token},
+};
 
 /// The most tries after other clients were faster.
 const ROUNDS_MAX: usize = 16;
 
 /// The version of the storage format. Another version can't be read.
-const FORMAT: u64 = 1;
+const FORMAT: u64 = 2;
 
 /// The record that identifies the ledger.
 #[derive(serde::Deserialize)]
@@ -48,7 +50,7 @@ pub(super) async fn settle(
             Some((_, revision)) => another(connection, token.clone(), seen, revision),
             None => first(connection, token.clone(), seen),
         };
-        if connection.carry_out(&txn).await?.answer.succeeded {
+        if connection.carry_out(&txn).await?.succeeded {
             return Ok(token);
         }
     }
@@ -66,16 +68,16 @@ pub(super) async fn found(connection: &mut Connection) -> Result<String, Fault> 
 async fn read(connection: &mut Connection) -> Result<Option<(Run, u64)>, Fault> {
     let names = connection.names();
     let reads = ["about", "run"].map(|what| Op::Read(Span::one(names.only(what))));
-    let mut answers = Answers::of(connection.carry_out(&Txn::read(reads.into())).await?);
+    let mut answers = connection.carry_out(&Txn::read(reads.into())).await?;
     let Some(about) = answers.one() else { return Ok(None) };
-    let about: About = json_value::of("ledger", &about)?;
+    let about: About = parsed("about", &about.value)?;
     if about.format != FORMAT {
         let cause = format!("format of the ledger: found {}, expected {FORMAT}", about.format);
         return Err(Fault::refused(cause));
     }
     let gone = || Cause::from("the ledger's run is gone: restore it from a copy").with(Condition::RunMissing);
     let run = answers.one().ok_or_else(|| Fault::refused(gone()))?;
-    Ok(Some((json_value::of("run", &run)?, run.mod_revision)))
+    Ok(Some((parsed("run", &run.value)?, run.mod_revision)))
 }
 
 fn missing(is_known: bool) -> Fault {
@@ -93,13 +95,13 @@ fn first(connection: &Connection, token: String, seen: MemberState) -> Txn {
     let about = json!({"format": FORMAT, "id": LedgerId::random(&*connection.env().entropy).to_string()});
     let then = vec![
         Op::Put(names.only("about"), about.to_string()),
-        Op::Put(names.only("run"), json_value::text(&Run { token, seen })),
+        Op::Put(names.only("run"), body(&Run { token, seen })),
     ];
     Txn { unchanged: vec![(names.only("about"), 0), (names.only("run"), 0)], then, otherwise: Vec::new() }
 }
 
 fn another(connection: &Connection, token: String, seen: MemberState, revision: u64) -> Txn {
     let name = connection.names().only("run");
-    let then = vec![Op::Put(name.clone(), json_value::text(&Run { token, seen }))];
+    let then = vec![Op::Put(name.clone(), body(&Run { token, seen }))];
     Txn { unchanged: vec![(name, revision)], then, otherwise: Vec::new() }
 }

@@ -38,6 +38,7 @@
 //! etcdctl user grant-role sequent sequent
 //! ```
 
+mod answers;
 mod client;
 mod cluster;
 mod connect;
@@ -45,7 +46,6 @@ mod connection;
 mod fault;
 mod http;
 mod instance;
-mod json_value;
 mod keys;
 mod ledger;
 mod open;

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `engine.rs` | what an engine implements |
 //! | `records.rs`, `changes.rs` | what a call reads, and what it writes |
+//! | `documents.rs` | the JSON of the records that are seldom written |
 //! | `calls/` | the traits of `sequent_core::ledger`, each call a selection and a rule |
 //! | `rules/` | the rules |
 
@@ -15,6 +16,8 @@
 
 mod calls;
 mod changes;
+#[cfg(any(feature = "etcd", feature = "mysql", feature = "postgres", feature = "sqlite"))]
+pub(crate) mod documents;
 mod engine;
 mod records;
 mod rules;
@@ -26,10 +29,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use sequent_core::{Rules, ledger::ServerId};
 
 pub(crate) use changes::Changes;
-pub(crate) use engine::{Examined, Keys, LedgerEngine, Refusal};
+pub(crate) use engine::{Examined, LedgerEngine, Refusal};
 #[cfg(any(feature = "etcd", feature = "memory"))]
 pub(crate) use records::bounded_sum;
-pub(crate) use records::{DenseCount, Records, Selection, Token};
+pub(crate) use records::{DenseCount, Keys, Records, Scan, Selection, Token};
 
 /// A ledger on an engine.
 ///

@@ -116,7 +116,7 @@ impl ServerOptions {
     /// The current certificates of the authority, if a file is configured.
     pub(crate) async fn authority(&self) -> Result<Option<Vec<u8>>, Fault> {
         match &self.tls_ca_file {
-            Some(path) => files::authority(path).await.map(Some).map_err(Fault::refused),
+            Some(path) => files::pem("tls_ca_file", path).await.map(Some).map_err(Fault::refused),
             None => Ok(None),
         }
     }

@@ -1,18 +1,17 @@
 //! Ledger engine on etcd: operations of the ledger's rules.
 
 use sequent_core::{
-    InstanceId, SlotIndex, SourceError,
-    ledger::{Counter, DenseRow, LedgerInspection, Moved, PastEpoch, Row, ServerId},
+    SourceError,
+    ledger::{LedgerInspection, ServerId},
 };
 
 use super::{
     EtcdLedgerEngine,
     load::RECORDS_MAX,
     operations::{Delist, Examine, Inspect, Transaction, View},
-    scans::{DenseRows, History, Moves, Rows},
 };
 use crate::{
-    ledger::{Examined, Keys, LedgerEngine, Records, Refusal, Selection},
+    ledger::{Examined, LedgerEngine, Records, Refusal, Selection},
     net::Connections,
 };
 
@@ -33,27 +32,6 @@ impl LedgerEngine for EtcdLedgerEngine {
 
     async fn view(&self, verb: &'static str, selection: &Selection<'_>) -> Result<Records, SourceError> {
         self.pool.perform(View { verb, selection }).await
-    }
-
-    async fn rows(
-        &self,
-        slot: Option<SlotIndex>,
-        keys: Keys<'_>,
-        most: usize,
-    ) -> Result<Vec<(Counter, Row)>, SourceError> {
-        self.pool.perform(Rows { slot, keys, most }).await
-    }
-
-    async fn dense_rows(&self, keys: Keys<'_>, most: usize) -> Result<Vec<DenseRow>, SourceError> {
-        self.pool.perform(DenseRows { keys, most }).await
-    }
-
-    async fn history(&self, counter: &Counter) -> Result<Vec<PastEpoch>, SourceError> {
-        self.pool.perform(History { counter }).await
-    }
-
-    async fn moved(&self, since: u64, most: usize) -> Result<(InstanceId, Vec<Moved>), SourceError> {
-        self.pool.perform(Moves { since, most }).await
     }
 
     async fn inspect(&self) -> Result<LedgerInspection, SourceError> {

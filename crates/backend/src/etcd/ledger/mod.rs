@@ -16,8 +16,8 @@ mod facts;
 mod formats;
 mod load;
 mod operations;
+mod pages;
 mod save;
-mod scans;
 mod transact;
 
 use std::{fmt, sync::Arc};

@@ -7,20 +7,23 @@ use sequent_core::{
 
 use super::{
     facts::{durability, facts},
-    formats::{KeptDefinition, KeptServer},
-    load::{Loaded, note, reads},
+    formats::KeptServer,
+    load::{Loaded, reads},
+    pages::view,
     save::change,
-    scans::{PAGE, all_rows, scan},
     transact::{Change, Step, look, transact},
 };
 use crate::{
     etcd::{
-        client::{Kv, Op, Span},
+        answers::Kv,
+        client::{Op, Span},
         connect::About,
         connection::Connection,
-        json_value::{self, unreadable},
     },
-    ledger::{Examined, Records, Refusal, Selection, Token},
+    ledger::{
+        Examined, Keys, Records, Refusal, Scan, Selection, Token,
+        documents::{parsed, unreadable},
+    },
     net::{Fault, Operation, token},
 };
 
@@ -31,9 +34,6 @@ const SERVERS_KEPT: usize = 1024;
 /// The most server rows that one enlistment reads, and the most that it removes.
 const SERVERS_SEEN_MAX: u64 = 2048;
 const SERVERS_PURGED_MAX: usize = 50;
-
-/// Definitions per page; some are a few kilobytes long.
-const DEFINITIONS_PAGE: usize = 200;
 
 /// Reads records, decides, and writes changes.
 pub(super) struct Transaction<'a, F> {
@@ -58,7 +58,7 @@ where
         let fresh = fresh.map(|text| Token { instance: cluster.instance(&text), text });
         let rests_on_rows = !(self.selection.counters.is_empty() && self.selection.dense.is_empty());
         let reads = reads(&names, self.selection);
-        let ((value, silent_since), _) = transact(connection, &reads, |answers| {
+        let (value, silent_since) = transact(connection, &reads, |answers| {
             let mut loaded = Loaded::of(cluster, &names, self.selection, answers)?;
             loaded.records.token.clone_from(&fresh);
             let value = (self.decide)(&mut loaded.records).map_err(|refusal| match refusal {
@@ -86,13 +86,13 @@ async fn purge_servers(connection: &mut Connection, since_ms: u64) -> Result<(),
         let ops: Vec<Op> = silent.iter().map(|(name, _)| Op::Delete(Span::one(name.clone()))).collect();
         Ok(if ops.is_empty() { Step::Done(()) } else { Step::Write(Change { unchanged: silent, ops }, ()) })
     });
-    purged.await.map(|((), _)| ())
+    purged.await
 }
 
 fn silent(servers: &[Kv], since_ms: u64) -> Result<Vec<(String, u64)>, SourceError> {
     let mut old = Vec::new();
     for kv in servers {
-        let KeptServer { seen_ms, .. } = json_value::of("server", kv)?;
+        let KeptServer { seen_ms, .. } = parsed("server", &kv.value)?;
         if seen_ms <= since_ms {
             old.push((seen_ms, kv.name()?.to_owned(), kv.mod_revision));
         }
@@ -116,21 +116,7 @@ impl Operation<Connection> for View<'_> {
     }
 
     async fn run(&self, connection: &mut Connection) -> Result<Records, Fault> {
-        let (cluster, names) = (connection.cluster(), connection.names());
-        let answers = look(connection, reads(&names, self.selection)).await?;
-        let revision = answers.revision;
-        let mut records = Loaded::of(cluster, &names, self.selection, answers)?.records;
-        if self.selection.all_definitions {
-            // Definitions as of that version of the catalog.
-            let span = Span::under(names.definitions()).at(revision);
-            let kept = scan(connection, span, usize::MAX, DEFINITIONS_PAGE).await?;
-            records.definitions = kept.iter().map(KeptDefinition::read).collect::<Result<_, _>>()?;
-        }
-        if self.selection.all_notes {
-            let kept = scan(connection, Span::under(names.notes()).at(revision), usize::MAX, PAGE).await?;
-            records.notes = kept.iter().map(|kv| note(&names, kv)).collect::<Result<_, _>>()?;
-        }
-        Ok(records)
+        view(connection, self.selection).await
     }
 }
 
@@ -149,11 +135,9 @@ impl Operation<Connection> for Inspect {
         let about = Op::Read(Span::one(names.only("about")));
         let reads = [vec![about], reads(&names, &Selection::default())].concat();
         let mut answers = look(connection, reads).await?;
-        let about: About = json_value::of("ledger", &answers.one().ok_or_else(|| unreadable("what is"))?)?;
-        let id: LedgerId = about
-            .id
-            .parse()
-            .map_err(|error: std::num::ParseIntError| Fault::from(unreadable("id").because(error)))?;
+        let about = answers.one().map(|kv| kv.value).unwrap_or_default();
+        let About { id, .. } = parsed("about", &about)?;
+        let id: LedgerId = id.parse().map_err(|error: std::num::ParseIntError| unreadable("id", error))?;
         let records = Loaded::of(cluster, &names, &Selection::default(), answers)?.records;
         Ok(LedgerInspection {
             instance: records.instance,
@@ -181,11 +165,10 @@ impl Operation<Connection> for Examine {
 
     async fn run(&self, connection: &mut Connection) -> Result<Examined, Fault> {
         let inspection = Inspect.run(connection).await?;
-        let selection = &Selection::default();
-        let layout = View { verb: "examine", selection }.run(connection).await?.layout;
-        let rows = all_rows(connection, self.most).await?;
+        let scan = Scan::Rows { slot: None, keys: Keys::All, most: self.most };
+        let records = view(connection, &scan.into()).await?;
         let facts = facts(connection.metrics().await?.as_deref());
-        Ok(Examined { inspection, layout, rows, facts })
+        Ok(Examined { inspection, records, facts })
     }
 }
 

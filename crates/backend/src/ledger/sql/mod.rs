@@ -6,19 +6,16 @@ mod operations;
 mod save;
 
 use sequent_core::{
-    InstanceId, SlotIndex, SourceError,
-    ledger::{
-        Answer, Counter, DenseAsk, DenseRow, DenseTaken, LedgerInspection, Moved, Pass, PastEpoch, Row,
-        ServerId,
-    },
+    SourceError,
+    ledger::{Answer, DenseAsk, DenseTaken, LedgerInspection, Pass, ServerId},
 };
 
 use crate::net::{self, Connections};
 
-use super::{Examined, Keys, LedgerEngine, Records, Refusal, Selection};
+use super::{Examined, Keys, LedgerEngine, Records, Refusal, Scan, Selection};
 
 pub(crate) use dialect::{Hold, LedgerSession, SqlFacts, Statements};
-use operations::{CountAtOnce, Delist, DenseRows, Examine, History, Inspect, Moves, Rows, Transaction, View};
+use operations::{CountAtOnce, Delist, Examine, Inspect, Transaction, View};
 
 /// A ledger in SQL tables.
 #[derive(Debug)]
@@ -40,27 +37,6 @@ where
 
     async fn view(&self, verb: &'static str, selection: &Selection<'_>) -> Result<Records, SourceError> {
         self.0.perform(View { verb, selection }).await
-    }
-
-    async fn rows(
-        &self,
-        slot: Option<SlotIndex>,
-        keys: Keys<'_>,
-        most: usize,
-    ) -> Result<Vec<(Counter, Row)>, SourceError> {
-        self.0.perform(Rows { slot, keys, most }).await
-    }
-
-    async fn dense_rows(&self, keys: Keys<'_>, most: usize) -> Result<Vec<DenseRow>, SourceError> {
-        self.0.perform(DenseRows { keys, most }).await
-    }
-
-    async fn history(&self, counter: &Counter) -> Result<Vec<PastEpoch>, SourceError> {
-        self.0.perform(History { counter }).await
-    }
-
-    async fn moved(&self, since: u64, most: usize) -> Result<(InstanceId, Vec<Moved>), SourceError> {
-        self.0.perform(Moves { since, most }).await
     }
 
     async fn count_at_once(

@@ -1,23 +1,18 @@
 //! SQL ledger operations: transaction, view, scans and examination.
 
 use sequent_core::{
-    Condition, ErrorKind, InstanceId, LedgerId, SlotIndex, SourceError,
-    ledger::{
-        Answer, Counter, DenseAsk, DenseRow, DenseTaken, LedgerInspection, Moved, Pass, PastEpoch, Row,
-        ServerId,
-    },
+    Condition, ErrorKind, LedgerId, SourceError,
+    ledger::{Answer, DenseAsk, DenseTaken, LedgerInspection, Pass, ServerId},
     other_master,
 };
 
 use super::{
-    Examined, Hold, Keys, LedgerSession, Records, Refusal, Selection, SqlFacts,
-    load::{counter_row, dense_row, load, moved, past_epoch},
-    save::save,
+    Examined, Hold, Keys, LedgerSession, Records, Refusal, Scan, Selection, SqlFacts, load::load, save::save,
 };
 use crate::{
     ledger::Token,
     net::{Fault, Operation, TxMode},
-    sql::{SqlRow, Value},
+    sql::SqlRow,
 };
 
 /// Reads records, decides, and writes changes.
@@ -79,107 +74,11 @@ impl<S: LedgerSession> Operation<S> for View<'_> {
     }
 }
 
-/// Whether the records must be read in one transaction: rows belong to the instance, definitions to the catalog's
-/// version, stores to the instance on record.
+/// Whether the records must be read in one transaction: rows and their changes belong to the instance, definitions to
+/// the catalog's version, stores to the instance on record.
 fn is_of_one_moment(selection: &Selection<'_>) -> bool {
-    !selection.counters.is_empty() || selection.all_definitions || selection.stores
-}
-
-/// Scans rows of counters.
-pub(super) struct Rows<'a> {
-    pub(super) slot: Option<SlotIndex>,
-    pub(super) keys: Keys<'a>,
-    pub(super) most: usize,
-}
-
-impl<S: LedgerSession> Operation<S> for Rows<'_> {
-    type Out = Vec<(Counter, Row)>;
-
-    fn name(&self) -> &'static str {
-        "list rows of"
-    }
-
-    async fn run(&self, session: &mut S) -> Result<Self::Out, Fault> {
-        let (sql, most) = (S::STATEMENTS, limit(self.most));
-        let rows = match (self.slot, self.keys) {
-            (_, Keys::All) => session.rows(sql.all_counters, vec![most]).await?,
-            (_, Keys::Of(name)) => session.rows(sql.counters_of, of::<S>(name, most)).await?,
-            (slot, Keys::Between(from, below)) => {
-                let params = vec![slot.into(), S::text(from), S::text(below), most];
-                session.rows(sql.counters_between, params).await?
-            }
-        };
-        each(rows, counter_row)
-    }
-}
-
-/// Scans dense counters.
-pub(super) struct DenseRows<'a> {
-    pub(super) keys: Keys<'a>,
-    pub(super) most: usize,
-}
-
-impl<S: LedgerSession> Operation<S> for DenseRows<'_> {
-    type Out = Vec<DenseRow>;
-
-    fn name(&self) -> &'static str {
-        "list dense counters of"
-    }
-
-    async fn run(&self, session: &mut S) -> Result<Self::Out, Fault> {
-        let (sql, most) = (S::STATEMENTS, limit(self.most));
-        let rows = match self.keys {
-            Keys::All => session.rows(sql.all_dense, vec![most]).await?,
-            Keys::Of(name) => session.rows(sql.dense_of, of::<S>(name, most)).await?,
-            Keys::Between(from, below) => {
-                session.rows(sql.dense_between, vec![S::text(from), S::text(below), most]).await?
-            }
-        };
-        each(rows, dense_row)
-    }
-}
-
-/// Reads the ended epochs of a counter.
-pub(super) struct History<'a> {
-    pub(super) counter: &'a Counter,
-}
-
-impl<S: LedgerSession> Operation<S> for History<'_> {
-    type Out = Vec<PastEpoch>;
-
-    fn name(&self) -> &'static str {
-        "read history from"
-    }
-
-    async fn run(&self, session: &mut S) -> Result<Self::Out, Fault> {
-        let Counter { slot, key } = self.counter;
-        let rows = session.rows(S::STATEMENTS.history, vec![S::text(key.as_str()), (*slot).into()]).await?;
-        each(rows, past_epoch)
-    }
-}
-
-/// Reads the instance and the changed rows.
-pub(super) struct Moves {
-    pub(super) since: u64,
-    pub(super) most: usize,
-}
-
-impl<S: LedgerSession> Operation<S> for Moves {
-    type Out = (InstanceId, Vec<Moved>);
-
-    fn name(&self) -> &'static str {
-        "read what moved in"
-    }
-
-    fn mode(&self) -> TxMode {
-        TxMode::Read
-    }
-
-    async fn run(&self, session: &mut S) -> Result<Self::Out, Fault> {
-        let (token, _) = session.hold(Hold::Read).await?;
-        let rows = session.rows(S::STATEMENTS.moved, vec![self.since.into(), limit(self.most)]).await?;
-        Ok((session.instance_of(&token), each(rows, moved)?))
-    }
+    let lists_changes = matches!(selection.scan, Some(Scan::Moved { .. }));
+    !selection.counters.is_empty() || selection.all_definitions || selection.stores || lists_changes
 }
 
 /// Reads the ledger's identity, durability and clock.
@@ -248,12 +147,11 @@ impl<S: LedgerSession> Operation<S> for Examine {
 
     async fn run(&self, session: &mut S) -> Result<Examined, Fault> {
         let (inspection, said) = inspect::<S>(session).await?;
-        let layout = load::<S>(session, Hold::Look, &Selection::default()).await?.layout;
-        let rows = session.rows(S::STATEMENTS.all_counters, vec![limit(self.most)]).await?;
-        let rows = each(rows, counter_row)?;
+        let scan = Scan::Rows { slot: None, keys: Keys::All, most: self.most };
+        let records = load::<S>(session, Hold::Look, &scan.into()).await?;
         let mut facts = session.examine(&said).await?;
         facts.extend(said.other_master.as_deref().map(other_master));
-        Ok(Examined { inspection, layout, rows, facts })
+        Ok(Examined { inspection, records, facts })
     }
 }
 
@@ -291,17 +189,4 @@ impl<S: LedgerSession> Operation<S> for Delist {
         session.execute(S::STATEMENTS.delete_server, vec![self.server.0.cast_signed().into()]).await?;
         Ok(())
     }
-}
-
-fn each<T>(rows: Vec<SqlRow>, read: impl Fn(SqlRow) -> Result<T, SourceError>) -> Result<Vec<T>, Fault> {
-    Ok(rows.into_iter().map(read).collect::<Result<_, _>>()?)
-}
-
-fn limit(most: usize) -> Value {
-    Value::from(most as u64)
-}
-
-/// A key, and those that begin with it and `|`, after which comes `}`.
-fn of<S: LedgerSession>(name: &str, most: Value) -> Vec<Value> {
-    vec![S::text(name), S::text(&format!("{name}|")), S::text(&format!("{name}}}")), most]
 }

@@ -3,11 +3,14 @@
 use std::collections::BTreeSet;
 
 use sequent_core::{
-    InstanceId, Key, Layout,
-    ledger::{Counter, LayoutPage, Row, SlotCommand},
+    InstanceId, Key,
+    ledger::{Counter, Row},
 };
 
-use super::{LedgerSession, Records, load::named};
+use super::{
+    LedgerSession, Records,
+    load::{folder_bounds, named},
+};
 use crate::{
     ledger::{Changes, DenseCount},
     net::Fault,
@@ -26,7 +29,7 @@ const SERVERS_PURGED_MAX: i64 = 256;
 pub(super) async fn save<S: LedgerSession>(session: &mut S, records: &Records) -> Result<(), Fault> {
     save_session::<S>(session, records).await?;
     save_rows::<S>(session, records).await?;
-    save_catalog::<S>(session, records).await?;
+    save_documents::<S>(session, &records.changes).await?;
     save_meta::<S>(session, records).await
 }
 
@@ -39,12 +42,6 @@ async fn save_session<S: LedgerSession>(session: &mut S, records: &Records) -> R
     if let Some((server, nonce)) = changes.nonce {
         let params = vec![server.0.cast_signed().into(), nonce.cast_signed().into(), records.clock_ms.into()];
         session.execute(sql.write_server, params).await?;
-    }
-    if changes.forgets_stores {
-        session.execute(sql.delete_stores, Vec::new()).await?;
-    }
-    if let Some((slot, store)) = &changes.store {
-        session.execute(sql.write_store, vec![(*slot).into(), store.as_str().into()]).await?;
     }
     Ok(())
 }
@@ -133,25 +130,19 @@ async fn save_dense<S: LedgerSession>(session: &mut S, records: &Records) -> Res
     sql.delete_history.execute(session, expired).await?;
     let dense = changes.expired_dense.iter().map(|key| [S::text(key.as_str())]);
     sql.delete_dense.execute(session, dense.collect()).await?;
-    let notes = changes.expired_notes().map(|about| [S::text(&about.to_stored())]);
-    sql.delete_notes.execute(session, notes.collect()).await?;
     Ok(())
 }
 
-async fn save_catalog<S: LedgerSession>(session: &mut S, records: &Records) -> Result<(), Fault> {
-    let (sql, changes) = (S::STATEMENTS, &records.changes);
-    let notes = changes.notes.iter().map(|(about, to)| [S::text(&about.to_stored()), (*to).into()]);
-    sql.write_notes.execute(session, notes.collect()).await?;
-    if let Some(definition) = &changes.definition {
-        let version = i64::from(definition.version);
-        let params = vec![definition.name.as_str().into(), version.into(), S::text(&definition.body)];
-        session.execute(sql.write_definition, params).await?;
+async fn save_documents<S: LedgerSession>(session: &mut S, changes: &Changes) -> Result<(), Fault> {
+    let sql = S::STATEMENTS;
+    if let Some(folder) = changes.emptied_folder() {
+        session.execute(sql.delete_documents_in, folder_bounds::<S>(folder)).await?;
     }
-    if let Some(SlotCommand { slot, verb, who, why, at_ms, until_ms }) = &changes.command {
-        let mut params = vec![(*slot).into(), verb.as_str().into(), S::text(who), S::text(why)];
-        params.extend([(*at_ms).into(), (*until_ms).into()]);
-        session.execute(sql.write_command, params).await?;
-    }
+    let deleted = changes.deleted_documents().map(|name| [S::text(&name)]);
+    sql.delete_documents.execute(session, deleted.collect()).await?;
+    let written = changes.written_documents();
+    let written = written.iter().map(|(name, body)| [S::text(name), S::text(body)]);
+    sql.write_documents.execute(session, written.collect()).await?;
     Ok(())
 }
 
@@ -161,9 +152,6 @@ async fn save_meta<S: LedgerSession>(session: &mut S, records: &Records) -> Resu
         for of_nobody in sql.delete_none {
             session.execute(of_nobody, Vec::new()).await?;
         }
-    }
-    if let Some(page) = &changes.layout {
-        session.execute(sql.write_layout, layout(page)).await?;
     }
     if changes_meta(changes) {
         let params = vec![
@@ -189,18 +177,4 @@ fn changes_meta(changes: &Changes) -> bool {
         || changes.floor.is_some()
         || changes.accepted.is_some()
         || changes.token.is_some()
-}
-
-fn layout(page: &LayoutPage) -> Vec<Value> {
-    let LayoutPage { cluster, layout, generation, step } = page;
-    let bits = |bits: u8| Value::Int(bits.into());
-    vec![
-        cluster.as_str().into(),
-        bits(layout.shard_bits()),
-        bits(layout.memory_bits()),
-        (*generation).into(),
-        step.next().map(Layout::shard_bits).map_or(Value::Null, bits),
-        step.next().map(Layout::memory_bits).map_or(Value::Null, bits),
-        Value::Int(step.is_fenced().into()),
-    ]
 }

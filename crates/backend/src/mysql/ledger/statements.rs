@@ -3,9 +3,9 @@
 use crate::{ledger::sql::Statements, sql::Many};
 
 pub(super) static STATEMENTS: Statements = Statements {
-    head: "SELECT s.nonce, m.version, m.catalog, m.floor, m.accepted, l.cluster, l.shard_bits, l.memory_bits, l.generation, \
-            l.next_shard_bits, l.next_memory_bits, l.fenced \
-        FROM sequent_meta m LEFT JOIN sequent_layout l ON l.one = 1 LEFT JOIN sequent_servers s ON s.server = ? WHERE m.one = 1",
+    head: "SELECT s.nonce, m.version, m.catalog, m.floor, m.accepted, l.body \
+        FROM sequent_meta m LEFT JOIN sequent_documents l ON l.name = 'layout' \
+        LEFT JOIN sequent_servers s ON s.server = ? WHERE m.one = 1",
     identity: "SELECT id, version, token FROM sequent_meta",
 
     read_counters: Many::Grouped(
@@ -31,7 +31,7 @@ pub(super) static STATEMENTS: Statements = Statements {
     ),
     delete_counters: Many::Grouped("DELETE FROM sequent_counters WHERE slot = ? AND k IN ({?})"),
     delete_history: Many::Grouped("DELETE FROM sequent_history WHERE slot = ? AND k IN ({?})"),
-    delete_none: &["DELETE FROM sequent_counters WHERE k = ''", "DELETE FROM sequent_slots WHERE 1 = 0"],
+    delete_none: &["DELETE FROM sequent_counters WHERE k = ''", "DELETE FROM sequent_documents WHERE 1 = 0"],
 
     hold_dense: Many::Listed(
         "SELECT k, v, begun_at FROM sequent_dense WHERE k IN ({?}) FOR UPDATE SKIP LOCKED",
@@ -46,29 +46,14 @@ pub(super) static STATEMENTS: Statements = Statements {
     begin_dense: Many::Listed("INSERT IGNORE INTO sequent_dense (k, v, begun_at) VALUES {(?, ?, ?)}"),
     delete_dense: Many::Listed("DELETE FROM sequent_dense WHERE k IN ({?})"),
 
-    read_notes: Many::Listed("SELECT k, number FROM sequent_advances WHERE k IN ({?})"),
-    all_notes: "SELECT k, number FROM sequent_advances ORDER BY k",
-    write_notes: Many::Listed("REPLACE INTO sequent_advances (k, number) VALUES {(?, ?)}"),
-    delete_notes: Many::Listed("DELETE FROM sequent_advances WHERE k IN ({?})"),
-
-    definition: "SELECT name, version, body FROM sequent_definitions WHERE name = ? ORDER BY version DESC LIMIT 1",
-    all_definitions: "SELECT d.name, d.version, d.body FROM sequent_definitions d \
-        JOIN (SELECT name, MAX(version) AS version FROM sequent_definitions GROUP BY name) newest \
-        ON d.name = newest.name AND d.version = newest.version ORDER BY d.name",
-    write_definition: "INSERT INTO sequent_definitions (name, version, body) VALUES (?, ?, ?)",
-
-    commands: "SELECT slot, verb, who, why, at_ms, until_ms FROM sequent_slot_commands ORDER BY slot",
-    write_command: "REPLACE INTO sequent_slot_commands (slot, verb, who, why, at_ms, until_ms) VALUES (?, ?, ?, ?, ?, ?)",
-
-    stores: "SELECT slot, instance FROM sequent_slots ORDER BY slot",
-    write_store: "REPLACE INTO sequent_slots (slot, instance) VALUES (?, ?)",
-    delete_stores: "DELETE FROM sequent_slots",
+    read_documents: Many::Listed("SELECT name, body FROM sequent_documents WHERE name IN ({?})"),
+    documents_in: "SELECT name, body FROM sequent_documents WHERE name >= ? AND name < ? ORDER BY name",
+    write_documents: Many::Listed("REPLACE INTO sequent_documents (name, body) VALUES {(?, ?)}"),
+    delete_documents: Many::Listed("DELETE FROM sequent_documents WHERE name IN ({?})"),
+    delete_documents_in: "DELETE FROM sequent_documents WHERE name >= ? AND name < ?",
 
     write_meta: "UPDATE sequent_meta SET version = ?, catalog = ?, floor = ?, accepted = coalesce(?, accepted), \
         token = coalesce(?, token) WHERE one = 1",
-    write_layout: "REPLACE INTO sequent_layout \
-        (one, cluster, shard_bits, memory_bits, generation, next_shard_bits, next_memory_bits, fenced) \
-        VALUES (1, ?, ?, ?, ?, ?, ?, ?)",
     // `seen` is raised too: the lost ids count as taken, otherwise the next open would treat the stated loss as a jump.
     // The floor is raised because counters that began after the backup have no row and may have given as much.
     add_loss: &[

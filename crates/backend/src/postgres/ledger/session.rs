@@ -17,15 +17,11 @@ const NEEDED: &Needed = &[
     ("about", "SELECT"),
     ("run", "SELECT, INSERT"),
     ("history", "SELECT, INSERT"),
-    ("definitions", "SELECT, INSERT"),
     ("meta", "SELECT, UPDATE"),
-    ("layout", "SELECT, INSERT, UPDATE"),
-    ("advances", "SELECT, INSERT, UPDATE"),
     ("dense", "SELECT, INSERT, UPDATE"),
     ("counters", "SELECT, INSERT, UPDATE, DELETE"),
-    ("slot_commands", "SELECT, INSERT, UPDATE"),
     ("servers", "SELECT, INSERT, UPDATE, DELETE"),
-    ("slots", "SELECT, INSERT, UPDATE, DELETE"),
+    ("documents", "SELECT, INSERT, UPDATE, DELETE"),
 ];
 
 /// Reads the token, the server's clock, and the anchor's file and server process of the answer.
