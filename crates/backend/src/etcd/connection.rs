@@ -21,7 +21,7 @@ use super::{
 use crate::net::{self, Fault, Operation};
 
 /// An open connection, logged in.
-pub(super) struct Connection {
+pub(crate) struct Connection {
     cluster: Arc<EtcdCluster>,
     /// The index of its member.
     at: usize,

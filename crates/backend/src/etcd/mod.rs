@@ -52,5 +52,5 @@ mod open;
 mod reach;
 mod tls;
 
-pub use ledger::{EtcdLedger, EtcdLedgerEngine};
+pub use ledger::EtcdLedger;
 pub(crate) use open::open_ledger;

@@ -6,7 +6,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `engine.rs` | what an engine implements |
+//! | `engine.rs`, `pooled.rs` | what an engine implements: as a whole, or on a connection |
 //! | `records.rs`, `changes.rs` | what a call reads, and what it writes |
 //! | `documents.rs` | the JSON of the records that are seldom written |
 //! | `calls/` | the traits of `sequent_core::ledger`, each call a selection and a rule |
@@ -19,6 +19,8 @@ mod changes;
 #[cfg(any(feature = "etcd", feature = "mysql", feature = "postgres", feature = "sqlite"))]
 pub(crate) mod documents;
 mod engine;
+#[cfg(any(feature = "etcd", feature = "mysql", feature = "postgres", feature = "sqlite"))]
+pub(crate) mod pooled;
 mod records;
 mod rules;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]

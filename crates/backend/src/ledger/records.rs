@@ -40,6 +40,16 @@ pub(crate) struct Selection<'a> {
     pub(crate) scan: Option<Scan<'a>>,
 }
 
+impl Selection<'_> {
+    /// Whether the records must be read in one transaction: rows and their changes belong to the instance, definitions
+    /// to the catalog's version, stores to the instance on record.
+    #[cfg(any(feature = "etcd", feature = "mysql", feature = "postgres", feature = "sqlite"))]
+    pub(crate) fn is_of_one_moment(&self) -> bool {
+        let lists_changes = matches!(self.scan, Some(Scan::Moved { .. }));
+        !self.counters.is_empty() || self.all_definitions || self.stores || lists_changes
+    }
+}
+
 /// Records listed in order.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Scan<'a> {

@@ -37,7 +37,7 @@ pub(crate) struct SqlFacts {
 /// A connection to a ledger's tables.
 pub(crate) trait LedgerSession: SqlSession + 'static {
     /// Transaction mode of an inspection.
-    const INSPECTS_BY: TxMode = TxMode::Read;
+    const INSPECT_MODE: TxMode = TxMode::Read;
 
     /// The engine's statements.
     const STATEMENTS: &'static Statements;
@@ -52,10 +52,10 @@ pub(crate) trait LedgerSession: SqlSession + 'static {
     fn facts(&mut self) -> impl Future<Output = Result<SqlFacts, Fault>> + Send;
 
     /// Whether the engine can count in one statement.
-    const COUNTS_AT_ONCE: bool = false;
+    const HAS_COUNT_STATEMENT: bool = false;
 
     /// Counts in one statement. `None`: nothing was written.
-    fn count_at_once(
+    fn count_in_one_statement(
         &mut self,
         pass: &Pass<'_>,
         asks: &[DenseAsk],
@@ -65,7 +65,7 @@ pub(crate) trait LedgerSession: SqlSession + 'static {
     }
 
     /// Further facts for a read-only examination.
-    fn examine(&mut self, facts: &SqlFacts) -> impl Future<Output = Result<Vec<Fact>, Fault>> + Send;
+    fn further_facts(&mut self, facts: &SqlFacts) -> impl Future<Output = Result<Vec<Fact>, Fault>> + Send;
 }
 
 /// The statements of a dialect, each with its parameters.

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use sequent_core::{
-    Epoch, InstanceId, Key, SlotIndex, SourceError,
-    ledger::{Counter, Moved, PastEpoch, Row},
+    Epoch, InstanceId, Key, SourceError,
+    ledger::{Counter, Row},
 };
 
-use super::{Hold, Keys, LedgerSession, Records, Scan, Selection};
+use super::{Hold, LedgerSession, Records, Selection, scan::list};
 use crate::{
     ledger::{DenseCount, documents::LAYOUT},
     net::Fault,
@@ -38,23 +38,8 @@ pub(super) async fn load<S: LedgerSession>(
     }
     load_dense::<S>(session, selection, &mut records).await?;
     load_documents::<S>(session, selection, &mut records).await?;
-    match selection.scan {
-        Some(Scan::Rows { slot, keys, most }) => {
-            list_counters(session, slot, keys, most, &mut records).await?;
-        }
-        Some(Scan::Dense { keys, most }) => {
-            list_dense(session, keys, most, &mut records).await?;
-        }
-        Some(Scan::History(counter)) => {
-            let [slot, key] = named::<S>(counter);
-            let rows = session.rows(sql.history, vec![key, slot]).await?;
-            records.history = rows.into_iter().map(past_epoch).collect::<Result<_, _>>()?;
-        }
-        Some(Scan::Moved { since, most }) => {
-            let rows = session.rows(sql.moved, vec![since.into(), limit(most)]).await?;
-            records.moved = rows.into_iter().map(moved).collect::<Result<_, _>>()?;
-        }
-        None => {}
+    if let Some(scan) = &selection.scan {
+        list(session, scan, &mut records).await?;
     }
     Ok(records)
 }
@@ -118,58 +103,6 @@ pub(super) fn folder_bounds<S: LedgerSession>(folder: &str) -> Vec<Value> {
     vec![S::text(folder), S::text(&folder.replace('/', "0"))]
 }
 
-async fn list_counters<S: LedgerSession>(
-    session: &mut S,
-    slot: Option<SlotIndex>,
-    keys: Keys<'_>,
-    most: usize,
-    records: &mut Records,
-) -> Result<(), Fault> {
-    let sql = S::STATEMENTS;
-    let (sql, mut params) = match keys {
-        Keys::All => (sql.all_counters, Vec::new()),
-        Keys::Of(name) => (sql.counters_of, keys_of::<S>(name)),
-        Keys::Between(from, below) => {
-            (sql.counters_between, vec![slot.into(), S::text(from), S::text(below)])
-        }
-    };
-    params.push(limit(most));
-    for row in session.rows(sql, params).await? {
-        let (counter, row) = counter_row(row)?;
-        records.rows.insert(counter, row);
-    }
-    Ok(())
-}
-
-async fn list_dense<S: LedgerSession>(
-    session: &mut S,
-    keys: Keys<'_>,
-    most: usize,
-    records: &mut Records,
-) -> Result<(), Fault> {
-    let sql = S::STATEMENTS;
-    let (sql, mut params) = match keys {
-        Keys::All => (sql.all_dense, Vec::new()),
-        Keys::Of(name) => (sql.dense_of, keys_of::<S>(name)),
-        Keys::Between(from, below) => (sql.dense_between, vec![S::text(from), S::text(below)]),
-    };
-    params.push(limit(most));
-    for row in session.rows(sql, params).await? {
-        let (key, count) = dense_row(row)?;
-        records.dense.insert(key, count);
-    }
-    Ok(())
-}
-
-/// A key, and those that begin with it and `|`, after which comes `}`.
-fn keys_of<S: LedgerSession>(name: &str) -> Vec<Value> {
-    vec![S::text(name), S::text(&format!("{name}|")), S::text(&format!("{name}}}"))]
-}
-
-fn limit(most: usize) -> Value {
-    Value::from(most as u64)
-}
-
 /// A counter as parameters of a statement.
 pub(super) fn named<S: LedgerSession>(Counter { slot, key }: &Counter) -> [Value; 2] {
     [(*slot).into(), S::text(key.as_str())]
@@ -188,7 +121,7 @@ fn head(mut row: SqlRow, records: &mut Records) -> Result<(), SourceError> {
 }
 
 /// Parses a counter with its row.
-fn counter_row(mut row: SqlRow) -> Result<(Counter, Row), SourceError> {
+pub(super) fn counter_row(mut row: SqlRow) -> Result<(Counter, Row), SourceError> {
     let counter = Counter { slot: row.small("slot")?, key: Key::from_stored(&row.text()?) };
     let row = Row {
         epoch: Epoch::from_stored(row.int()?),
@@ -202,23 +135,8 @@ fn counter_row(mut row: SqlRow) -> Result<(Counter, Row), SourceError> {
     Ok((counter, row))
 }
 
-/// Parses a changed counter.
-fn moved(mut row: SqlRow) -> Result<Moved, SourceError> {
-    Ok(Moved {
-        counter: Counter { slot: row.small("slot")?, key: Key::from_stored(&row.text()?) },
-        epoch: Epoch::from_stored(row.int()?),
-        seen: row.count()?,
-        version: row.count()?,
-    })
-}
-
-/// Parses an ended epoch.
-fn past_epoch(mut row: SqlRow) -> Result<PastEpoch, SourceError> {
-    Ok(PastEpoch { epoch: Epoch::from_stored(row.int()?), base: row.count()?, ceiling: row.count()? })
-}
-
 /// Parses a dense counter.
-fn dense_row(mut row: SqlRow) -> Result<(Key, DenseCount), SourceError> {
+pub(super) fn dense_row(mut row: SqlRow) -> Result<(Key, DenseCount), SourceError> {
     let key = Key::from_stored(&row.text()?);
     Ok((key, DenseCount { value: row.count()?, begun_at_ms: row.count()? }))
 }

@@ -118,8 +118,9 @@ impl LedgerState {
         self.dense.get_mut(key).map(|held| held.value = value).is_some()
     }
 
-    pub(super) fn delist(&mut self, server: ServerId) {
-        self.servers.remove(&server);
+    /// Removes a server's row; `false` if there was none.
+    pub(super) fn delist(&mut self, server: ServerId) -> bool {
+        self.servers.remove(&server).is_some()
     }
 
     /// Reads the records of a selection.

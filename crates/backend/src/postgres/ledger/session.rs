@@ -63,7 +63,7 @@ impl LedgerSession for Connection {
         })
     }
 
-    async fn examine(&mut self, facts: &SqlFacts) -> Result<Vec<Fact>, Fault> {
+    async fn further_facts(&mut self, facts: &SqlFacts) -> Result<Vec<Fact>, Fault> {
         let mut found = losses(&facts.durability.settings);
         found.extend(privileges::facts(self.session(), NEEDED).await?);
         Ok(found)
