@@ -1,7 +1,6 @@
 //! Instance check of a new etcd connection: finds or creates the ledger, and decides whether its run has ended.
 
 use sequent_core::{Condition, LedgerId};
-use serde_json::json;
 
 use super::{
     client::{Op, Span, Txn},
@@ -20,7 +19,7 @@ const ROUNDS_MAX: usize = 16;
 const FORMAT: u64 = 2;
 
 /// The record that identifies the ledger.
-#[derive(serde::Deserialize)]
+#[derive(serde::Serialize, serde::Deserialize)]
 pub(super) struct About {
     pub(super) id: String,
     format: u64,
@@ -46,10 +45,8 @@ pub(super) async fn settle(
             return Ok(run.token.clone());
         }
         let token = token(connection.env());
-        let txn = match held {
-            Some((_, revision)) => another(connection, token.clone(), seen, revision),
-            None => first(connection, token.clone(), seen),
-        };
+        let held_at = held.map_or(0, |(_, revision)| revision);
+        let txn = begin(connection, token.clone(), seen, held_at);
         if connection.carry_out(&txn).await?.succeeded {
             return Ok(token);
         }
@@ -90,18 +87,18 @@ fn missing(is_known: bool) -> Fault {
     Fault::refused(Cause::from(text).with(condition))
 }
 
-fn first(connection: &Connection, token: String, seen: MemberState) -> Txn {
-    let names = connection.names();
-    let about = json!({"format": FORMAT, "id": LedgerId::random(&*connection.env().entropy).to_string()});
-    let then = vec![
-        Op::Put(names.only("about"), about.to_string()),
-        Op::Put(names.only("run"), body(&Run { token, seen })),
-    ];
-    Txn { unchanged: vec![(names.only("about"), 0), (names.only("run"), 0)], then, otherwise: Vec::new() }
-}
-
-fn another(connection: &Connection, token: String, seen: MemberState, revision: u64) -> Txn {
-    let name = connection.names().only("run");
-    let then = vec![Op::Put(name.clone(), body(&Run { token, seen }))];
-    Txn { unchanged: vec![(name, revision)], then, otherwise: Vec::new() }
+/// Writes a run in the place of the one that `held_at` wrote; 0: the first, together with the ledger.
+fn begin(connection: &Connection, token: String, seen: MemberState, held_at: u64) -> Txn {
+    let (run, about) = (connection.names().only("run"), connection.names().only("about"));
+    let mut txn = Txn {
+        unchanged: vec![(run.clone(), held_at)],
+        then: vec![Op::Put(run, body(&Run { token, seen }))],
+        otherwise: Vec::new(),
+    };
+    if held_at == 0 {
+        let id = LedgerId::random(&*connection.env().entropy).to_string();
+        txn.unchanged.push((about.clone(), 0));
+        txn.then.push(Op::Put(about, body(&About { id, format: FORMAT })));
+    }
+    txn
 }

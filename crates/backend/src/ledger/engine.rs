@@ -81,9 +81,7 @@ pub(crate) trait LedgerEngine: Send + Sync + 'static {
     /// anything.
     fn examine(&self, most: usize) -> impl Future<Output = Result<Examined, SourceError>> + Send;
 
-    /// Removes a server's row, if a connection is open.
-    fn delist(&self, server: ServerId) -> impl Future<Output = Result<(), SourceError>> + Send;
-
-    /// Closes the connections. The next call opens another.
-    fn disconnect(&self) -> impl Future<Output = ()> + Send;
+    /// Removes the row of a leaving server, if a connection is open, and closes the connections. The next call opens
+    /// another.
+    fn disconnect(&self, leaving: Option<ServerId>) -> impl Future<Output = ()> + Send;
 }

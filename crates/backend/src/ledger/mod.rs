@@ -69,11 +69,7 @@ impl<E: LedgerEngine> CoreLedger<E> {
     /// again can call again.
     pub async fn disconnect(&self) {
         let enlisted = self.enlisted().take();
-        if let Some(server) = enlisted {
-            // If this fails, the row is removed later with other old ones.
-            let _ = self.engine.delist(server).await;
-        }
-        self.engine.disconnect().await;
+        self.engine.disconnect(enlisted).await;
     }
 }
 

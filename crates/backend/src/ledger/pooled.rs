@@ -103,11 +103,11 @@ where
         self.0.look(Examine { most }).await
     }
 
-    async fn delist(&self, server: ServerId) -> Result<(), SourceError> {
-        self.0.perform_if_connected(Delist { server }).await.map(drop)
-    }
-
-    async fn disconnect(&self) {
+    async fn disconnect(&self, leaving: Option<ServerId>) {
+        if let Some(server) = leaving {
+            // If this fails, the row is removed later with other old ones.
+            let _ = self.0.perform_if_connected(Delist { server }).await;
+        }
         self.0.close().await;
     }
 }

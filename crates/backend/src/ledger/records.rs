@@ -216,7 +216,7 @@ impl Records {
         let Some(row) = self.rows.get_mut(counter) else { return };
         if (row.ceiling, row.seen) != (ceiling, seen) {
             (row.ceiling, row.seen) = (ceiling, seen);
-            self.changes.raised.insert(counter.clone());
+            self.changes.rows.insert(counter.clone());
             self.raise_version();
         }
     }

@@ -131,6 +131,6 @@ impl StoreSession for Connection {
     }
 
     async fn check_space(&mut self) -> Result<(), Fault> {
-        self.place().on_thread(disk_space::check).await
+        self.inner.place.on_thread(disk_space::check).await
     }
 }

@@ -66,7 +66,7 @@ fn session(names: &Names, records: &Records, run: Run, ops: &mut Vec<Op>) {
 fn rows(names: &Names, records: &Records, losses: Losses, ops: &mut Vec<Op>) {
     let (changes, version) = (&records.changes, records.next_version());
     let mut moves = Vec::new();
-    for counter in changes.rows.union(&changes.raised) {
+    for counter in &changes.rows {
         let name = names.row(counter);
         let Some(row) = records.rows.get(counter) else {
             ops.push(Op::Delete(Span::one(name)));

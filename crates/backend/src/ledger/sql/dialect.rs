@@ -92,9 +92,6 @@ pub(crate) struct Statements {
     pub(crate) history: &'static str,
     /// Columns of a counter and the version, each.
     pub(crate) write_counters: Many,
-    /// `(slot, k, epoch, ceiling, seen, version)` each, if the row exists with that epoch; `None` if such rows are
-    /// written whole.
-    pub(crate) raise_counters: Option<Many>,
     /// `(slot, k, epoch, base, ceiling)` each.
     pub(crate) write_history: Many,
     /// `(slot, k)` each.

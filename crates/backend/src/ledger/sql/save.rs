@@ -1,7 +1,5 @@
 //! Saving ledger changes to SQL tables.
 
-use std::collections::BTreeSet;
-
 use sequent_core::{
     InstanceId, Key,
     ledger::{Counter, Row},
@@ -56,38 +54,13 @@ async fn save_rows<S: LedgerSession>(session: &mut S, records: &Records) -> Resu
     let gone = changes.rows.iter().filter(|counter| !records.rows.contains_key(*counter));
     sql.delete_counters.execute(session, gone.map(named::<S>).collect()).await?;
     let version = records.next_version();
-    let mut written: Vec<_> =
-        rows_of(records, &changes.rows).map(|(counter, row)| written::<S>(counter, row, version)).collect();
-    match sql.raise_counters {
-        None => {
-            let raised = rows_of(records, &changes.raised);
-            written.extend(raised.map(|(counter, row)| self::written::<S>(counter, row, version)));
-        }
-        Some(raise) => {
-            let raised =
-                rows_of(records, &changes.raised).map(|(counter, row)| raised::<S>(counter, row, version));
-            let (raised, expected) = (raised.collect(), changes.raised.len());
-            let touched = raise.execute(session, raised).await?;
-            if touched != expected as u64 {
-                let cause =
-                    format!("{touched} of {expected} rows were there to be raised: somebody else writes");
-                return Err(Fault::away(cause));
-            }
-        }
-    }
-    sql.write_counters.execute(session, written).await?;
+    let written = changes.rows.iter().filter_map(|counter| Some((counter, records.rows.get(counter)?)));
+    let written = written.map(|(counter, row)| written_row::<S>(counter, row, version));
+    sql.write_counters.execute(session, written.collect()).await?;
     save_dense::<S>(session, records).await
 }
 
-/// The existing rows of these counters.
-fn rows_of<'a>(
-    records: &'a Records,
-    counters: &'a BTreeSet<Counter>,
-) -> impl Iterator<Item = (&'a Counter, &'a Row)> {
-    counters.iter().filter_map(|counter| Some((counter, records.rows.get(counter)?)))
-}
-
-fn written<S: LedgerSession>(counter: &Counter, row: &Row, version: u64) -> [Value; 10] {
+fn written_row<S: LedgerSession>(counter: &Counter, row: &Row, version: u64) -> [Value; 10] {
     let [slot, key] = named::<S>(counter);
     [
         slot,
@@ -101,11 +74,6 @@ fn written<S: LedgerSession>(counter: &Counter, row: &Row, version: u64) -> [Val
         row.opened_at_ms.into(),
         version.into(),
     ]
-}
-
-fn raised<S: LedgerSession>(counter: &Counter, row: &Row, version: u64) -> [Value; 6] {
-    let [slot, key] = named::<S>(counter);
-    [slot, key, row.epoch.to_stored().into(), row.ceiling.into(), row.seen.into(), version.into()]
 }
 
 async fn save_dense<S: LedgerSession>(session: &mut S, records: &Records) -> Result<(), Fault> {

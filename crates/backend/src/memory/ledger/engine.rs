@@ -54,15 +54,12 @@ impl LedgerEngine for MemoryLedgerEngine {
         .await
     }
 
-    async fn delist(&self, server: ServerId) -> Result<(), SourceError> {
-        self.call(|held, _| {
-            held.state.delist(server);
-            Ok(())
-        })
-        .await
+    async fn disconnect(&self, leaving: Option<ServerId>) {
+        if let Some(server) = leaving {
+            // While the ledger is away, the row stays.
+            let _ = self.call(|held, _| Ok(held.state.delist(server))).await;
+        }
     }
-
-    async fn disconnect(&self) {}
 }
 
 impl MemoryLedgerEngine {

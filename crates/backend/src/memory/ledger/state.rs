@@ -204,7 +204,7 @@ impl LedgerState {
         for (counter, past) in &changes.ended {
             self.history.entry(counter.clone()).or_default().push(past.clone());
         }
-        for counter in changes.rows.union(&changes.raised) {
+        for counter in &changes.rows {
             let row = records.rows.get(counter);
             self.note_move(counter, row.map(|_| self.version));
             match row {

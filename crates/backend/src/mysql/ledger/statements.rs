@@ -25,7 +25,6 @@ pub(super) static STATEMENTS: Statements = Statements {
             ledger = VALUES(ledger), base = VALUES(base), ceiling = VALUES(ceiling), seen = VALUES(seen), \
             opened_at = VALUES(opened_at), moved = VALUES(moved)",
     ),
-    raise_counters: None,
     write_history: Many::Listed(
         "INSERT INTO sequent_history (slot, k, epoch, base, ceiling) VALUES {(?, ?, ?, ?, ?)}",
     ),

@@ -27,12 +27,6 @@ pub(super) static STATEMENTS: Statements = Statements {
             base = excluded.base, ceiling = excluded.ceiling, seen = excluded.seen, opened_at = excluded.opened_at, \
             moved = excluded.moved",
     ),
-    raise_counters: Some(Many::Columns(
-        "UPDATE counters c SET ceiling = a.ceiling, seen = a.seen, moved = a.moved \
-        FROM unnest($1::int8[]::int4[], $2::bytea[], $3::int8[], $4::int8[], $5::int8[], $6::int8[]) \
-            AS a (slot, k, epoch, ceiling, seen, moved) \
-        WHERE c.slot = a.slot AND c.k = a.k AND c.epoch = a.epoch",
-    )),
     // In the order of the calls, since the history's ids define its order.
     write_history: Many::Columns(
         "INSERT INTO history (slot, k, epoch, base, ceiling) SELECT slot, k, epoch, base, ceiling \

@@ -21,7 +21,6 @@ pub(super) static STATEMENTS: Statements = Statements {
         "INSERT OR REPLACE INTO counters (slot, k, epoch, store, ledger, base, ceiling, seen, opened_at, moved) \
         VALUES {(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)}",
     ),
-    raise_counters: None,
     write_history: Many::Listed(
         "INSERT INTO history (slot, k, epoch, base, ceiling) VALUES {(?, ?, ?, ?, ?)}",
     ),
