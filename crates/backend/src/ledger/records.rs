@@ -55,7 +55,7 @@ impl Selection<'_> {
 pub(crate) enum Scan<'a> {
     /// The first rows of one slot or of all, by slot and key.
     Rows {
-        /// The slot; `None`: all slots.
+        /// The slot, if keys between two are listed; `None`: all slots.
         slot: Option<SlotIndex>,
         /// The keys.
         keys: Keys<'a>,

@@ -1,7 +1,7 @@
 //! Listing ledger records of SQL tables.
 
 use sequent_core::{
-    Epoch, Key, SlotIndex, SourceError,
+    Epoch, Key, SourceError,
     ledger::{Counter, Moved, PastEpoch},
 };
 
@@ -22,8 +22,26 @@ pub(super) async fn list<S: LedgerSession>(
 ) -> Result<(), Fault> {
     let sql = S::STATEMENTS;
     match *scan {
-        Scan::Rows { slot, keys, most } => list_counters(session, slot, keys, most, records).await?,
-        Scan::Dense { keys, most } => list_dense(session, keys, most, records).await?,
+        Scan::Rows { slot, keys, most } => {
+            let sql = match keys {
+                Keys::All => sql.all_counters,
+                Keys::Of(_) => sql.counters_of,
+                Keys::Between(..) => sql.counters_between,
+            };
+            let params = slot.map(Value::from).into_iter().chain(bounds::<S>(keys)).chain([limit(most)]);
+            let rows = session.rows(sql, params.collect()).await?;
+            records.rows = rows.into_iter().map(counter_row).collect::<Result<_, _>>()?;
+        }
+        Scan::Dense { keys, most } => {
+            let sql = match keys {
+                Keys::All => sql.all_dense,
+                Keys::Of(_) => sql.dense_of,
+                Keys::Between(..) => sql.dense_between,
+            };
+            let params = bounds::<S>(keys).into_iter().chain([limit(most)]);
+            let rows = session.rows(sql, params.collect()).await?;
+            records.dense = rows.into_iter().map(dense_row).collect::<Result<_, _>>()?;
+        }
         Scan::History(counter) => {
             let [slot, key] = named::<S>(counter);
             let rows = session.rows(sql.history, vec![key, slot]).await?;
@@ -37,52 +55,13 @@ pub(super) async fn list<S: LedgerSession>(
     Ok(())
 }
 
-async fn list_counters<S: LedgerSession>(
-    session: &mut S,
-    slot: Option<SlotIndex>,
-    keys: Keys<'_>,
-    most: usize,
-    records: &mut Records,
-) -> Result<(), Fault> {
-    let sql = S::STATEMENTS;
-    let (sql, mut params) = match keys {
-        Keys::All => (sql.all_counters, Vec::new()),
-        Keys::Of(name) => (sql.counters_of, keys_of::<S>(name)),
-        Keys::Between(from, below) => {
-            (sql.counters_between, vec![slot.into(), S::text(from), S::text(below)])
-        }
-    };
-    params.push(limit(most));
-    for row in session.rows(sql, params).await? {
-        let (counter, row) = counter_row(row)?;
-        records.rows.insert(counter, row);
+/// The parameters of a range of keys. After `|`, which ends a sequence's name, comes `}`.
+fn bounds<S: LedgerSession>(keys: Keys<'_>) -> Vec<Value> {
+    match keys {
+        Keys::All => Vec::new(),
+        Keys::Of(name) => vec![S::text(name), S::text(&format!("{name}|")), S::text(&format!("{name}}}"))],
+        Keys::Between(from, below) => vec![S::text(from), S::text(below)],
     }
-    Ok(())
-}
-
-async fn list_dense<S: LedgerSession>(
-    session: &mut S,
-    keys: Keys<'_>,
-    most: usize,
-    records: &mut Records,
-) -> Result<(), Fault> {
-    let sql = S::STATEMENTS;
-    let (sql, mut params) = match keys {
-        Keys::All => (sql.all_dense, Vec::new()),
-        Keys::Of(name) => (sql.dense_of, keys_of::<S>(name)),
-        Keys::Between(from, below) => (sql.dense_between, vec![S::text(from), S::text(below)]),
-    };
-    params.push(limit(most));
-    for row in session.rows(sql, params).await? {
-        let (key, count) = dense_row(row)?;
-        records.dense.insert(key, count);
-    }
-    Ok(())
-}
-
-/// A key, and those that begin with it and `|`, after which comes `}`.
-fn keys_of<S: LedgerSession>(name: &str) -> Vec<Value> {
-    vec![S::text(name), S::text(&format!("{name}|")), S::text(&format!("{name}}}"))]
 }
 
 fn limit(most: usize) -> Value {
