@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use sequent_core::{Env, ErrorKind, SourceError};
 
-use super::{CodeTables, Fault, SchemaName, ServerUrl, Tls, files};
+use super::{CodeTables, Fault, SchemaName, ServerUrl, SettingError, Tls, files};
 
 /// Options of a store or ledger on a server.
 ///
@@ -93,10 +93,8 @@ impl ServerOptions {
     ///
     /// `Refused` with what is wrong. The message never contains the text, which may have a password.
     pub fn from_url(text: &str) -> Result<Self, SourceError> {
-        let url = text
-            .parse()
-            .map_err(|error: super::UrlError| SourceError::new(ErrorKind::Refused, error.to_string()))?;
-        Ok(Self::new(url))
+        let wrong = |error: SettingError| SourceError::new(ErrorKind::Refused, format!("url: {error}"));
+        Ok(Self::new(text.parse().map_err(wrong)?))
     }
 
     /// The pool size: at least one, and at most what the driver allows.
