@@ -4,6 +4,8 @@ use std::{fmt, str::FromStr};
 
 use sequent_core::SlotIndex;
 
+use super::SettingError;
+
 /// Settings of the tables in which a slot counts by `AUTO_INCREMENT`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CodeTables {
@@ -27,18 +29,6 @@ pub struct TableFormat {
     between: String,
     after: String,
 }
-
-/// An invalid setting of code tables.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CodeTablesError(String);
-
-impl fmt::Display for CodeTablesError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for CodeTablesError {}
 
 impl Default for TableFormat {
     fn default() -> Self {
@@ -76,12 +66,12 @@ impl fmt::Display for TableFormat {
 }
 
 impl FromStr for TableFormat {
-    type Err = CodeTablesError;
+    type Err = SettingError;
 
-    fn from_str(text: &str) -> Result<Self, CodeTablesError> {
+    fn from_str(text: &str) -> Result<Self, SettingError> {
         let expected = "\"%s_code_%d\" is expected: %s for the sequence, then a letter or `_` or more, %d for the slot, \
             A-Z a-z 0-9 _ around them, and before all a database with a dot if it is another one";
-        let fault = || CodeTablesError(expected.to_owned());
+        let fault = || SettingError(expected.to_owned());
         let (database, table) = match text.split_once('.') {
             Some((database, table)) => (Some(database), table),
             None => (None, text),
@@ -102,7 +92,7 @@ impl FromStr for TableFormat {
         }
         if table.len() > Self::LENGTH_MAX {
             let (length, bound) = (table.len(), Self::LENGTH_MAX);
-            return Err(CodeTablesError(format!("has {length} characters: at most {bound} are allowed")));
+            return Err(SettingError(format!("has {length} characters: at most {bound} are allowed")));
         }
         let [before, between, after] = [before, between, after].map(str::to_owned);
         Ok(Self { database: database.map(str::to_owned), before, between, after })
@@ -137,9 +127,9 @@ impl fmt::Display for KeepRows {
 }
 
 impl FromStr for KeepRows {
-    type Err = CodeTablesError;
+    type Err = SettingError;
 
-    fn from_str(text: &str) -> Result<Self, CodeTablesError> {
+    fn from_str(text: &str) -> Result<Self, SettingError> {
         let days =
             |text: &str| text.strip_suffix(" days").or_else(|| text.strip_suffix(" day"))?.parse().ok();
         match text {
@@ -150,7 +140,7 @@ impl FromStr for KeepRows {
                 _ => {
                     let most = Self::DAYS_MAX;
                     let text = "\"purge\", \"all\" and days, as \"30 days\", are allowed";
-                    Err(CodeTablesError(format!("{text}: 1 to {most} of them")))
+                    Err(SettingError(format!("{text}: 1 to {most} of them")))
                 }
             },
         }

@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use sequent_core::{Env, ErrorKind, SourceError};
 
-use super::{CodeTables, Fault, SchemaName, ServerUrl, Tls, files};
+use super::{CodeTables, Fault, SchemaName, ServerUrl, SettingError, Tls, files};
 
 /// Options of a store or ledger on a server.
 ///
@@ -93,10 +93,8 @@ impl ServerOptions {
     ///
     /// `Refused` with what is wrong. The message never contains the text, which may have a password.
     pub fn from_url(text: &str) -> Result<Self, SourceError> {
-        let url = text
-            .parse()
-            .map_err(|error: super::UrlError| SourceError::new(ErrorKind::Refused, error.to_string()))?;
-        Ok(Self::new(url))
+        let wrong = |error: SettingError| SourceError::new(ErrorKind::Refused, format!("url: {error}"));
+        Ok(Self::new(text.parse().map_err(wrong)?))
     }
 
     /// The pool size: at least one, and at most what the driver allows.
@@ -116,7 +114,7 @@ impl ServerOptions {
     /// The current certificates of the authority, if a file is configured.
     pub(crate) async fn authority(&self) -> Result<Option<Vec<u8>>, Fault> {
         match &self.tls_ca_file {
-            Some(path) => files::authority(path).await.map(Some).map_err(Fault::refused),
+            Some(path) => files::pem("tls_ca_file", path).await.map(Some).map_err(Fault::refused),
             None => Ok(None),
         }
     }

@@ -57,12 +57,7 @@ static STATEMENTS: StoreStatements = StoreStatements {
     lift: "UPDATE cells SET v = max(v, ?1) WHERE k = ?2 AND epoch = ?3 AND open = 1 RETURNING v",
     remove: "DELETE FROM cells WHERE k = ?1",
     cell: "SELECT epoch, open, v FROM cells WHERE k = ?1",
-    cells: Many::Listed {
-        before: "SELECT k, epoch, open, v FROM cells WHERE k IN (",
-        each: "?",
-        between: ", ",
-        after: ")",
-    },
+    cells: Many::Listed("SELECT k, epoch, open, v FROM cells WHERE k IN ({?})"),
     page: "SELECT k, v FROM cells WHERE k > ?1 ORDER BY k LIMIT ?2",
     // The 0 is replaced by this process's clock.
     shard: "SELECT stamp, mark, EXISTS (SELECT 1 FROM cells), 0 FROM identity",
@@ -136,6 +131,6 @@ impl StoreSession for Connection {
     }
 
     async fn check_space(&mut self) -> Result<(), Fault> {
-        self.place().on_thread(disk_space::check).await
+        self.inner.place.on_thread(disk_space::check).await
     }
 }

@@ -73,12 +73,7 @@ static STATEMENTS: StoreStatements = StoreStatements {
     lift: "UPDATE sequent_cells SET v = LAST_INSERT_ID(GREATEST(v, ?)) WHERE k = ? AND epoch = ? AND open = 1",
     remove: "DELETE FROM sequent_cells WHERE k = ?",
     cell: "SELECT epoch, open, v FROM sequent_cells WHERE k = ?",
-    cells: Many::Listed {
-        before: "SELECT k, epoch, open, v FROM sequent_cells WHERE k IN (",
-        each: "?",
-        between: ", ",
-        after: ")",
-    },
+    cells: Many::Listed("SELECT k, epoch, open, v FROM sequent_cells WHERE k IN ({?})"),
     page: "SELECT k, v FROM sequent_cells WHERE k > ? ORDER BY k LIMIT ?",
     shard: "SELECT stamp, mark, EXISTS (SELECT 1 FROM sequent_cells), \
         CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS UNSIGNED) FROM sequent_shard WHERE one = 1",

@@ -17,15 +17,11 @@ const NEEDED: &Needed = &[
     ("about", "SELECT"),
     ("run", "SELECT, INSERT"),
     ("history", "SELECT, INSERT"),
-    ("definitions", "SELECT, INSERT"),
     ("meta", "SELECT, UPDATE"),
-    ("layout", "SELECT, INSERT, UPDATE"),
-    ("advances", "SELECT, INSERT, UPDATE"),
     ("dense", "SELECT, INSERT, UPDATE"),
     ("counters", "SELECT, INSERT, UPDATE, DELETE"),
-    ("slot_commands", "SELECT, INSERT, UPDATE"),
     ("servers", "SELECT, INSERT, UPDATE, DELETE"),
-    ("slots", "SELECT, INSERT, UPDATE, DELETE"),
+    ("documents", "SELECT, INSERT, UPDATE, DELETE"),
 ];
 
 /// Reads the token, the server's clock, and the anchor's file and server process of the answer.
@@ -67,7 +63,7 @@ impl LedgerSession for Connection {
         })
     }
 
-    async fn examine(&mut self, facts: &SqlFacts) -> Result<Vec<Fact>, Fault> {
+    async fn further_facts(&mut self, facts: &SqlFacts) -> Result<Vec<Fact>, Fault> {
         let mut found = losses(&facts.durability.settings);
         found.extend(privileges::facts(self.session(), NEEDED).await?);
         Ok(found)
