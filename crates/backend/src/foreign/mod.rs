@@ -77,9 +77,9 @@ pub trait Source: Send + Sync {
 pub fn on_server(options: ServerOptions) -> Result<Box<dyn Source>, SourceError> {
     match options.url.driver().name {
         #[cfg(feature = "mysql")]
-        "mysql" => Ok(Box::new(mysql::MysqlTables(options))),
+        "mysql" => Ok(Box::new(sql::SqlSource::<mysql::Reader>(options))),
         #[cfg(feature = "postgres")]
-        "postgres" => Ok(Box::new(postgres::PostgresTables(options))),
+        "postgres" => Ok(Box::new(sql::SqlSource::<postgres::Reader>(options))),
         #[cfg(feature = "redis")]
         "redis" => Ok(Box::new(redis::RedisKeys(options))),
         other => Err(refused(format!(
@@ -92,7 +92,7 @@ pub fn on_server(options: ServerOptions) -> Result<Box<dyn Source>, SourceError>
 /// The source in a SQLite file.
 #[cfg(feature = "sqlite")]
 pub fn in_file(path: &std::path::Path) -> Box<dyn Source> {
-    Box::new(sqlite::SqliteTables(path.to_owned()))
+    Box::new(sql::SqlSource::<sqlite::Reader>(path.to_owned()))
 }
 
 fn refused(text: String) -> SourceError {

@@ -46,13 +46,20 @@ pub struct Kind {
     open: Open,
 }
 
-type OpenStore = fn(&Site<'_>) -> Result<Opened<dyn Store>, SourceError>;
-type OpenLedger = fn(&Site<'_>) -> Result<Opened<dyn Ledger>, SourceError>;
+/// Functions that open a kind, named as its role is.
+mod opens {
+    use sequent_core::{SourceError, ledger};
+
+    use super::{Opened, Site};
+
+    pub(super) type Store = fn(&Site<'_>) -> Result<Opened<dyn sequent_core::Store>, SourceError>;
+    pub(super) type Ledger = fn(&Site<'_>) -> Result<Opened<dyn ledger::Ledger>, SourceError>;
+}
 
 /// `None` if the build does not include the kind.
 enum Open {
-    Store(Option<OpenStore>),
-    Ledger(Option<OpenLedger>),
+    Store(Option<opens::Store>),
+    Ledger(Option<opens::Ledger>),
 }
 
 impl fmt::Debug for Open {
@@ -70,55 +77,52 @@ impl Open {
     }
 }
 
-/// The function if the build has the engine's feature, else `None`.
-macro_rules! where_built {
-    ($feature:literal, $kind:ty, $open:path) => {{
+/// A kind of this role. Its function is there if the build has the engine's feature.
+macro_rules! kind {
+    ($role:ident, $word:literal, $feature:literal, $medium:expr, $open:expr) => {{
         #[cfg(feature = $feature)]
-        const OPEN: Option<$kind> = Some($open);
+        const OPEN: Option<opens::$role> = Some($open);
         #[cfg(not(feature = $feature))]
-        const OPEN: Option<$kind> = None;
-        OPEN
+        const OPEN: Option<opens::$role> = None;
+        Kind { word: $word, role: Role::$role, medium: $medium, open: Open::$role(OPEN) }
     }};
-}
-
-macro_rules! store {
-    ($word:literal, $feature:literal, $medium:expr, $open:path) => {
-        Kind {
-            word: $word,
-            role: Role::Store,
-            medium: $medium,
-            open: Open::Store(where_built!($feature, OpenStore, $open)),
-        }
-    };
-}
-
-macro_rules! ledger {
-    ($word:literal, $feature:literal, $medium:expr, $open:path) => {
-        Kind {
-            word: $word,
-            role: Role::Ledger,
-            medium: $medium,
-            open: Open::Ledger(where_built!($feature, OpenLedger, $open)),
-        }
-    };
 }
 
 /// Every kind. A new store is a row here.
 pub static KINDS: &[Kind] = &[
-    store!("sqlite", "sqlite", Medium::File, crate::sqlite::open_store),
-    store!("memory", "memory", Medium::Memory, crate::memory::open_store),
-    store!("mysql-auto-increment", "mysql", Medium::Server(&net::MYSQL), crate::mysql::open_auto_increment),
-    store!("mysql-row", "mysql", Medium::Server(&net::MYSQL), crate::mysql::open_row),
-    store!("mysql-segment", "mysql", Medium::Server(&net::MYSQL), crate::mysql::open_segment),
-    store!("postgres-row", "postgres", Medium::Server(&net::POSTGRES), crate::postgres::open_store),
-    store!("redis", "redis", Medium::Server(&net::REDIS), crate::redis::open_store),
-    store!("memcached", "memcached", Medium::Server(&net::MEMCACHED), crate::memcached::open_store),
-    store!("mongodb", "mongodb", Medium::Server(&net::MONGODB), crate::mongodb::open_store),
-    ledger!("sqlite", "sqlite", Medium::File, crate::sqlite::open_ledger),
-    ledger!("memory", "memory", Medium::Memory, crate::memory::open_ledger),
-    ledger!("mysql", "mysql", Medium::Server(&net::MYSQL), crate::mysql::open_ledger),
-    ledger!("postgres", "postgres", Medium::Server(&net::POSTGRES), crate::postgres::open_ledger),
-    ledger!("etcd", "etcd", Medium::Server(&net::ETCD), crate::etcd::open_ledger),
+    kind!(Store, "sqlite", "sqlite", Medium::File, crate::sqlite::open_store),
+    kind!(Store, "memory", "memory", Medium::Memory, crate::memory::open_store),
+    kind!(Store, "mysql-auto-increment", "mysql", Medium::Server(&net::MYSQL), |site| {
+        let (options, slot) = (site.server()?, site.owner()?.slot);
+        Ok(opened_store(crate::mysql::MysqlAutoIncrementStore::new(options, slot)))
+    }),
+    kind!(Store, "mysql-row", "mysql", Medium::Server(&net::MYSQL), |site| {
+        Ok(opened_store(crate::mysql::MysqlRowStore::new(site.server()?)))
+    }),
+    kind!(Store, "mysql-segment", "mysql", Medium::Server(&net::MYSQL), |site| {
+        Ok(opened_store(crate::mysql::MysqlSegmentStore::new(site.server()?)))
+    }),
+    kind!(Store, "postgres-row", "postgres", Medium::Server(&net::POSTGRES), |site| {
+        Ok(opened_store(crate::postgres::PostgresStore::new(site.server()?)))
+    }),
+    kind!(Store, "redis", "redis", Medium::Server(&net::REDIS), |site| {
+        Ok(opened_store(crate::redis::RedisStore::new(site.server()?, site.owner()?)))
+    }),
+    kind!(Store, "memcached", "memcached", Medium::Server(&net::MEMCACHED), |site| {
+        Ok(opened_store(crate::memcached::MemcachedStore::new(site.server()?, site.owner()?)))
+    }),
+    kind!(Store, "mongodb", "mongodb", Medium::Server(&net::MONGODB), |site| {
+        Ok(opened_store(crate::mongodb::MongodbStore::new(site.server()?)))
+    }),
+    kind!(Ledger, "sqlite", "sqlite", Medium::File, crate::sqlite::open_ledger),
+    kind!(Ledger, "memory", "memory", Medium::Memory, crate::memory::open_ledger),
+    kind!(Ledger, "mysql", "mysql", Medium::Server(&net::MYSQL), |site| {
+        Ok(opened_ledger(crate::mysql::MysqlLedger::new(site.server()?)))
+    }),
+    kind!(Ledger, "postgres", "postgres", Medium::Server(&net::POSTGRES), |site| {
+        Ok(opened_ledger(crate::postgres::PostgresLedger::new(site.server()?)))
+    }),
+    kind!(Ledger, "etcd", "etcd", Medium::Server(&net::ETCD), crate::etcd::open_ledger),
 ];
 
 impl PartialEq for Kind {

@@ -7,7 +7,7 @@ use sequent_core::{Condition, ErrorKind, InstanceId};
 use tokio::time::timeout;
 
 use super::{
-    server::MysqlServer,
+    server::{MysqlServer, connect},
     settings::{self, Settings},
     tables::{self, Tables},
 };
@@ -55,7 +55,7 @@ impl Connection {
     /// Connects within the time limit. With `create`, missing tables are created.
     pub(super) async fn open(server: &MysqlServer, create: bool) -> Result<Self, Fault> {
         let limit = server.options.connect_timeout;
-        let conn = within(ErrorKind::Unavailable, limit, server.driver_connection()).await?;
+        let conn = within(ErrorKind::Unavailable, limit, connect(&server.options)).await?;
         let limit = if create { limit.max(MAKE_LIMIT) } else { limit };
         // A server that has sent its greeting is present, so a timeout after it means slowness, not absence.
         within(ErrorKind::Timeout, limit, async {
@@ -75,7 +75,7 @@ impl Connection {
     /// of them has connected since the server's start.
     pub(super) async fn open_to_look(server: &MysqlServer) -> Result<Self, Fault> {
         let limit = server.options.connect_timeout;
-        let conn = within(ErrorKind::Unavailable, limit, server.driver_connection()).await?;
+        let conn = within(ErrorKind::Unavailable, limit, connect(&server.options)).await?;
         within(ErrorKind::Timeout, limit, async {
             let sql = "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, READ ONLY";
             let mut connection = Self::begun(conn, server, sql).await?;

@@ -26,15 +26,8 @@ pub(crate) async fn connect_to_read(options: &ServerOptions) -> Result<Conn, Fau
     Ok(connection)
 }
 
-impl MysqlServer {
-    /// Connects, with or without TLS.
-    pub(super) async fn driver_connection(&self) -> Result<Conn, Fault> {
-        connect(&self.options).await
-    }
-}
-
 /// Connects, with or without TLS.
-async fn connect(options: &ServerOptions) -> Result<Conn, Fault> {
+pub(super) async fn connect(options: &ServerOptions) -> Result<Conn, Fault> {
     // Sets the TLS provider. An error means that it is set already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let is_encrypted = options.tls != Tls::Off;

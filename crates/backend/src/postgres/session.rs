@@ -9,7 +9,7 @@ use sqlx::{
 use super::{
     fault::{PROXY, from_driver},
     schema::quoted,
-    server::PostgresServer,
+    server::{PostgresServer, driver_options},
 };
 use crate::{
     net::{Fault, not_within},
@@ -45,7 +45,7 @@ impl Session {
     /// Connects and logs in within the time limit. A proxy that spreads statements over several connections is refused.
     /// A read-only server is unavailable, until it is promoted or replaced.
     pub(super) async fn open(server: &PostgresServer) -> Result<Self, Fault> {
-        let options = server.driver_options().await?;
+        let options = driver_options(&server.options).await?;
         let limit = server.options.connect_timeout;
         let connecting = tokio::time::timeout(limit, options.connect());
         let connection = connecting.await.map_err(|_| Fault::away(not_within(limit)))?;

@@ -17,7 +17,7 @@ use crate::{
     sql::{Many, SqlRow, Value},
     store::{
         CoreStore,
-        sql::{Counting, SqlStore, StoreFacts, StoreSession, StoreStatements},
+        sql::{InPlace, StoreFacts, StoreSession, StoreStatements},
     },
 };
 
@@ -99,25 +99,12 @@ const NEEDED: &Needed = &[
 /// # Ok(())
 /// # }
 /// ```
-pub type PostgresStore = CoreStore<SqlStore<Pool<PostgresServer>, InPlace>>;
+pub type PostgresStore = CoreStore<Pool<PostgresServer>, InPlace>;
 
 impl PostgresStore {
     /// The store in the options' database and schema.
     pub fn new(options: ServerOptions) -> Self {
-        let connections = Pool::new(PostgresServer { options, tables: &TABLES });
-        Self(SqlStore { connections, counting: InPlace })
-    }
-}
-
-/// Counting by adding to a row in place.
-#[derive(Debug)]
-pub struct InPlace;
-
-impl Counting<Connection> for InPlace {
-    async fn facts(&self, connection: &mut Connection) -> Result<Vec<Fact>, Fault> {
-        let mut facts = losses(&durability(connection.session(), TABLES.anchor).await?.settings);
-        facts.extend(privileges::facts(connection.session(), NEEDED).await?);
-        Ok(facts)
+        Self::on(Pool::new(PostgresServer { options, tables: &TABLES }), InPlace)
     }
 }
 
@@ -139,6 +126,12 @@ impl StoreSession for Connection {
         let mut row = self.session().only(sql, params).await?;
         self.check_origin(&mut row)?;
         Ok(Some(row))
+    }
+
+    async fn facts(&mut self) -> Result<Vec<Fact>, Fault> {
+        let mut facts = losses(&durability(self.session(), TABLES.anchor).await?.settings);
+        facts.extend(privileges::facts(self.session(), NEEDED).await?);
+        Ok(facts)
     }
 
     async fn store_facts(&mut self) -> Result<StoreFacts, Fault> {

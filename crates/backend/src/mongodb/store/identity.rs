@@ -10,17 +10,39 @@ use crate::{
         schema::{self, ONE, SHARD},
     },
     net::{Connection as _, Fault},
-    store::{Swapped, parse_stamp},
+    store::{StoreConnection, Swapped, parse_stamp},
 };
 
-pub(super) async fn inspect(connection: &Connection) -> Result<Inspection, Fault> {
-    let hello = connection.hello().await?;
-    if !connection.instance().as_str().contains(&hello.process) {
-        return Err(Fault::stale(format!("{} answers now", hello.process)));
+impl StoreConnection for Connection {
+    async fn inspect(&mut self) -> Result<Inspection, Fault> {
+        let hello = self.hello().await?;
+        if !self.instance().as_str().contains(&hello.process) {
+            return Err(Fault::stale(format!("{} answers now", hello.process)));
+        }
+        self.check_collection().await?;
+        let shard = acknowledged_shard(self).await?;
+        inspection(self, &hello, &shard).await
     }
-    connection.check_collection().await?;
-    let shard = acknowledged_shard(connection).await?;
-    inspection(connection, &hello, &shard).await
+
+    async fn swap_stamp(&mut self, expected: Option<&str>, new: &str) -> Result<Swapped, Fault> {
+        self.check_collection().await?;
+        // Null matches a missing field.
+        let query = doc! { "_id": ONE, "stamp": expected };
+        if self.change_shard(query, doc! { "$set": { "stamp": new } }).await?.is_some() {
+            return Ok(Swapped::Done);
+        }
+        let found = acknowledged_shard(self).await?;
+        Ok(Swapped::Found(stamp_of(&found)?.map(str::to_owned)))
+    }
+
+    async fn mark(&mut self, version: u64) -> Result<u64, Fault> {
+        let update = doc! { "$max": { "mark": version.cast_signed() } };
+        if let Some(shard) = self.change_shard(doc! { "_id": ONE }, update).await? {
+            return mark_of(&shard);
+        }
+        self.check_collection().await?;
+        Err(schema::lacks_shard())
+    }
 }
 
 /// The inspection of a store with this document.
@@ -66,28 +88,4 @@ pub(super) fn mark_of(shard: &Document) -> Result<u64, Fault> {
         Some(Bson::Int64(mark)) => Ok(mark.unsigned_abs()),
         other => Err(Fault::refused(format!("{SHARD}'s mark is {other:?}, expected a 64-bit integer"))),
     }
-}
-
-pub(super) async fn swap_stamp(
-    connection: &Connection,
-    expected: Option<&str>,
-    new: &str,
-) -> Result<Swapped, Fault> {
-    connection.check_collection().await?;
-    // Null matches a missing field.
-    let query = doc! { "_id": ONE, "stamp": expected };
-    if connection.change_shard(query, doc! { "$set": { "stamp": new } }).await?.is_some() {
-        return Ok(Swapped::Done);
-    }
-    let found = acknowledged_shard(connection).await?;
-    Ok(Swapped::Found(stamp_of(&found)?.map(str::to_owned)))
-}
-
-pub(super) async fn mark(connection: &Connection, version: u64) -> Result<u64, Fault> {
-    let update = doc! { "$max": { "mark": version.cast_signed() } };
-    if let Some(shard) = connection.change_shard(doc! { "_id": ONE }, update).await? {
-        return mark_of(&shard);
-    }
-    connection.check_collection().await?;
-    Err(schema::lacks_shard())
 }

@@ -5,81 +5,66 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use sequent_core::{
-    Block, BoxFuture, Cell, Durability, DurabilityClass, Epoch, ErrorKind, Inspection, InstanceId, Key,
-    SourceError, Stamp, Store,
+use sequent_core::{Durability, DurabilityClass, Examination, Inspection, InstanceId, Key, Sight};
+
+use super::{Registers, Seen};
+use crate::{
+    net::{self, Fault, Pool, Server, ServerOptions},
+    store::{CellState, CoreStore, Examining, StoreConnection, Swapped, parse_stamp},
 };
 
-use sequent_testkit::{SeededEntropy, seeded};
+/// As many clients as the race has.
+const CONNECTIONS_MAX: usize = 64;
 
-use super::{Register, Seen};
-use crate::store::CellState;
-
-/// The most yields after a lost race; the number is random up to it.
-const PAUSE_MAX: u64 = 40;
-
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Held {
     cells: BTreeMap<Key, (u64, CellState)>,
     swaps: u64,
-    stamp: Option<Stamp>,
+    stamp: Option<String>,
     mark: u64,
 }
 
-/// A store whose cells are in-memory registers.
-#[derive(Clone)]
-pub(super) struct TestModel {
-    held: Arc<Mutex<Held>>,
-    entropy: Arc<SeededEntropy>,
-}
+/// Cells in memory. A clone is another handle to the same ones.
+#[derive(Debug, Clone, Default)]
+pub(super) struct TestModel(Arc<Mutex<Held>>);
 
 impl TestModel {
-    pub(super) fn new() -> Self {
-        Self { held: Arc::default(), entropy: Arc::new(seeded(20)) }
-    }
-
-    fn held(&self) -> MutexGuard<'_, Held> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn register(&self, cell: &Cell<'_>) -> Result<Slot, SourceError> {
-        if cell.under.as_str() != "twin" {
-            return Err(SourceError::new(ErrorKind::InstanceChanged, "found twin"));
-        }
-        Ok(Slot { model: self.clone(), key: cell.key.clone() })
+    /// A store on these cells.
+    pub(super) fn store(&self) -> CoreStore<Pool<ModelServer>, Self> {
+        CoreStore::on(Pool::new(ModelServer::new(self.clone())), self.clone())
     }
 
     pub(super) fn delete(&self, key: &Key) -> bool {
         self.held().cells.remove(key).is_some()
     }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
-struct Slot {
-    model: TestModel,
-    key: Key,
-}
-
-impl Register for Slot {
+impl Registers for TestModel {
+    type Connection = ModelConnection;
     type Token = u64;
-    type Fault = SourceError;
 
-    async fn read(&mut self) -> Result<Option<Seen<u64>>, SourceError> {
+    async fn read(&self, _: &mut ModelConnection, key: &Key) -> Result<Option<Seen<u64>>, Fault> {
         tokio::task::yield_now().await;
-        let seen = self
-            .model
-            .held()
-            .cells
-            .get(&self.key)
-            .map(|(token, state)| Seen { state: *state, token: *token });
+        let seen = self.held().cells.get(key).map(|(token, state)| Seen { state: *state, token: *token });
         tokio::task::yield_now().await;
         Ok(seen)
     }
 
-    async fn swap(&mut self, seen: &Seen<u64>, new: CellState) -> Result<bool, SourceError> {
-        let mut held = self.model.held();
+    async fn swap(
+        &self,
+        _: &mut ModelConnection,
+        key: &Key,
+        seen: &Seen<u64>,
+        new: CellState,
+    ) -> Result<bool, Fault> {
+        let mut held = self.held();
         held.swaps += 1;
         let next = held.swaps;
-        let Some((token, state)) = held.cells.get_mut(&self.key) else { return Ok(false) };
+        let Some((token, state)) = held.cells.get_mut(key) else { return Ok(false) };
         let same = *token == seen.token;
         if same {
             (*token, *state) = (next, new);
@@ -87,109 +72,104 @@ impl Register for Slot {
         Ok(same)
     }
 
-    async fn add(&mut self, new: CellState) -> Result<bool, SourceError> {
-        let mut held = self.model.held();
+    async fn add(&self, _: &mut ModelConnection, key: &Key, new: CellState) -> Result<bool, Fault> {
+        let mut held = self.held();
         held.swaps += 1;
         let next = held.swaps;
-        let absent = !held.cells.contains_key(&self.key);
+        let absent = !held.cells.contains_key(key);
         if absent {
-            held.cells.insert(self.key.clone(), (next, new));
+            held.cells.insert(key.clone(), (next, new));
         }
         Ok(absent)
     }
-
-    async fn pause(&mut self) {
-        for _ in 0..self.model.entropy.below(PAUSE_MAX) {
-            tokio::task::yield_now().await;
-        }
-    }
 }
 
-fn fits(what: &str, value: u64) -> Result<u64, SourceError> {
-    if value <= Block::NUMBER_MAX {
-        return Ok(value);
-    }
-    Err(SourceError::new(ErrorKind::Exhausted, format!("{what} {value} is above {}", Block::NUMBER_MAX)))
-}
+impl Examining<ModelConnection> for TestModel {
+    const LISTS_CELLS: bool = false;
 
-impl Store for TestModel {
-    fn inspect(&self) -> BoxFuture<'_, Result<Inspection, SourceError>> {
+    async fn examine(&self, connection: &mut ModelConnection, keys: &[Key]) -> Result<Examination, Fault> {
+        let inspection = connection.inspect().await?;
         let held = self.held();
-        let inspection = Inspection {
-            instance: InstanceId::new("twin"),
-            stamp: held.stamp.clone(),
+        let sight = |key| match held.cells.get(key) {
+            None => Sight::Missing,
+            Some((_, CellState { epoch, open, value })) => {
+                Sight::Held { epoch: *epoch, open: *open, value: *value, expires_ms: None }
+            }
+        };
+        let cells = keys.iter().map(sight).collect();
+        Ok(Examination { inspection, mark: held.mark, cells, facts: Vec::new() })
+    }
+}
+
+/// What answers for the cells.
+pub(super) struct ModelServer {
+    model: TestModel,
+    options: ServerOptions,
+}
+
+impl ModelServer {
+    pub(super) fn new(model: TestModel) -> Self {
+        let options = ServerOptions::from_url("memcached://model").unwrap();
+        Self { model, options: ServerOptions { connections_max: CONNECTIONS_MAX, ..options } }
+    }
+}
+
+impl Server for ModelServer {
+    type Connection = ModelConnection;
+
+    async fn connect(&self, _: bool) -> Result<ModelConnection, Fault> {
+        Ok(ModelConnection { model: self.model.clone(), instance: InstanceId::new("model") })
+    }
+
+    async fn connect_to_look(&self) -> Result<ModelConnection, Fault> {
+        self.connect(true).await
+    }
+
+    fn options(&self) -> &ServerOptions {
+        &self.options
+    }
+}
+
+pub(super) struct ModelConnection {
+    model: TestModel,
+    instance: InstanceId,
+}
+
+impl net::Connection for ModelConnection {
+    fn instance(&self) -> &InstanceId {
+        &self.instance
+    }
+
+    async fn ping(&mut self) -> Result<(), Fault> {
+        Ok(())
+    }
+}
+
+impl StoreConnection for ModelConnection {
+    async fn inspect(&mut self) -> Result<Inspection, Fault> {
+        let held = self.model.held();
+        Ok(Inspection {
+            instance: self.instance.clone(),
+            stamp: parse_stamp(held.stamp.as_deref())?,
             has_cells: !held.cells.is_empty(),
             durability: Durability { class: DurabilityClass::Volatile, settings: Vec::new() },
             clock_ms: 1_700_000_000_000,
-            version: "twin".to_owned(),
-        };
-        Box::pin(std::future::ready(Ok(inspection)))
-    }
-
-    fn stamp<'a>(
-        &'a self,
-        under: &'a InstanceId,
-        expected: Option<&'a Stamp>,
-        new: &'a Stamp,
-    ) -> BoxFuture<'a, Result<(), SourceError>> {
-        Box::pin(async move {
-            self.register(&Cell { key: &Key::from_stored(""), under })?;
-            let mut held = self.held();
-            if held.stamp.as_ref() != expected {
-                let found = held.stamp.as_ref().map_or("none".to_owned(), ToString::to_string);
-                return Err(SourceError::new(ErrorKind::Refused, format!("found {found}")));
-            }
-            held.stamp = Some(new.clone());
-            Ok(())
+            version: "model".to_owned(),
         })
     }
 
-    fn mark<'a>(&'a self, under: &'a InstanceId, version: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
-        Box::pin(async move {
-            self.register(&Cell { key: &Key::from_stored(""), under })?;
-            let mut held = self.held();
-            held.mark = held.mark.max(version);
-            Ok(held.mark)
-        })
+    async fn swap_stamp(&mut self, expected: Option<&str>, new: &str) -> Result<Swapped, Fault> {
+        let mut held = self.model.held();
+        if held.stamp.as_deref() != expected {
+            return Ok(Swapped::Found(held.stamp.clone()));
+        }
+        held.stamp = Some(new.to_owned());
+        Ok(Swapped::Done)
     }
 
-    fn take<'a>(
-        &'a self,
-        cell: Cell<'a>,
-        epoch: Epoch,
-        want: u64,
-    ) -> BoxFuture<'a, Result<Block, SourceError>> {
-        Box::pin(async move {
-            let (mut register, want) = (self.register(&cell)?, fits("count", want.max(1))?);
-            super::take(&mut register, cell.key, epoch, want, None).await.map(|(block, _)| block)
-        })
-    }
-
-    fn close<'a>(&'a self, cell: Cell<'a>, next: Epoch) -> BoxFuture<'a, Result<u64, SourceError>> {
-        Box::pin(async move { super::close(&mut self.register(&cell)?, cell.key, next).await })
-    }
-
-    fn install<'a>(
-        &'a self,
-        cell: Cell<'a>,
-        epoch: Epoch,
-        base: u64,
-    ) -> BoxFuture<'a, Result<(), SourceError>> {
-        Box::pin(async move {
-            let (mut register, base) = (self.register(&cell)?, fits("base", base)?);
-            super::install(&mut register, cell.key, epoch, base).await
-        })
-    }
-
-    fn lift<'a>(
-        &'a self,
-        cell: Cell<'a>,
-        epoch: Epoch,
-        floor: u64,
-    ) -> BoxFuture<'a, Result<u64, SourceError>> {
-        Box::pin(async move {
-            let (mut register, floor) = (self.register(&cell)?, fits("floor", floor)?);
-            super::lift(&mut register, cell.key, epoch, floor).await
-        })
+    async fn mark(&mut self, version: u64) -> Result<u64, Fault> {
+        let mut held = self.model.held();
+        held.mark = held.mark.max(version);
+        Ok(held.mark)
     }
 }

@@ -1,17 +1,25 @@
 //! Compare-and-swap cells: conformance suite on an in-memory register, and the bound on tries.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicU32, Ordering},
+};
 
-use sequent_core::{BoxFuture, Epoch, ErrorKind, Key, SourceError, Store};
+use sequent_core::{BoxFuture, Cell, Epoch, ErrorKind, Examination, Key, Store};
 use sequent_testkit::conformance::store::StoreFixture;
 
-use crate::store::CellState;
-
-use super::{ROUNDS_MAX, Register, Seen, test_model::TestModel};
+use super::{
+    Registers, Seen,
+    test_model::{ModelConnection, ModelServer, TestModel},
+};
+use crate::{
+    net::{Fault, Pool, Server as _},
+    store::{CellRef, CellState, CoreStore, Examining},
+};
 
 impl StoreFixture for TestModel {
     fn open(&self) -> BoxFuture<'_, Arc<dyn Store>> {
-        Box::pin(std::future::ready(Arc::new(self.clone()) as Arc<dyn Store>))
+        Box::pin(std::future::ready(Arc::new(self.store()) as Arc<dyn Store>))
     }
 
     fn delete<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, bool> {
@@ -19,47 +27,68 @@ impl StoreFixture for TestModel {
     }
 }
 
-sequent_testkit::store_conformance!(TestModel::new());
+sequent_testkit::store_conformance!(TestModel::default());
 
-/// A register that loses every race.
+/// The tries of an operation that collides with others on a server.
+const TRIES: u32 = 16;
+
+/// Registers that lose every race.
+#[derive(Default)]
 struct Busy {
-    swaps: u32,
+    swaps: Arc<AtomicU32>,
 }
 
-impl Register for Busy {
+impl Registers for Busy {
+    type Connection = ModelConnection;
     type Token = ();
-    type Fault = SourceError;
 
-    async fn read(&mut self) -> Result<Option<Seen<()>>, SourceError> {
+    async fn read(&self, _: &mut ModelConnection, _: &Key) -> Result<Option<Seen<()>>, Fault> {
         Ok(Some(Seen { state: CellState { epoch: Epoch::from_stored(1), open: true, value: 7 }, token: () }))
     }
 
-    async fn swap(&mut self, _: &Seen<()>, _: CellState) -> Result<bool, SourceError> {
-        self.swaps += 1;
+    async fn swap(
+        &self,
+        _: &mut ModelConnection,
+        _: &Key,
+        _: &Seen<()>,
+        _: CellState,
+    ) -> Result<bool, Fault> {
+        self.swaps.fetch_add(1, Ordering::Relaxed);
         Ok(false)
     }
 
-    async fn add(&mut self, _: CellState) -> Result<bool, SourceError> {
+    async fn add(&self, _: &mut ModelConnection, _: &Key, _: CellState) -> Result<bool, Fault> {
         Ok(false)
     }
-
-    async fn pause(&mut self) {}
 }
 
-#[tokio::test]
+impl Examining<ModelConnection> for Busy {
+    async fn examine(&self, _: &mut ModelConnection, _: &[Key]) -> Result<Examination, Fault> {
+        Err(Fault::away("nothing is examined here"))
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn lost_races_are_tried_again_within_a_bound() {
-    let (key, epoch) = (Key::from_stored("order"), Epoch::from_stored(1));
-    let mut busy = Busy { swaps: 0 };
-    let refusal = super::take(&mut busy, &key, epoch, 1, None).await.unwrap_err();
-    assert_eq!((refusal.kind(), busy.swaps), (ErrorKind::Contended, ROUNDS_MAX));
-    let refusal = super::close(&mut busy, &key, epoch).await.unwrap_err();
-    assert_eq!((refusal.kind(), busy.swaps), (ErrorKind::Contended, 2 * ROUNDS_MAX));
+    let busy = Busy::default();
+    let swaps = Arc::clone(&busy.swaps);
+    let store = CoreStore::on(Pool::new(ModelServer::new(TestModel::default())), busy);
+    let (key, epoch, under) =
+        (Key::from_stored("order"), Epoch::from_stored(1), sequent_core::InstanceId::new("model"));
+    let cell = Cell { key: &key, under: &under };
+    let refusal = store.take(cell, epoch, 1).await.unwrap_err();
+    assert_eq!((refusal.kind(), swaps.load(Ordering::Relaxed)), (ErrorKind::Contended, TRIES));
+    assert!(refusal.to_string().contains("order"), "{refusal}");
+    let refusal = store.close(cell, epoch).await.unwrap_err();
+    assert_eq!((refusal.kind(), swaps.load(Ordering::Relaxed)), (ErrorKind::Contended, 2 * TRIES));
 }
 
 #[tokio::test]
 async fn a_hint_of_another_epoch_is_not_used() {
     let (key, epoch) = (Key::from_stored("order"), Epoch::from_stored(2));
     let stale = Seen { state: CellState { epoch: Epoch::from_stored(1), open: true, value: 7 }, token: () };
-    let refusal = super::take(&mut Busy { swaps: 0 }, &key, epoch, 1, Some(stale)).await.unwrap_err();
-    assert_eq!(refusal.kind(), ErrorKind::Regressed);
+    let mut connection = ModelServer::new(TestModel::default()).connect(true).await.unwrap();
+    let cell = CellRef { key: &key, epoch };
+    let refusal = super::take(&Busy::default(), &mut connection, cell, 1, Some(stale)).await.unwrap_err();
+    assert_eq!(refusal.into_error("take").kind(), ErrorKind::Regressed);
 }
