@@ -5,8 +5,6 @@
 
 mod site;
 
-use std::fmt;
-
 use sequent_core::{SourceError, Store, ledger::Ledger};
 
 pub use site::{Opened, Site, Where};
@@ -46,45 +44,23 @@ pub struct Kind {
     open: Open,
 }
 
-/// Functions that open a kind, named as its role is.
-mod opens {
-    use sequent_core::{SourceError, ledger};
-
-    use super::{Opened, Site};
-
-    pub(super) type Store = fn(&Site<'_>) -> Result<Opened<dyn sequent_core::Store>, SourceError>;
-    pub(super) type Ledger = fn(&Site<'_>) -> Result<Opened<dyn ledger::Ledger>, SourceError>;
-}
-
-/// `None` if the build does not include the kind.
+/// How a kind is opened.
+#[derive(Debug)]
 enum Open {
-    Store(Option<opens::Store>),
-    Ledger(Option<opens::Ledger>),
+    Store(fn(&Site<'_>) -> Result<Opened<dyn Store>, SourceError>),
+    Ledger(fn(&Site<'_>) -> Result<Opened<dyn Ledger>, SourceError>),
+    /// The build does not include the kind.
+    LeftOut,
 }
 
-impl fmt::Debug for Open {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.is_some() { "built in" } else { "left out" })
-    }
-}
-
-impl Open {
-    const fn is_some(&self) -> bool {
-        match self {
-            Self::Store(open) => open.is_some(),
-            Self::Ledger(open) => open.is_some(),
-        }
-    }
-}
-
-/// A kind of this role. Its function is there if the build has the engine's feature.
+/// A kind of this role, built in if the build has the engine's feature.
 macro_rules! kind {
     ($role:ident, $word:literal, $feature:literal, $medium:expr, $open:expr) => {{
         #[cfg(feature = $feature)]
-        const OPEN: Option<opens::$role> = Some($open);
+        const OPEN: Open = Open::$role($open);
         #[cfg(not(feature = $feature))]
-        const OPEN: Option<opens::$role> = None;
-        Kind { word: $word, role: Role::$role, medium: $medium, open: Open::$role(OPEN) }
+        const OPEN: Open = Open::LeftOut;
+        Kind { word: $word, role: Role::$role, medium: $medium, open: OPEN }
     }};
 }
 
@@ -151,7 +127,7 @@ impl Kind {
 
     /// Whether this build includes the engine.
     pub const fn is_built_in(&self) -> bool {
-        self.open.is_some()
+        !matches!(self.open, Open::LeftOut)
     }
 
     /// Whether its counters are tables with `AUTO_INCREMENT`.
@@ -170,7 +146,7 @@ impl Kind {
     ///
     /// `Refused` for a ledger's kind, for a kind missing from the build, and for settings of another kind.
     pub fn open_store(&self, site: &Site<'_>) -> Result<Opened<dyn Store>, SourceError> {
-        let Open::Store(Some(open)) = &self.open else { return Err(self.is_of_no_use()) };
+        let Open::Store(open) = &self.open else { return Err(self.is_of_no_use()) };
         open(site)
     }
 
@@ -180,7 +156,7 @@ impl Kind {
     ///
     /// As [`open_store`](Self::open_store).
     pub fn open_ledger(&self, site: &Site<'_>) -> Result<Opened<dyn Ledger>, SourceError> {
-        let Open::Ledger(Some(open)) = &self.open else { return Err(self.is_of_no_use()) };
+        let Open::Ledger(open) = &self.open else { return Err(self.is_of_no_use()) };
         open(site)
     }
 

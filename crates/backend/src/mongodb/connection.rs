@@ -42,12 +42,12 @@ impl Connection {
 
     /// Reads the server's process, role and clock.
     pub(super) async fn hello(&self) -> Result<Hello, Fault> {
-        Hello::read(&self.pinned.run_on_admin(doc! { "hello": 1 }).await?)
+        Hello::read(&self.pinned.run(doc! { "hello": 1 }).await?)
     }
 
     /// The server's name and version, for operators.
     pub(super) async fn version(&self) -> Result<String, Fault> {
-        let build = self.pinned.run_on_admin(doc! { "buildInfo": 1 }).await?;
+        let build = self.pinned.run(doc! { "buildInfo": 1 }).await?;
         Ok(format!("MongoDB {}", build.get_str("version").unwrap_or("of unknown version")))
     }
 

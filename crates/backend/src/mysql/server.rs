@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use mysql_async::{Conn, DriverError, Error, Opts, OptsBuilder, SslOpts, prelude::Queryable as _};
 
-use super::{connection::Connection, tables::Tables};
+use super::{
+    connection::{Access, Connection},
+    tables::Tables,
+};
 use crate::net::{Fault, Server, ServerOptions, Tls};
 
 /// Prepared statements per connection: one for each table of the busiest keys, and the common ones.
@@ -72,11 +75,12 @@ impl Server for MysqlServer {
     type Connection = Connection;
 
     async fn connect(&self, is_known: bool) -> Result<Connection, Fault> {
-        Connection::open(self, self.options.create && !is_known).await
+        let access = if self.options.create && !is_known { Access::Create } else { Access::Use };
+        Connection::open(self, access).await
     }
 
     async fn connect_to_look(&self) -> Result<Connection, Fault> {
-        Connection::open_to_look(self).await
+        Connection::open(self, Access::Look).await
     }
 
     fn shown(&self) -> String {

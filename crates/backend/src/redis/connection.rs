@@ -24,20 +24,13 @@ pub(crate) struct Connection {
     shard: Vec<u8>,
 }
 
-/// The answer of a script.
-#[derive(Debug)]
-pub(super) enum Answer {
-    /// Success, with these values.
-    Done(Vec<String>),
-    /// There is no cell.
-    None,
-    /// The cell is closed, or of another epoch.
-    Other(Vec<String>),
-    /// A cell without its witness, or a witness without its cell: the value, and which of the two exists.
-    Half(Vec<String>),
-    /// The value is not a valid number.
-    Odd(Vec<String>),
-}
+/// The words of a script's answer: first `ok`, with the results, or what was found instead.
+///
+/// - `none`: there is no cell.
+/// - `other`: the cell is closed, or of another epoch. Its epoch and whether it is open follow.
+/// - `half`: a cell without its witness, or a witness without its cell. The value, and which of the two exists, follow.
+/// - `odd`: a value that is no valid number. It follows.
+pub(super) type Answer = Vec<String>;
 
 impl Server for RedisServer {
     type Connection = Connection;
@@ -141,18 +134,10 @@ impl Connection {
             }
             said => said?,
         };
-        let mut words = said.into_iter();
-        match words.next().as_deref() {
-            Some("ok") => Ok(Answer::Done(words.collect())),
-            Some("none") => Ok(Answer::None),
-            Some("other") => Ok(Answer::Other(words.collect())),
-            Some("half") => Ok(Answer::Half(words.collect())),
-            Some("odd") => Ok(Answer::Odd(words.collect())),
-            Some("stale") => {
-                Err(Fault::stale("the server's data has another history now, or lost its token"))
-            }
-            other => Err(Fault::refused(format!("script {} said {other:?}", script.name))),
+        if said.first().is_some_and(|word| word == "stale") {
+            return Err(Fault::stale("the server's data has another history now, or lost its token"));
         }
+        Ok(said)
     }
 
     async fn evaluate(

@@ -6,16 +6,15 @@ use std::sync::OnceLock;
 
 use redis::Script;
 
-/// A script: its name in errors, and its own part of the text.
+/// A script, by its own part of the text.
 pub(super) struct Text {
-    pub(super) name: &'static str,
     body: &'static str,
     script: OnceLock<Script>,
 }
 
 impl Text {
-    const fn new(name: &'static str, body: &'static str) -> Self {
-        Self { name, body, script: OnceLock::new() }
+    const fn new(body: &'static str) -> Self {
+        Self { body, script: OnceLock::new() }
     }
 
     /// The whole text.
@@ -68,7 +67,6 @@ end
 /// `KEYS[2]` the cell, `KEYS[3]` its witness, `ARGV[3]` the epoch, `ARGV[4]` the count. HINCRBY refuses to pass 2^63-1.
 /// Its own answer is rounded; HGET's is not.
 pub(super) static TAKE: Text = Text::new(
-    "take",
     "\
 local refusal = other_than(redis.call('HMGET', KEYS[2], 'epoch', 'open', 'v'))
 if refusal then return refusal end
@@ -87,7 +85,6 @@ return {'ok', v}
 /// The shard's own key is written first. A full server refuses that write, but would let all writes pass that follow a
 /// DEL.
 pub(super) static CLOSE: Text = Text::new(
-    "close",
     "\
 local c = redis.pcall('HGET', KEYS[2], 'v')
 local v = '0'
@@ -104,7 +101,6 @@ return {'ok', v}
 
 /// `KEYS[2]` the cell, `KEYS[3]` its witness, `ARGV[3]` the epoch, `ARGV[4]` the base.
 pub(super) static INSTALL: Text = Text::new(
-    "install",
     "\
 local c = redis.call('HMGET', KEYS[2], 'epoch', 'open', 'v')
 if not c[1] then return {'none'} end
@@ -121,7 +117,6 @@ return {'ok', '0'}
 
 /// `KEYS[2]` the cell, `KEYS[3]` its witness, `ARGV[3]` the epoch, `ARGV[4]` the floor; 0 writes nothing.
 pub(super) static LIFT: Text = Text::new(
-    "lift",
     "\
 local c = redis.call('HMGET', KEYS[2], 'epoch', 'open', 'v')
 local refusal = other_than(c)
@@ -138,7 +133,6 @@ return {'ok', v}
 
 /// `KEYS[2]` the cell, `KEYS[3]` its witness.
 pub(super) static REMOVE: Text = Text::new(
-    "remove",
     "\
 redis.call('DEL', KEYS[3])
 return {'ok', tostring(redis.call('DEL', KEYS[2]))}
@@ -147,10 +141,9 @@ return {'ok', tostring(redis.call('DEL', KEYS[2]))}
 
 /// `ARGV[3]` the expected stamp (empty: none), `ARGV[4]` the new one.
 pub(super) static STAMP: Text = Text::new(
-    "stamp",
     "\
 local s = redis.call('HGET', KEYS[1], 'stamp') or ''
-if s ~= ARGV[3] then return {'other', s, ''} end
+if s ~= ARGV[3] then return {'other', s} end
 redis.call('HSET', KEYS[1], 'stamp', ARGV[4])
 redis.call('PERSIST', KEYS[1])
 return {'ok', '0'}
@@ -159,7 +152,6 @@ return {'ok', '0'}
 
 /// `ARGV[3]` the version; 0 only reads.
 pub(super) static MARK: Text = Text::new(
-    "mark",
     "\
 local m = redis.call('HGET', KEYS[1], 'mark')
 if not is_number(m) then m = '0' end
@@ -173,4 +165,4 @@ return {'ok', m}
 );
 
 /// Only checks the instance.
-pub(super) static CHECK: Text = Text::new("check", "return {'ok'}");
+pub(super) static CHECK: Text = Text::new("return {'ok'}");

@@ -47,7 +47,7 @@ const CELLS: (&str, &str) = (
 );
 
 /// The tables of counters in rows.
-static ROWS: Tables = Tables {
+const ROWS: Tables = Tables {
     kind: "store",
     all: &[SHARD, CELLS, BOOT],
     anchor: "sequent_cells",

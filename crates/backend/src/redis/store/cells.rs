@@ -34,8 +34,7 @@ impl Counting<Connection> for Hashes {
 
     async fn remove(&self, connection: &mut Connection, key: &Key) -> Result<bool, Fault> {
         let names = CellNames::of(connection.owner(), key);
-        let Answer::Done(words) = connection.run(&REMOVE, Some(&names), &[]).await? else { return Ok(false) };
-        Ok(words.first().is_some_and(|gone| gone == "1"))
+        Ok(connection.run(&REMOVE, Some(&names), &[]).await? == ["ok", "1"])
     }
 }
 
@@ -63,30 +62,21 @@ fn value_of(answer: Answer, cell: CellRef<'_>) -> Result<u64, Fault> {
     // Nothing but a person writes such a value. A new epoch begins above the ceiling.
     let by_hand =
         |value: &str| told(format!("found value {value:?}, which no verb has left"), Some(Why::SetByHand));
-    let error = match answer {
-        Answer::Done(words) => {
-            let text = words.first().map_or("", String::as_str);
-            return text.parse().map_err(|_| by_hand(text).into());
-        }
-        Answer::None => cell.regressed(None),
-        Answer::Other(words) => {
-            let [epoch, open] = first_two(&words);
-            match epoch.parse().map(Epoch::from_stored) {
-                Ok(epoch) => cell.regressed(Some(CellState { epoch, open: open == "1", value: 0 })),
-                Err(_) => told(format!("found a cell for {epoch:?}, which is no epoch"), None),
-            }
-        }
+    let words: Vec<&str> = answer.iter().map(String::as_str).collect();
+    let error = match words[..] {
+        ["ok", value] => return value.parse().map_err(|_| by_hand(value).into()),
+        ["none"] => cell.regressed(None),
+        ["other", epoch, open] => match epoch.parse().map(Epoch::from_stored) {
+            Ok(epoch) => cell.regressed(Some(CellState { epoch, open: open == "1", value: 0 })),
+            Err(_) => told(format!("found a cell for {epoch:?}, which is no epoch"), None),
+        },
         // The server has lost the other one: evicted, expired or deleted.
-        Answer::Half(words) => {
-            let [value, held_by] = first_two(&words);
+        ["half", value, held_by] => {
             let gone = if held_by == "cell" { "witness" } else { "cell" };
             told(format!("found {value} in its {held_by}, and no {gone}"), Some(Why::LostInPart))
         }
-        Answer::Odd(words) => by_hand(&words.concat()),
+        ["odd", value] => by_hand(value),
+        _ => return Err(Fault::refused(format!("a script said {words:?}"))),
     };
     Err(error.into())
-}
-
-fn first_two(words: &[String]) -> [&str; 2] {
-    [0, 1].map(|at| words.get(at).map_or("", String::as_str))
 }

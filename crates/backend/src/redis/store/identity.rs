@@ -6,7 +6,7 @@ use sequent_core::{Inspection, SlotIndex, Stamp};
 use crate::{
     net::{Connection as _, Fault, Owner},
     redis::{
-        connection::{Answer, Connection},
+        connection::Connection,
         names::{CellNames, shard_name},
         scripts::{CHECK, MARK, STAMP},
     },
@@ -31,20 +31,16 @@ impl StoreConnection for Connection {
     }
 
     async fn swap_stamp(&mut self, expected: Option<&str>, new: &str) -> Result<Swapped, Fault> {
-        match self.run(&STAMP, None, &[expected.unwrap_or_default(), new]).await? {
-            Answer::Done(_) => Ok(Swapped::Done),
-            Answer::Other(words) => {
-                Ok(Swapped::Found(Some(words.concat()).filter(|stamp| !stamp.is_empty())))
-            }
-            _ => Ok(Swapped::Found(None)),
+        let mut words = self.run(&STAMP, None, &[expected.unwrap_or_default(), new]).await?;
+        if words.first().is_some_and(|word| word == "ok") {
+            return Ok(Swapped::Done);
         }
+        Ok(Swapped::Found(words.pop().filter(|stamp| !stamp.is_empty())))
     }
 
     async fn mark(&mut self, version: u64) -> Result<u64, Fault> {
-        let Answer::Done(words) = self.run(&MARK, None, &[&version.to_string()]).await? else {
-            return Err(Fault::refused("the mark answered what it never does"));
-        };
-        Ok(words.first().and_then(|held| held.parse().ok()).unwrap_or(0))
+        let words = self.run(&MARK, None, &[&version.to_string()]).await?;
+        Ok(words.last().and_then(|held| held.parse().ok()).unwrap_or(0))
     }
 
     async fn siblings(&mut self, slots: SlotIndex) -> Result<Vec<Stamp>, Fault> {

@@ -6,8 +6,6 @@
 //! without an engine.
 
 #[cfg(test)]
-mod test_model;
-#[cfg(test)]
 mod tests;
 
 use std::{fmt::Display, future::Future};

@@ -17,14 +17,14 @@ mod take;
 use sequent_core::{Block, Fact, FactClass, Key, SlotIndex, SourceError};
 
 use self::{fence::Counter, last_block::LastBlocks, table::KeyTables};
-use super::{CELLS, ROWS, SHARD, facts};
+use super::{ROWS, facts};
 use crate::{
     mysql::{
         connection::Connection,
         fault::ER_NO_SUCH_TABLE,
         privileges::Needed,
         server::MysqlServer,
-        tables::{BOOT, FirstRow, Tables},
+        tables::{FirstRow, Tables},
     },
     net::{Fault, KeepRows, Pool, ServerOptions},
     store::{CellRef, CoreStore, Counting, sql::SqlCounting},
@@ -38,9 +38,6 @@ const NOW: &str = "NOW(3)";
 
 /// The tables of fences; the counters have tables of their own.
 static FENCES: Tables = Tables {
-    kind: ROWS.kind,
-    all: &[SHARD, CELLS, BOOT],
-    anchor: ROWS.anchor,
     way: Some("tables with AUTO_INCREMENT"),
     first_row: FirstRow {
         table: "sequent_shard",
@@ -48,8 +45,8 @@ static FENCES: Tables = Tables {
         tokens: 0,
     },
     auto_increment: true,
-    transactions: false,
     session: ", auto_increment_increment = 1, auto_increment_offset = 1",
+    ..ROWS
 };
 
 /// `mysql-auto-increment`: a store in one MySQL or MariaDB database, with a table for each sequence, there or in another

@@ -1,5 +1,7 @@
 //! Compare-and-swap cells: conformance suite on an in-memory register, and the bound on tries.
 
+mod model;
+
 use std::sync::{
     Arc,
     atomic::{AtomicU32, Ordering},
@@ -8,14 +10,12 @@ use std::sync::{
 use sequent_core::{BoxFuture, Cell, Epoch, ErrorKind, Examination, Key, Store};
 use sequent_testkit::conformance::store::StoreFixture;
 
-use super::{
-    Registers, Seen,
-    test_model::{ModelConnection, ModelServer, TestModel},
-};
+use super::{Registers, Seen};
 use crate::{
     net::{Fault, Pool, Server as _},
     store::{CellRef, CellState, CoreStore, Examining},
 };
+use model::{ModelConnection, ModelServer, TestModel};
 
 impl StoreFixture for TestModel {
     fn open(&self) -> BoxFuture<'_, Arc<dyn Store>> {

@@ -7,10 +7,13 @@ use std::{
 
 use sequent_core::{Durability, DurabilityClass, Examination, Inspection, InstanceId, Key, Sight};
 
-use super::{Registers, Seen};
 use crate::{
     net::{self, Fault, Pool, Server, ServerOptions},
-    store::{CellState, CoreStore, Examining, StoreConnection, Swapped, parse_stamp},
+    store::{
+        CellState, CoreStore, Examining, StoreConnection, Swapped,
+        cas::{Registers, Seen},
+        parse_stamp,
+    },
 };
 
 /// As many clients as the race has.
