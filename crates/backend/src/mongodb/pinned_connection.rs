@@ -119,8 +119,8 @@ impl DriverEvents {
 
 /// Fails on a write that was done here but not acknowledged by a majority or the journal.
 fn unacknowledged(reply: Document) -> Result<Document, Fault> {
-    let Ok(error) = reply.get_document("writeConcernError") else { return Ok(reply) };
-    let code = error.get_i32("code").unwrap_or_default();
-    let text = |name| error.get_str(name).unwrap_or_default();
-    Err(fault::of_command(code, text("codeName"), text("errmsg")))
+    match reply.get_document("writeConcernError") {
+        Ok(error) => Err(fault::of_document(error)),
+        Err(_) => Ok(reply),
+    }
 }

@@ -26,7 +26,7 @@ impl Registers for Documents {
     /// primary can't return an old value.
     async fn read(&self, connection: &mut Connection, key: &Key) -> Result<Option<Seen<()>>, Fault> {
         let nothing = doc! { "$max": { "v": 0_i64 } };
-        let found = connection.change_cell_checked(of(key), nothing).await?;
+        let found = connection.change_checked(of(key), nothing).await?;
         found.map(|found| Ok(Seen { state: state(&found)?, token: () })).transpose()
     }
 
@@ -39,14 +39,14 @@ impl Registers for Documents {
     ) -> Result<bool, Fault> {
         let mut query = of(key);
         query.extend(fields(seen.state));
-        let swapped = connection.change_cell_checked(query, doc! { "$set": fields(new) }).await?;
+        let swapped = connection.change_checked(query, doc! { "$set": fields(new) }).await?;
         Ok(swapped.is_some())
     }
 
     async fn add(&self, connection: &mut Connection, key: &Key, new: CellState) -> Result<bool, Fault> {
         let mut cell = of(key);
         cell.extend(fields(new));
-        match connection.insert_cell(cell).await {
+        match connection.cells.insert(cell).await {
             Err(fault) if fault.is(DUPLICATE_KEY) => Ok(false),
             done => done.map(|()| true),
         }
@@ -58,7 +58,8 @@ impl Registers for Documents {
         // The query excludes values whose sum would leave the range.
         let value = doc! { "$type": "long", "$lte": i64::MAX - added };
         query.extend(doc! { "epoch": cell.epoch.to_stored(), "open": true, "v": value });
-        match connection.change_cell(query, doc! { "$inc": { "v": added } }).await? {
+        let add = doc! { "$inc": { "v": added } };
+        match connection.cells.change(query, add).await? {
             Some(found) => Ok(block(state(&found)?.value, want)?),
             None => Ok(cas::take(self, connection, cell, want, None).await?.0),
         }

@@ -7,7 +7,11 @@ use super::{
     Documents, cells,
     identity::{inspection, mark_of},
 };
-use crate::{mongodb::connection::Connection, net::Fault, store::Examining};
+use crate::{
+    mongodb::{connection::Connection, schema},
+    net::Fault,
+    store::Examining,
+};
 
 impl Examining<Connection> for Documents {
     /// No real server, nor the double, has shown that a scan works.
@@ -15,10 +19,10 @@ impl Examining<Connection> for Documents {
 
     async fn examine(&self, connection: &mut Connection, keys: &[Key]) -> Result<Examination, Fault> {
         let hello = connection.hello().await?;
-        let shard = connection.shard().await?;
+        let shard = schema::read_shard(&connection.shard).await?;
         let mut cells = Vec::with_capacity(keys.len());
         for key in keys {
-            let found = connection.cell(cells::of(key)).await?;
+            let found = connection.cells.find(cells::of(key)).await?;
             cells.push(found.map_or(Sight::Missing, |found| sight(&found)));
         }
         let inspection = inspection(connection, &hello, &shard).await?;

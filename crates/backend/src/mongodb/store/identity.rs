@@ -7,7 +7,7 @@ use crate::{
     mongodb::{
         connection::Connection,
         hello::Hello,
-        schema::{self, ONE, SHARD},
+        schema::{ONE, SHARD, lacks_shard},
     },
     net::{Connection as _, Fault},
     store::{StoreConnection, Swapped, parse_stamp},
@@ -20,7 +20,7 @@ impl StoreConnection for Connection {
             return Err(Fault::stale(format!("{} answers now", hello.process)));
         }
         self.check_collection().await?;
-        let shard = acknowledged_shard(self).await?;
+        let shard = raised_shard(self, 0).await?;
         inspection(self, &hello, &shard).await
     }
 
@@ -28,20 +28,15 @@ impl StoreConnection for Connection {
         self.check_collection().await?;
         // Null matches a missing field.
         let query = doc! { "_id": ONE, "stamp": expected };
-        if self.change_shard(query, doc! { "$set": { "stamp": new } }).await?.is_some() {
+        if self.shard.change(query, doc! { "$set": { "stamp": new } }).await?.is_some() {
             return Ok(Swapped::Done);
         }
-        let found = acknowledged_shard(self).await?;
+        let found = raised_shard(self, 0).await?;
         Ok(Swapped::Found(stamp_of(&found)?.map(str::to_owned)))
     }
 
     async fn mark(&mut self, version: u64) -> Result<u64, Fault> {
-        let update = doc! { "$max": { "mark": version.cast_signed() } };
-        if let Some(shard) = self.change_shard(doc! { "_id": ONE }, update).await? {
-            return mark_of(&shard);
-        }
-        self.check_collection().await?;
-        Err(schema::lacks_shard())
+        mark_of(&raised_shard(self, version).await?)
     }
 }
 
@@ -54,7 +49,7 @@ pub(super) async fn inspection(
     Ok(Inspection {
         instance: connection.instance().clone(),
         stamp: parse_stamp(stamp_of(shard)?)?,
-        has_cells: connection.cell(Document::new()).await?.is_some(),
+        has_cells: connection.cells.find(Document::new()).await?.is_some(),
         durability: durability(),
         clock_ms: hello.clock_ms,
         version: connection.version().await?,
@@ -68,11 +63,15 @@ fn durability() -> Durability {
     Durability { class: DurabilityClass::Durable, settings }
 }
 
-/// Reads the shard's document by an acknowledged change that changes nothing. A server that can't acknowledge writes
-/// fails here, and the result is as recent as what a majority has.
-async fn acknowledged_shard(connection: &Connection) -> Result<Document, Fault> {
-    let nothing = doc! { "$max": { "mark": 0_i64 } };
-    connection.change_shard(doc! { "_id": ONE }, nothing).await?.ok_or_else(schema::lacks_shard)
+/// Raises the mark, and returns the shard's document. 0 changes nothing, and the majority still acknowledges it: a
+/// server that can't acknowledge writes fails here, and the document is as recent as what a majority has.
+async fn raised_shard(connection: &Connection, mark: u64) -> Result<Document, Fault> {
+    let update = doc! { "$max": { "mark": mark.cast_signed() } };
+    if let Some(shard) = connection.shard.change(doc! { "_id": ONE }, update).await? {
+        return Ok(shard);
+    }
+    connection.check_collection().await?;
+    Err(lacks_shard())
 }
 
 fn stamp_of(shard: &Document) -> Result<Option<&str>, Fault> {
