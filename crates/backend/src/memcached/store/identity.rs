@@ -83,6 +83,6 @@ pub(super) async fn note_cell(connection: &mut Connection, cell: &Name) -> Resul
     if is_there(connection, &item.cell).await? {
         return Ok(());
     }
-    item.cell = cell.text();
+    cell.text().clone_into(&mut item.cell);
     item.write(connection, when).await
 }
