@@ -8,9 +8,8 @@
 //!
 //! Properties that uniqueness rests on:
 //!
-//! - A change is one `findAndModify` of one document, which MongoDB makes atomic; none creates a document. The query
-//!   has all conditions: of a take epoch, openness and range, and of another call the whole cell as it was read. The
-//!   server adds only to a 64-bit integer.
+//! - Each call is one `findAndModify` of one document, which MongoDB makes atomic; none creates a document. The query
+//!   has all conditions (epoch, openness, range), and the server adds only to a 64-bit integer.
 //! - A write is acknowledged by a majority, from its journal (`w: "majority", j: true`). A server without a journal
 //!   refuses such a write, so the store is durable or refused, never lossy. Commands are sent in raw form, so the
 //!   driver retries none of them, whatever its settings.

@@ -23,6 +23,11 @@ impl CellRef<'_> {
         found.is_some_and(|state| state.open && state.epoch == self.epoch)
     }
 
+    /// The state of a cell that is closed for this epoch.
+    pub(crate) fn closed_at(self, value: u64) -> CellState {
+        CellState { epoch: self.epoch, open: false, value }
+    }
+
     /// Error for a cell that is missing, closed, or of another epoch.
     pub(crate) fn regressed(self, found: Option<CellState>) -> SourceError {
         let found = match found {

@@ -1,6 +1,6 @@
 //! Cells of the memcached store, as the registers of `cas`: `epoch open value`.
 
-use sequent_core::Key;
+use sequent_core::{Block, Key};
 
 use super::{Items, identity::note_cell};
 use crate::{
@@ -12,13 +12,12 @@ use crate::{
     },
     net::Fault,
     store::{
-        CellState,
-        cas::{Registers, Seen},
+        CellRef, CellState, Counting,
+        cas::{self, Registers, Seen, won},
     },
 };
 
-impl Registers for Items {
-    type Connection = Connection;
+impl Registers<Connection> for Items {
     type Token = u64;
 
     async fn read(&self, connection: &mut Connection, key: &Key) -> Result<Option<Seen<u64>>, Fault> {
@@ -40,10 +39,30 @@ impl Registers for Items {
         let name = Name::of_cell(connection.owner(), key);
         connection.wire().set(&name, cell_data(new).as_bytes(), When::Is(seen.token)).await
     }
+}
 
-    async fn add(&self, connection: &mut Connection, key: &Key, new: CellState) -> Result<bool, Fault> {
-        let name = Name::of_cell(connection.owner(), key);
+impl Counting<Connection> for Items {
+    async fn take(&self, connection: &mut Connection, cell: CellRef<'_>, want: u64) -> Result<Block, Fault> {
+        Ok(cas::take(self, connection, cell, want, None).await?.0)
+    }
+
+    async fn close(&self, connection: &mut Connection, cell: CellRef<'_>) -> Result<u64, Fault> {
+        if let Some(value) = cas::close(self, connection, cell).await? {
+            return Ok(value);
+        }
+        let name = Name::of_cell(connection.owner(), cell.key);
         note_cell(connection, &name).await?;
-        connection.wire().set(&name, cell_data(new).as_bytes(), When::Absent).await
+        let data = cell_data(cell.closed_at(0));
+        let is_added = connection.wire().set(&name, data.as_bytes(), When::Absent).await?;
+        won(cell, is_added)?;
+        Ok(0)
+    }
+
+    async fn install(&self, connection: &mut Connection, cell: CellRef<'_>, base: u64) -> Result<(), Fault> {
+        cas::install(self, connection, cell, base).await
+    }
+
+    async fn lift(&self, connection: &mut Connection, cell: CellRef<'_>, floor: u64) -> Result<u64, Fault> {
+        cas::lift(self, connection, cell, floor).await
     }
 }

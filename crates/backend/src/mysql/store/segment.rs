@@ -11,7 +11,7 @@ use crate::{
     net::{Connection as _, Fault, Pool, ServerOptions},
     sql::{SqlSession, Value},
     store::{
-        CellRef, CellState, CoreStore, Counting as _,
+        CellRef, CellState, CoreStore, Counting,
         cas::{self, Registers, Seen},
         sql::{InPlace, SqlCounting, cell},
     },
@@ -67,8 +67,7 @@ fn columns(CellState { epoch, open, value }: CellState) -> [Value; 3] {
 }
 
 /// The state itself is compared.
-impl Registers for Segment {
-    type Connection = Connection;
+impl Registers<Connection> for Segment {
     type Token = ();
 
     async fn read(&self, connection: &mut Connection, key: &Key) -> Result<Option<Seen<()>>, Fault> {
@@ -89,16 +88,23 @@ impl Registers for Segment {
         params.extend(columns(seen.state));
         Ok(connection.execute(sql, params).await? == 1)
     }
+}
 
-    async fn add(&self, connection: &mut Connection, key: &Key, new: CellState) -> Result<bool, Fault> {
-        let sql = "INSERT IGNORE INTO sequent_cells (epoch, open, v, k) VALUES (?, ?, ?, ?)";
-        let mut params = columns(new).to_vec();
-        params.push(key.as_str().into());
-        Ok(connection.execute(sql, params).await? == 1)
-    }
-
+impl Counting<Connection> for Segment {
     async fn turn(&self, key: &Key) -> Option<MutexGuard<'_, ()>> {
         Some(self.stripe(key).turn.lock().await)
+    }
+
+    async fn close(&self, connection: &mut Connection, cell: CellRef<'_>) -> Result<u64, Fault> {
+        InPlace.close(connection, cell).await
+    }
+
+    async fn install(&self, connection: &mut Connection, cell: CellRef<'_>, base: u64) -> Result<(), Fault> {
+        InPlace.install(connection, cell, base).await
+    }
+
+    async fn lift(&self, connection: &mut Connection, cell: CellRef<'_>, floor: u64) -> Result<u64, Fault> {
+        InPlace.lift(connection, cell, floor).await
     }
 
     async fn remove(&self, connection: &mut Connection, key: &Key) -> Result<bool, Fault> {

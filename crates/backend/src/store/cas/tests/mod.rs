@@ -7,13 +7,13 @@ use std::sync::{
     atomic::{AtomicU32, Ordering},
 };
 
-use sequent_core::{BoxFuture, Cell, Epoch, ErrorKind, Examination, Key, Store};
+use sequent_core::{Block, BoxFuture, Cell, Epoch, ErrorKind, Examination, Key, Store};
 use sequent_testkit::conformance::store::StoreFixture;
 
 use super::{Registers, Seen};
 use crate::{
     net::{Fault, Pool, Server as _},
-    store::{CellRef, CellState, CoreStore, Examining},
+    store::{CellRef, CellState, CoreStore, Counting, Examining, cas},
 };
 use model::{ModelConnection, ModelServer, TestModel};
 
@@ -38,8 +38,7 @@ struct Busy {
     swaps: Arc<AtomicU32>,
 }
 
-impl Registers for Busy {
-    type Connection = ModelConnection;
+impl Registers<ModelConnection> for Busy {
     type Token = ();
 
     async fn read(&self, _: &mut ModelConnection, _: &Key) -> Result<Option<Seen<()>>, Fault> {
@@ -56,9 +55,38 @@ impl Registers for Busy {
         self.swaps.fetch_add(1, Ordering::Relaxed);
         Ok(false)
     }
+}
 
-    async fn add(&self, _: &mut ModelConnection, _: &Key, _: CellState) -> Result<bool, Fault> {
-        Ok(false)
+impl Counting<ModelConnection> for Busy {
+    async fn take(
+        &self,
+        connection: &mut ModelConnection,
+        cell: CellRef<'_>,
+        want: u64,
+    ) -> Result<Block, Fault> {
+        Ok(cas::take(self, connection, cell, want, None).await?.0)
+    }
+
+    async fn close(&self, connection: &mut ModelConnection, cell: CellRef<'_>) -> Result<u64, Fault> {
+        Ok(cas::close(self, connection, cell).await?.unwrap_or(0))
+    }
+
+    async fn install(
+        &self,
+        connection: &mut ModelConnection,
+        cell: CellRef<'_>,
+        base: u64,
+    ) -> Result<(), Fault> {
+        cas::install(self, connection, cell, base).await
+    }
+
+    async fn lift(
+        &self,
+        connection: &mut ModelConnection,
+        cell: CellRef<'_>,
+        floor: u64,
+    ) -> Result<u64, Fault> {
+        cas::lift(self, connection, cell, floor).await
     }
 }
 

@@ -5,13 +5,13 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use sequent_core::{Durability, DurabilityClass, Examination, Inspection, InstanceId, Key, Sight};
+use sequent_core::{Block, Durability, DurabilityClass, Examination, Inspection, InstanceId, Key, Sight};
 
 use crate::{
     net::{self, Fault, Pool, Server, ServerOptions},
     store::{
-        CellState, CoreStore, Examining, StoreConnection, Swapped,
-        cas::{Registers, Seen},
+        CellRef, CellState, CoreStore, Counting, Examining, StoreConnection, Swapped,
+        cas::{self, Registers, Seen, won},
         parse_stamp,
     },
 };
@@ -37,6 +37,18 @@ impl TestModel {
         CoreStore::on(Pool::new(ModelServer::new(self.clone())), self.clone())
     }
 
+    /// Creates a cell; `false` if there is one already.
+    fn add(&self, key: &Key, new: CellState) -> bool {
+        let mut held = self.held();
+        held.swaps += 1;
+        let next = held.swaps;
+        let absent = !held.cells.contains_key(key);
+        if absent {
+            held.cells.insert(key.clone(), (next, new));
+        }
+        absent
+    }
+
     pub(super) fn delete(&self, key: &Key) -> bool {
         self.held().cells.remove(key).is_some()
     }
@@ -46,8 +58,7 @@ impl TestModel {
     }
 }
 
-impl Registers for TestModel {
-    type Connection = ModelConnection;
+impl Registers<ModelConnection> for TestModel {
     type Token = u64;
 
     async fn read(&self, _: &mut ModelConnection, key: &Key) -> Result<Option<Seen<u64>>, Fault> {
@@ -74,16 +85,43 @@ impl Registers for TestModel {
         }
         Ok(same)
     }
+}
 
-    async fn add(&self, _: &mut ModelConnection, key: &Key, new: CellState) -> Result<bool, Fault> {
-        let mut held = self.held();
-        held.swaps += 1;
-        let next = held.swaps;
-        let absent = !held.cells.contains_key(key);
-        if absent {
-            held.cells.insert(key.clone(), (next, new));
+impl Counting<ModelConnection> for TestModel {
+    async fn take(
+        &self,
+        connection: &mut ModelConnection,
+        cell: CellRef<'_>,
+        want: u64,
+    ) -> Result<Block, Fault> {
+        Ok(cas::take(self, connection, cell, want, None).await?.0)
+    }
+
+    async fn close(&self, connection: &mut ModelConnection, cell: CellRef<'_>) -> Result<u64, Fault> {
+        if let Some(value) = cas::close(self, connection, cell).await? {
+            return Ok(value);
         }
-        Ok(absent)
+        let is_added = self.add(cell.key, cell.closed_at(0));
+        won(cell, is_added)?;
+        Ok(0)
+    }
+
+    async fn install(
+        &self,
+        connection: &mut ModelConnection,
+        cell: CellRef<'_>,
+        base: u64,
+    ) -> Result<(), Fault> {
+        cas::install(self, connection, cell, base).await
+    }
+
+    async fn lift(
+        &self,
+        connection: &mut ModelConnection,
+        cell: CellRef<'_>,
+        floor: u64,
+    ) -> Result<u64, Fault> {
+        cas::lift(self, connection, cell, floor).await
     }
 }
 
