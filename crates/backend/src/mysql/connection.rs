@@ -79,11 +79,11 @@ impl Connection {
         let conn = within(ErrorKind::Unavailable, limit, connect(&server.options)).await?;
         let limit = if access == Access::Create { limit.max(MAKE_LIMIT) } else { limit };
         // A server that has sent its greeting is present, so a timeout after it means slowness, not absence.
-        within(ErrorKind::Timeout, limit, Self::begin(conn, server, access)).await
+        within(ErrorKind::Timeout, limit, Self::prepare(conn, server, access)).await
     }
 
     /// Applies the session settings, checks server and tables, and reads the instance.
-    async fn begin(conn: Conn, server: &MysqlServer, access: Access) -> Result<Self, Fault> {
+    async fn prepare(conn: Conn, server: &MysqlServer, access: Access) -> Result<Self, Fault> {
         let (settings, instance) = (Settings::default(), InstanceId::new(""));
         let mut connection = Self { conn, tables: server.tables, settings, instance };
         let looks = access == Access::Look;
