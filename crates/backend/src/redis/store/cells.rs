@@ -6,7 +6,7 @@ use super::Hashes;
 use crate::{
     net::Fault,
     redis::{
-        connection::{Answer, Connection},
+        connection::Connection,
         names::CellNames,
         scripts::{CLOSE, INSTALL, LIFT, REMOVE, TAKE, Text},
     },
@@ -21,7 +21,7 @@ impl Counting<Connection> for Hashes {
     async fn close(&self, connection: &mut Connection, cell: CellRef<'_>) -> Result<u64, Fault> {
         let names = CellNames::of(connection.owner(), cell.key);
         let epoch = cell.epoch.to_stored().to_string();
-        value_of(connection.run(&CLOSE, Some(&names), &[&epoch]).await?, cell)
+        value_of(&connection.run(&CLOSE, Some(&names), &[&epoch]).await?, cell)
     }
 
     async fn install(&self, connection: &mut Connection, cell: CellRef<'_>, base: u64) -> Result<(), Fault> {
@@ -48,7 +48,7 @@ async fn change(
     let names = CellNames::of(connection.owner(), cell.key);
     let args = [cell.epoch.to_stored().to_string(), number.to_string()];
     match connection.run(script, Some(&names), &args.each_ref().map(String::as_str)).await {
-        Ok(answer) => value_of(answer, cell),
+        Ok(answer) => value_of(&answer, cell),
         // The server names neither a counter at its end nor a key of another type.
         Err(Fault::Answer(error)) => Err(error.during(cell).into()),
         Err(fault) => Err(fault),
@@ -56,7 +56,7 @@ async fn change(
 }
 
 /// The value of an answer, or the error for what was found instead of the cell.
-fn value_of(answer: Answer, cell: CellRef<'_>) -> Result<u64, Fault> {
+fn value_of(answer: &[String], cell: CellRef<'_>) -> Result<u64, Fault> {
     let told =
         |found: String, why| SourceError::new(ErrorKind::Regressed, format!("{cell}: {found}")).told(why);
     // Nothing but a person writes such a value. A new epoch begins above the ceiling.
