@@ -56,7 +56,6 @@ mod connection;
 mod durability;
 mod fault;
 mod ledger;
-mod open;
 mod privileges;
 mod schema;
 mod server;
@@ -65,6 +64,5 @@ mod store;
 
 pub(crate) use fault::from_driver;
 pub use ledger::PostgresLedger;
-pub(crate) use open::{open_ledger, open_store};
 pub(crate) use server::connect_to_read;
 pub use store::PostgresStore;

@@ -38,16 +38,11 @@ impl PostgresServer {
     pub(super) fn schema(&self) -> &str {
         self.options.schema.as_ref().map_or(self.tables.schema, SchemaName::as_str)
     }
-
-    /// The driver's options.
-    pub(super) async fn driver_options(&self) -> Result<PgConnectOptions, Fault> {
-        driver_options(&self.options).await
-    }
 }
 
 /// The driver's options. Files are read anew each time, so an operator can change a password under a running
 /// process.
-async fn driver_options(options: &ServerOptions) -> Result<PgConnectOptions, Fault> {
+pub(super) async fn driver_options(options: &ServerOptions) -> Result<PgConnectOptions, Fault> {
     let url = &options.url;
     refuse_environment(options.tls)?;
     let mut driver = PgConnectOptions::new_without_pgpass()

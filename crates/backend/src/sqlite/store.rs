@@ -12,10 +12,10 @@ use super::{
 };
 use crate::{
     net::{Fault, TxMode},
-    sql::{Many, SqlRow, SqlSession, Value},
+    sql::{Many, Value},
     store::{
         CoreStore,
-        sql::{Counting, SqlStore, StoreFacts, StoreSession, StoreStatements},
+        sql::{InPlace, StoreFacts, StoreSession, StoreStatements},
     },
 };
 
@@ -88,22 +88,12 @@ static STATEMENTS: StoreStatements = StoreStatements {
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub type SqliteStore = CoreStore<SqlStore<Database, InPlace>>;
+pub type SqliteStore = CoreStore<Database, InPlace>;
 
 impl SqliteStore {
     /// The store in the file at `path`.
     pub fn new(path: impl Into<PathBuf>, options: SqliteOptions) -> Self {
-        Self(SqlStore { connections: Database::new(path.into(), &TABLES, options), counting: InPlace })
-    }
-}
-
-/// Counting by adding to a row in place.
-#[derive(Debug)]
-pub struct InPlace;
-
-impl Counting<Connection> for InPlace {
-    async fn facts(&self, connection: &mut Connection) -> Result<Vec<Fact>, Fault> {
-        disk::facts(connection).await
+        Self::on(Database::new(path.into(), &TABLES, options), InPlace)
     }
 }
 
@@ -118,8 +108,8 @@ impl StoreSession for Connection {
         Ok(row.map(|mut row| row.count()).transpose()?)
     }
 
-    async fn read(&mut self, sql: &'static str, params: Vec<Value>) -> Result<Option<SqlRow>, Fault> {
-        Ok(self.rows(sql, params).await?.into_iter().next())
+    async fn facts(&mut self) -> Result<Vec<Fact>, Fault> {
+        disk::facts(self).await
     }
 
     async fn store_facts(&mut self) -> Result<StoreFacts, Fault> {

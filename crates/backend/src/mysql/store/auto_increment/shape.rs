@@ -40,7 +40,7 @@ impl Shape {
             JOIN information_schema.tables t ON t.table_schema = c.table_schema AND t.table_name = c.table_name \
             WHERE c.table_schema = COALESCE(?, DATABASE()) AND c.table_name = ? \
             AND t.table_schema = COALESCE(?, DATABASE()) AND t.table_name = ?";
-        let (database, name) = (Value::maybe_text(table.database()), table.bare_name());
+        let (database, name) = (Value::maybe_text(table.database.as_deref()), table.bare_name.as_str());
         let params = vec![database.clone(), name.into(), database, name.into()];
         let mut shape = Self { engine: String::new(), comment: String::new(), columns: Vec::new() };
         for mut row in connection.rows(sql, params).await? {
@@ -117,7 +117,7 @@ pub(super) async fn settle(connection: &mut Connection, key: &Key, table: &KeyTa
     let Some(shape) = Shape::read(connection, table).await? else {
         return make(connection, key, table).await;
     };
-    if !shape.is_ours() && !table.adopt() {
+    if !shape.is_ours() && !table.adopt {
         let why = "another program made it; adopt_tables = true of the shard lets it count here, too: read \"Adopting \
             tables\" in docs/operating/stores/mysql.md first";
         return Err(unfit(key, table, why).into());
@@ -127,7 +127,7 @@ pub(super) async fn settle(connection: &mut Connection, key: &Key, table: &KeyTa
 
 /// Creates the table. It begins above its first anchor.
 async fn make(connection: &mut Connection, key: &Key, table: &KeyTable) -> Result<(), Fault> {
-    if !table.create() {
+    if !table.create {
         return Err(unfit(key, table, "it is missing, and none may be made").into());
     }
     let sql = format!(
@@ -135,7 +135,7 @@ async fn make(connection: &mut Connection, key: &Key, table: &KeyTable) -> Resul
             id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
             generate_time DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3)
         ) ENGINE = InnoDB COMMENT = '{MADE_BY_US}'",
-        table.sql()
+        table.sql
     );
     connection.text(&sql).await.map_err(|fault| of_table(key, table, fault))?;
     Ok(())

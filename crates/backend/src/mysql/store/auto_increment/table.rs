@@ -19,11 +19,16 @@ pub(super) struct KeyTables {
 
 /// The table of one key.
 pub(super) struct KeyTable {
-    database: Option<String>,
-    name: String,
-    sql: String,
-    create: bool,
-    adopt: bool,
+    /// The database that it is in; `None`: the connection's own.
+    pub(super) database: Option<String>,
+    /// The table's name without its database.
+    pub(super) bare_name: String,
+    /// The table's name, quoted for SQL.
+    pub(super) sql: String,
+    /// Whether it may be created.
+    pub(super) create: bool,
+    /// Whether it may count although another program made it.
+    pub(super) adopt: bool,
 }
 
 impl KeyTables {
@@ -43,7 +48,7 @@ impl KeyTables {
             Some(database) => format!("{}.{}", quoted(database), quoted(&name)),
             None => quoted(&name),
         };
-        Ok(KeyTable { database, sql, name, create: self.create, adopt: self.settings.adopt })
+        Ok(KeyTable { database, sql, bare_name: name, create: self.create, adopt: self.settings.adopt })
     }
 
     /// The name of a key's table, if the key can be part of one.
@@ -92,34 +97,9 @@ impl KeyTable {
     /// The table's name, for operators.
     pub(super) fn name(&self) -> String {
         match &self.database {
-            Some(database) => format!("{database}.{}", self.name),
-            None => self.name.clone(),
+            Some(database) => format!("{database}.{}", self.bare_name),
+            None => self.bare_name.clone(),
         }
-    }
-
-    /// The table's name without its database.
-    pub(super) fn bare_name(&self) -> &str {
-        &self.name
-    }
-
-    /// The database that it is in; `None`: the connection's own.
-    pub(super) fn database(&self) -> Option<&str> {
-        self.database.as_deref()
-    }
-
-    /// Whether it may be created.
-    pub(super) fn create(&self) -> bool {
-        self.create
-    }
-
-    /// Whether it may count although another program made it.
-    pub(super) fn adopt(&self) -> bool {
-        self.adopt
-    }
-
-    /// The table's name, quoted for SQL.
-    pub(super) fn sql(&self) -> &str {
-        &self.sql
     }
 
     /// Reads the highest id through fence and anchor: `(k, epoch)`.
@@ -129,11 +109,6 @@ impl KeyTable {
             WHERE c.k = ? AND c.epoch = ? AND c.open = 1",
             table = self.sql
         )
-    }
-
-    /// Reads the highest id, with or without an anchor.
-    pub(super) fn highest_of_all(&self) -> String {
-        format!("SELECT COALESCE(MAX(id), 0) FROM {}", self.sql)
     }
 }
 
