@@ -12,7 +12,7 @@ mod schema_name;
 mod siblings;
 mod url;
 
-pub use code_tables::{CodeTables, CodeTablesError, KeepRows, TableFormat};
+pub use code_tables::{CodeTables, CodeTablesError, KeepRows, SlotTables, TableFormat};
 pub use driver::{DRIVERS, Driver, Tls};
 pub(crate) use driver::{ETCD, MEMCACHED, MONGODB, MYSQL, POSTGRES, REDIS};
 pub(crate) use fault::{Cause, Fault, cause_of};

@@ -189,7 +189,7 @@ fn flawed(sight: &Sight) -> Option<Fault> {
     match sight {
         Sight::Odd(what) => Some(Fault::new(
             Kind::CounterUnreadable,
-            format!("its cell holds what Sequent never writes: {what}"),
+            format!("its counter can't be read: {what}"),
         )),
         Sight::Held { expires_ms: Some(ms), .. } => {
             Some(Fault::new(Kind::CounterExpires, format!("its cell has a time to live: {ms} ms are left")))

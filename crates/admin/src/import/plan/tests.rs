@@ -5,7 +5,8 @@ use crate::import::OldTexts;
 
 fn counter(name: &str, next: u64, step: u64) -> OldCounter {
     let (source, name) = ("t".to_owned(), name.to_owned());
-    OldCounter { source, name, next: Ok(next), step, encoded: None, tables: None, texts: None }
+    let (encoded, tables, texts, note) = (None, None, None, None);
+    OldCounter { source, name, next: Ok(next), step, end: None, encoded, tables, texts, note }
 }
 
 fn ring() -> Layout {
@@ -67,6 +68,7 @@ fn a_sequence_in_another_zone_is_refused() {
     let existing = |zone: &str| Existing {
         start: 1,
         end: 999,
+        step: 1,
         template: template.clone(),
         zone: Some(zone.to_owned()),
         held: 0,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use sequent_core::{CellPage, Epoch, Examination, Key, Sight};
+use sequent_core::{CellPage, Epoch, ErrorKind, Examination, Key, Sight};
 
 use super::{Counting, StoreSession, identity};
 use crate::{net::Fault, sql::SqlRow};
@@ -24,10 +24,14 @@ pub(super) async fn examine<S: StoreSession, K: Counting<S>>(
     for key in keys {
         let mut seen = found.remove(key.as_str()).unwrap_or(Sight::Missing);
         if let Sight::Held { value, open, .. } = &mut seen {
-            match counting.reached(session, key, *value).await? {
-                Some(reached) => *value = reached,
-                None if *open => seen = Sight::Missing,
-                None => {}
+            match counting.reached(session, key, *value).await {
+                Ok(Some(reached)) => *value = reached,
+                Ok(None) if *open => seen = Sight::Missing,
+                Ok(None) => {}
+                Err(Fault::Answer(error)) if error.kind() == ErrorKind::Unfit => {
+                    seen = Sight::Odd(error.context().to_owned());
+                }
+                Err(fault) => return Err(fault),
             }
         }
         cells.push(seen);
@@ -57,7 +61,12 @@ pub(super) async fn page<S: StoreSession, K: Counting<S>>(
         cells.push((Key::from_stored(&row.key()?), row.count()?));
     }
     for (key, value) in &mut cells {
-        *value = counting.reached_at_least(session, key, *value).await?;
+        match counting.reached_at_least(session, key, *value).await {
+            Ok(reached) => *value = reached,
+            // What can't count is told by `examine`. Its row is a lower bound.
+            Err(Fault::Answer(error)) if error.kind() == ErrorKind::Unfit => {}
+            Err(fault) => return Err(fault),
+        }
     }
     let is_full = cells.len() == CELLS_A_PAGE as usize;
     let next = cells.last().filter(|_| is_full).map(|(key, _)| key.as_str().to_owned());

@@ -6,7 +6,8 @@ use super::{
     super::InPlace,
     NOW, regressed_table,
     shape::{self, of_table},
-    table::KeyTable,
+    siblings,
+    table::{KeyTable, KeyTables},
 };
 use crate::{
     mysql::{connection::Connection, fault::ER_NO_SUCH_TABLE},
@@ -19,10 +20,11 @@ pub(super) async fn close(
     connection: &mut Connection,
     key: &Key,
     next: Epoch,
-    table: &KeyTable,
+    (tables, table): (&KeyTables, &KeyTable),
 ) -> Result<u64, Fault> {
     // Waits for takes in flight, so the read of the table sees all ids that they gave.
     let anchor = InPlace.close(connection, key, next).await?;
+    siblings::check(connection, key, (tables, table), anchor == 0).await?;
     shape::settle(connection, key, table).await?;
     // Of a table that another program inserts into, too, this is a lower bound: the server gives no id twice.
     let row = connection.only(&table.highest_of_all(), Vec::new()).await;

@@ -10,6 +10,7 @@
 mod fence;
 mod purge;
 mod shape;
+mod siblings;
 mod table;
 mod take;
 
@@ -68,7 +69,7 @@ pub type MysqlAutoIncrementStore = CoreStore<SqlStore<Pool<MysqlServer>, AutoInc
 impl MysqlAutoIncrementStore {
     /// The store in the options' database, with the tables of this slot.
     pub fn new(options: ServerOptions, slot: SlotIndex) -> Self {
-        let tables = KeyTables::new(slot, options.create, options.code_tables.clone());
+        let tables = KeyTables::new(slot, &options);
         let connections = Pool::new(MysqlServer { options, tables: &FENCES });
         Self(SqlStore { connections, counting: AutoIncrement { tables, due: Due::default() } })
     }
@@ -107,7 +108,7 @@ impl Counting<Connection> for AutoIncrement {
 
     async fn close(&self, connection: &mut Connection, key: &Key, next: Epoch) -> Result<u64, Fault> {
         let table = self.tables.of(connection, key)?;
-        fence::close(connection, key, next, &table).await
+        fence::close(connection, key, next, (&self.tables, &table)).await
     }
 
     async fn install(
@@ -148,10 +149,15 @@ impl Counting<Connection> for AutoIncrement {
             "SELECT (SELECT MAX(m.id) FROM {table} m) FROM {table} a WHERE a.id = ?",
             table = table.sql()
         );
-        match connection.row(&sql, vec![value.into()]).await {
-            Err(fault) if fault.is(ER_NO_SUCH_TABLE) => Ok(None),
-            row => Ok(row?.map(|mut row| row.count()).transpose()?.map(|highest| highest.max(value))),
+        let highest = match connection.row(&sql, vec![value.into()]).await {
+            Err(fault) if fault.is(ER_NO_SUCH_TABLE) => return Ok(None),
+            row => row.and_then(|row| Ok(row.map(|mut row| row.count()).transpose()?)),
+        };
+        // Without an anchor, it may be a table of another shape.
+        if !matches!(highest, Ok(Some(_))) {
+            shape::check(connection, key, &table).await?;
         }
+        Ok(highest?.map(|highest| highest.max(value)))
     }
 
     async fn reached_at_least(
@@ -161,10 +167,14 @@ impl Counting<Connection> for AutoIncrement {
         value: u64,
     ) -> Result<u64, Fault> {
         let table = self.tables.of(connection, key)?;
-        match connection.only(&table.highest_of_all(), Vec::new()).await {
-            Err(fault) if fault.is(ER_NO_SUCH_TABLE) => Ok(value),
-            row => Ok(row?.count()?.max(value)),
+        let highest = match connection.only(&table.highest_of_all(), Vec::new()).await {
+            Err(fault) if fault.is(ER_NO_SUCH_TABLE) => return Ok(value),
+            row => row.and_then(|mut row| Ok(row.count()?)),
+        };
+        if highest.is_err() {
+            shape::check(connection, key, &table).await?;
         }
+        Ok(highest?.max(value))
     }
 
     async fn facts(&self, connection: &mut Connection) -> Result<Vec<Fact>, Fault> {
