@@ -26,7 +26,11 @@ async fn a_number_0_that_both_gave_has_passed() {
     for (next, gap) in [(1, 1), (3, 3)] {
         file(next);
         let (ran, found) = (verify(), counter(&verify(), "zero"));
-        assert_eq!((ran.code, &found["standing"], &found["gap"]), (Some(3), &"passed".into(), &gap.into()), "{found}");
+        assert_eq!(
+            (ran.code, &found["standing"], &found["gap"]),
+            (Some(3), &"passed".into(), &gap.into()),
+            "{found}"
+        );
     }
     file(1);
     let done = run(&place, &["import", "a.csv", "--yes", "--json"]).succeeded();
@@ -48,7 +52,10 @@ async fn a_sequence_of_postgres_ends_where_it_ended_there() {
     let import = ["import", "--source-file", &file, "--yes", "--json"];
     let done = run(&place, &import);
     let of = |name: &str| counter(&done, name);
-    assert_eq!((of("bounded")["end"].as_u64(), of("short")["end"].as_u64()), (Some(1_000_000), Some(2_147_483_647)));
+    assert_eq!(
+        (of("bounded")["end"].as_u64(), of("short")["end"].as_u64()),
+        (Some(1_000_000), Some(2_147_483_647))
+    );
     assert!(of("free")["end"].is_null(), "{done:?}");
     let why = of("spent")["note"].to_string();
     assert!(why.contains("its next number is 2, and the other system ends at 1: none is left"), "{why}");
@@ -62,7 +69,9 @@ async fn a_sequence_of_postgres_ends_where_it_ended_there() {
 
     // A document has its end, too. What is there with another end or step is told.
     let document = |end: u64| {
-        let text = format!("{{\"_id\": \"doc\", \"start\": 0.0, \"end\": {end}.0, \"step\": 10.0, \"current\": 50.0}}");
+        let text = format!(
+            "{{\"_id\": \"doc\", \"start\": 0.0, \"end\": {end}.0, \"step\": 10.0, \"current\": 50.0}}"
+        );
         std::fs::write(place.path("m.json"), text).unwrap();
     };
     document(20_000_000);
@@ -94,7 +103,8 @@ async fn tables_of_another_format_and_rows_of_one_name_are_one_counter() {
     assert!(note.contains("several rows have this name: the highest one counts"), "{note}");
     let shown = run(&Place::new(), &import).succeeded();
     assert!(shown.out.contains("spread encoded"), "{shown:?}");
-    run(&place, &["import", "--source-file", &file, "--table-name", "%s"]).refused(2, &["--table-name", "%d"]);
+    run(&place, &["import", "--source-file", &file, "--table-name", "%s"])
+        .refused(2, &["--table-name", "%d"]);
     run(&place, &["import", "--source-file", &file, "--table-name", "a.%s_%d"])
         .refused(2, &["--table-name", "the source names the database"]);
 }

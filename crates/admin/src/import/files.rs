@@ -156,9 +156,10 @@ fn scalar(value: &Value) -> Option<String> {
     match value {
         Value::Null | Value::Array(_) => None,
         Value::String(text) => Some(text.clone()),
-        Value::Object(fields) => {
-            ["$numberLong", "$numberInt", "$numberDouble"].iter().find_map(|name| fields.get(*name)).and_then(scalar)
-        }
+        Value::Object(fields) => ["$numberLong", "$numberInt", "$numberDouble"]
+            .iter()
+            .find_map(|name| fields.get(*name))
+            .and_then(scalar),
         other => Some(other.to_string()),
     }
 }

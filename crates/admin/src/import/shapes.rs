@@ -364,9 +364,17 @@ pub(super) mod tests {
 
     #[test]
     fn of_several_rows_of_one_name_the_highest_counts() {
-        let rows: &[&[&str]] = &[&["dup", "2000"], &["one", "7"], &["dup", "9000"], &["dup", "1000"], &["odd", "1"], &["odd", "x"]];
+        let rows: &[&[&str]] = &[
+            &["dup", "2000"],
+            &["one", "7"],
+            &["dup", "9000"],
+            &["dup", "1000"],
+            &["odd", "1"],
+            &["odd", "x"],
+        ];
         let found = read(&[table("sequence_value", "name id", rows)]);
-        let numbers: Vec<_> = found.iter().map(|counter| (&*counter.name, counter.next.clone().ok())).collect();
+        let numbers: Vec<_> =
+            found.iter().map(|counter| (&*counter.name, counter.next.clone().ok())).collect();
         assert_eq!(numbers, [("dup", Some(9001)), ("one", Some(8)), ("odd", None)]);
         assert_eq!(found[0].note.as_deref(), Some("several rows have this name: the highest one counts"));
         assert_eq!(found[1].note, None);

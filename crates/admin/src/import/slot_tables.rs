@@ -52,11 +52,7 @@ fn one(name: String, tables: &OfOwner, (memory_bits, names): (u32, &TableFormat)
 }
 
 /// The highest number of all tables.
-fn highest(
-    name: impl Fn(SlotIndex) -> String,
-    tables: &OfOwner,
-    memory_bits: u32,
-) -> Result<u64, String> {
+fn highest(name: impl Fn(SlotIndex) -> String, tables: &OfOwner, memory_bits: u32) -> Result<u64, String> {
     let count = tables.keys().next_back().map_or(1, |last| last + 1);
     if let Some(missing) = (0..count).find(|index| !tables.contains_key(index)) {
         return Err(format!(
@@ -100,8 +96,13 @@ mod tests {
     #[test]
     fn tables_of_another_format_are_one_counter() {
         let names: TableFormat = "t_%s_seq_%d".parse().unwrap();
-        let joined = super::joined(vec![ids("t_sto_seq_0", 5), ids("t_sto_seq_1", 7), ids("sto_code_0", 1)], 0, &names);
-        let found: Vec<_> = joined.iter().map(|counter| (&*counter.source, &*counter.name, counter.tables)).collect();
+        let joined = super::joined(
+            vec![ids("t_sto_seq_0", 5), ids("t_sto_seq_1", 7), ids("sto_code_0", 1)],
+            0,
+            &names,
+        );
+        let found: Vec<_> =
+            joined.iter().map(|counter| (&*counter.source, &*counter.name, counter.tables)).collect();
         assert_eq!(found, [("ids", "sto_code_0", None), ("t_sto_seq_0…", "sto", Some(2))]);
         assert_eq!(joined[1].next, Ok((7 << 1 | 1) + 1));
         let missing = super::joined(vec![ids("t_sto_seq_1", 7)], 0, &names);

@@ -75,5 +75,10 @@ async fn verified(
     let (next, first) = (planned.next, existing.first(planned.resets));
     let next = if planned.resets { next.max(1) } else { next };
     let standing = if next > first { Standing::Passed } else { Standing::Kept };
-    Ok(VerifiedCounter { standing, to: first.checked_sub(1), gap: next.abs_diff(first) / shown.step, ..found })
+    Ok(VerifiedCounter {
+        standing,
+        to: first.checked_sub(1),
+        gap: next.abs_diff(first) / shown.step,
+        ..found
+    })
 }

@@ -214,7 +214,8 @@ mod tests {
                 assert_eq!(format(text).parts(&table), Some((sequence, slot)), "{table}");
             }
         }
-        for table in ["_code_1", "sto_code_", "sto_code_+1", "sto_code_01", "sto_code_1~2", "sto_code_99999"] {
+        for table in ["_code_1", "sto_code_", "sto_code_+1", "sto_code_01", "sto_code_1~2", "sto_code_99999"]
+        {
             assert_eq!(format("%s_code_%d").parts(table), None, "{table}");
         }
     }

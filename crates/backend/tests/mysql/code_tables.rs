@@ -264,9 +264,15 @@ async fn two_slots_count_in_one_database_of_another_program_and_put_nothing_of_t
 async fn a_ring_with_more_or_fewer_slots_than_the_old_program_has_tables_counts_in_none() {
     let site = Site::new(CODES).await;
     site.server.sql(SEED).await;
-    site.server.sql("CREATE TABLE sto_code_1 LIKE sto_code_0; CREATE TABLE sto_code_10x LIKE sto_code_0").await;
+    site.server
+        .sql("CREATE TABLE sto_code_1 LIKE sto_code_0; CREATE TABLE sto_code_10x LIKE sto_code_0")
+        .await;
     let one = hand(in_ring(site.options(), 1, &[0])).await;
-    failed(one.begin("sto", 1, 0).await, ErrorKind::Unfit, &["index 1", "the ring has 1 slots", "shard_bits"]);
+    failed(
+        one.begin("sto", 1, 0).await,
+        ErrorKind::Unfit,
+        &["index 1", "the ring has 1 slots", "shard_bits"],
+    );
     let four = in_ring(site.options(), 4, &[0, 1, 2, 3]);
     for slot in 0..4 {
         let hand = Hand::of(store(four.clone(), slot)).await.unwrap();
@@ -310,7 +316,10 @@ async fn a_table_of_another_shape_is_examined_as_its_counters_fault() {
     let keys = ["bare", "order", "worse"].map(Key::from_stored);
     let found = examiner.examine(&keys).await.unwrap().cells;
     for (sight, name) in [(&found[0], "bare_code_0"), (&found[2], "worse_code_0")] {
-        assert!(matches!(sight, Sight::Odd(why) if why.contains(name) && why.contains("can't count")), "{sight:?}");
+        assert!(
+            matches!(sight, Sight::Odd(why) if why.contains(name) && why.contains("can't count")),
+            "{sight:?}"
+        );
     }
     assert!(matches!(found[1], Sight::Held { value: 7, open: true, .. }), "{found:?}");
     let page = examiner.cells(None).await.unwrap();

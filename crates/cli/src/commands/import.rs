@@ -141,7 +141,9 @@ impl Import {
             output::lines(shown::plan(&report))?;
         }
         let defined = before + report.count(Action::Define);
-        if let Some(most) = first_uses_max.filter(|most| report.count(Action::Define) > 0 && defined as u64 >= *most) {
+        if let Some(most) =
+            first_uses_max.filter(|most| report.count(Action::Define) > 0 && defined as u64 >= *most)
+        {
             output::say(&format!(
                 "sequent: {defined} sequences are in use then: first uses define none beyond {most}, limits.auto_create_max"
             ));

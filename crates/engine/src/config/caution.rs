@@ -142,7 +142,10 @@ impl Config {
         let refused = |part: &SequencePart| {
             let fault = part.body.check_layout(layout, AtRisk::of(self)).err()?;
             let BodyFault { field, value, bound } = fault;
-            let found = format!("sequence {} is refused unless it is in force: {field} is {value}: {bound}", part.name);
+            let found = format!(
+                "sequence {} is refused unless it is in force: {field} is {value}: {bound}",
+                part.name
+            );
             Some(Caution::new(CautionKind::NotDefinable, CautionPlace::Cluster, found))
         };
         self.sequences.iter().filter_map(refused).collect()

@@ -187,10 +187,9 @@ fn behind_others(others: OtherSlots, (at, room): (u64, u64), followed: Option<u6
 /// A cell that no operation of ours left so.
 fn flawed(sight: &Sight) -> Option<Fault> {
     match sight {
-        Sight::Odd(what) => Some(Fault::new(
-            Kind::CounterUnreadable,
-            format!("its counter can't be read: {what}"),
-        )),
+        Sight::Odd(what) => {
+            Some(Fault::new(Kind::CounterUnreadable, format!("its counter can't be read: {what}")))
+        }
         Sight::Held { expires_ms: Some(ms), .. } => {
             Some(Fault::new(Kind::CounterExpires, format!("its cell has a time to live: {ms} ms are left")))
         }

@@ -92,7 +92,10 @@ mod tests {
     fn more_and_fewer_tables_than_slots_are_told() {
         let two = ring(2, &[0, 1]);
         assert_eq!(told(&two, &[0, 1], &[]), "");
-        assert!(told(&two, &[0, 1, 2, 3], &[]).starts_with("there is a table of index 3, and the ring has 2 slots"));
+        assert!(
+            told(&two, &[0, 1, 2, 3], &[])
+                .starts_with("there is a table of index 3, and the ring has 2 slots")
+        );
         let four = ring(4, &[0, 1, 2, 3]);
         assert!(told(&four, &[0, 1], &[]).starts_with("the table of slot 2 is missing"));
         // Half of the tables are elsewhere.
