@@ -141,8 +141,10 @@ impl Record<'_> {
 /// The whole number that a double is, below the first that doubles round.
 fn whole(text: &str) -> Option<i128> {
     let double: f64 = text.parse().ok()?;
-    #[allow(clippy::cast_possible_truncation, reason = "it has no fraction, and is bounded just here")]
-    (double.fract() == 0.0 && double.abs() < DOUBLE_BELOW).then_some(double as i128)
+    let is_whole = double.fract() == 0.0 && double.abs() < DOUBLE_BELOW;
+    #[allow(clippy::cast_possible_truncation, reason = "it has no fraction, and is bounded just above")]
+    let number = double as i128;
+    is_whole.then_some(number)
 }
 
 fn counter(shape: Shape, record: &Record<'_>) -> OldCounter {

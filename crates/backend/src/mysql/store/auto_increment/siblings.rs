@@ -71,7 +71,7 @@ fn other(ring: &SlotTables, found: &Found, expected: impl Fn(&SlotIndex) -> bool
     if let Some((last, _)) = found.last_key_value().filter(|(last, _)| **last >= slots) {
         return Some(format!("there is a table of index {last}, and the ring has {slots} slots: {advice}"));
     }
-    let missing = ring.together.iter().find(|slot| !found.contains_key(slot) && expected(slot))?;
+    let missing = ring.together.iter().find(|slot| !found.contains_key(*slot) && expected(slot))?;
     Some(format!("the table of slot {missing} is missing, and others are another program's: {advice}"))
 }
 
