@@ -4,9 +4,9 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use sequent_backend::{
     mysql::MysqlAutoIncrementStore,
-    net::{CodeTables, KeepRows, ServerOptions, SlotTables},
+    net::{CodeTables, KeepRows, ServerOptions},
 };
-use sequent_core::{ErrorKind, Key, Sight, SlotIndex, Store};
+use sequent_core::{ErrorKind, SlotIndex, Store};
 use tokio::task::JoinSet;
 
 use crate::support::{CODES, Hand, Site, failed};
@@ -27,12 +27,6 @@ const WANT: u64 = 16;
 
 fn adopting(options: ServerOptions) -> ServerOptions {
     with(options, |tables| tables.adopt = true)
-}
-
-/// Adopting, in a ring of so many slots, of which these have their tables here.
-fn in_ring(options: ServerOptions, slots: SlotIndex, together: &[SlotIndex]) -> ServerOptions {
-    let slot_tables = Some(SlotTables { slots, together: together.to_vec() });
-    ServerOptions { slot_tables, ..adopting(options) }
 }
 
 fn with(mut options: ServerOptions, change: impl FnOnce(&mut CodeTables)) -> ServerOptions {
@@ -257,71 +251,4 @@ async fn two_slots_count_in_one_database_of_another_program_and_put_nothing_of_t
     // This user may make no table there: the key's matter.
     failed(zero.begin("order", 1, 0).await, ErrorKind::Unfit, &["sequent.order_code_0", "CREATE"]);
     assert_eq!(zero.take("sto", 1, 1).await.unwrap().first(), 5005);
-}
-
-/// In a ring of another shape, a number of the old program would come of another id, and both would give it.
-#[tokio::test]
-async fn a_ring_with_more_or_fewer_slots_than_the_old_program_has_tables_counts_in_none() {
-    let site = Site::new(CODES).await;
-    site.server.sql(SEED).await;
-    site.server
-        .sql("CREATE TABLE sto_code_1 LIKE sto_code_0; CREATE TABLE sto_code_10x LIKE sto_code_0")
-        .await;
-    let one = hand(in_ring(site.options(), 1, &[0])).await;
-    failed(
-        one.begin("sto", 1, 0).await,
-        ErrorKind::Unfit,
-        &["index 1", "the ring has 1 slots", "shard_bits"],
-    );
-    let four = in_ring(site.options(), 4, &[0, 1, 2, 3]);
-    for slot in 0..4 {
-        let hand = Hand::of(store(four.clone(), slot)).await.unwrap();
-        failed(hand.begin("sto", 1, 0).await, ErrorKind::Unfit, &["slot 2 is missing", "another program's"]);
-    }
-    let tables = site.server.sql("SHOW TABLES LIKE 'sto%'").await;
-    let tables: Vec<&str> = tables.split_whitespace().collect();
-    assert_eq!(tables, ["sto_code_0", "sto_code_1", "sto_code_10x"], "none is made beside them");
-    // Sequences of its own are made as ever, and the old program's count in a ring of its shape.
-    let hand = Hand::of(store(four, 3)).await.unwrap();
-    hand.begin("order", 1, 0).await.unwrap();
-    let two = in_ring(site.options(), 2, &[0, 1]);
-    for slot in 0..2 {
-        let hand = Hand::of(store(two.clone(), slot)).await.unwrap();
-        hand.begin("sto", 2 + i64::from(slot), 0).await.unwrap();
-        hand.take("sto", 2 + i64::from(slot), 1).await.unwrap();
-    }
-    // A table that its slot has lost is no matter of the others.
-    site.server.sql("DROP TABLE sto_code_1").await;
-    let zero = Hand::of(store(two.clone(), 0)).await.unwrap();
-    zero.begin("sto", 4, 0).await.unwrap();
-    let one = Hand::of(store(two, 1)).await.unwrap();
-    failed(one.begin("sto", 5, 0).await, ErrorKind::Unfit, &["slot 1 is missing"]);
-}
-
-/// An examination tells a table of another shape by its counter, and reads the others.
-#[tokio::test]
-async fn a_table_of_another_shape_is_examined_as_its_counters_fault() {
-    let site = Site::new(CODES).await;
-    let tables = "CREATE TABLE worse_code_0 (id varchar(9) PRIMARY KEY, generate_time datetime); \
-        CREATE TABLE bare_code_0 (nr bigint PRIMARY KEY)";
-    site.server.sql(tables).await;
-    let hand = hand(site.options()).await;
-    for key in ["worse", "bare"] {
-        failed(hand.begin(key, 1, 0).await, ErrorKind::Unfit, &["another program made it"]);
-    }
-    hand.begin("order", 1, 0).await.unwrap();
-    hand.take("order", 1, 7).await.unwrap();
-    site.server.sql("INSERT INTO worse_code_0 VALUES ('x', now())").await;
-    let examiner = hand.store.examiner().unwrap();
-    let keys = ["bare", "order", "worse"].map(Key::from_stored);
-    let found = examiner.examine(&keys).await.unwrap().cells;
-    for (sight, name) in [(&found[0], "bare_code_0"), (&found[2], "worse_code_0")] {
-        assert!(
-            matches!(sight, Sight::Odd(why) if why.contains(name) && why.contains("can't count")),
-            "{sight:?}"
-        );
-    }
-    assert!(matches!(found[1], Sight::Held { value: 7, open: true, .. }), "{found:?}");
-    let page = examiner.cells(None).await.unwrap();
-    assert_eq!(page.cells, [(keys[0].clone(), 0), (keys[1].clone(), 7), (keys[2].clone(), 0)]);
 }
