@@ -104,7 +104,7 @@ impl Planned {
     /// The last number of a sequence that begins with `start`, if its numbers would go on beyond that of the other system.
     fn end_of(&self, start: u64) -> Option<u64> {
         let most = if start < WIDE_FROM { JS_MAX } else { Block::NUMBER_MAX };
-        self.end.filter(|end| *end < most && self.encoded.is_none())
+        self.end.filter(|end| *end < most)
     }
 
     /// Notes in what a sequence that is there differs.

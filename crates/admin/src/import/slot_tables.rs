@@ -1,5 +1,5 @@
-//! Tables `owner_code_0` to `owner_code_N`, or of another format, that together count one sequence: a number is `(id << n | index) << m | low` there,
-//! with m memory bits of the program that counts.
+//! Tables `owner_code_0` to `owner_code_N`, or of another format, that together count one sequence: a number is
+//! `(id << n | index) << m | low` there, with m memory bits of the program that counts.
 
 use std::collections::BTreeMap;
 

@@ -25,9 +25,10 @@ Examples:
   sequent import counters.csv --yes          with the columns counter, last_number, step
   sequent import redis://cache:6379/0 --pattern 'seq:*' --map 'seq:*=*' --verify
 
-Without --yes it shows a plan and changes no sequence; in a place without a cluster, it begins one. It reads the tables of sequences that it knows by their columns, the \
-sequences of PostgreSQL, the ids of a table that counts by itself (--table), the maximum of a column (--column), keys of \
-Redis that are numbers (--pattern), and files in CSV and JSON. The other system is only read.
+Without --yes it shows a plan and changes no sequence; in a place without a cluster, it begins one. It reads the tables of \
+sequences that it knows by their columns, the sequences of PostgreSQL, the ids of a table that counts by itself (--table), \
+the maximum of a column (--column), keys of Redis that are numbers (--pattern), and files in CSV and JSON. The other \
+system is only read.
 
 A sequence that is not there is defined, and begins right above the last number. One that is there goes forward, and never \
 back. The same once more changes nothing, and after a kill the same command goes on. Programs that still count in the other \
@@ -116,12 +117,11 @@ impl Import {
     }
 
     fn table_names(&self) -> Result<TableFormat, Failure> {
-        let refused =
-            |bound: &dyn std::fmt::Display| Failure::argument("--table-name", &self.table_name, bound);
-        let names: TableFormat = self.table_name.parse().map_err(|bound| refused(&bound))?;
+        let refused = |bound: &str| Failure::argument("--table-name", &self.table_name, bound);
+        let names = self.table_name.parse::<TableFormat>().map_err(|bound| refused(&bound.to_string()))?;
         match names.database() {
             None => Ok(names),
-            Some(_) => Err(refused(&"the source names the database: leave it out")),
+            Some(_) => Err(refused("the source names the database: leave it out")),
         }
     }
 
