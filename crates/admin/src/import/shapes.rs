@@ -153,7 +153,7 @@ fn counter(shape: Shape, record: &Record<'_>) -> OldCounter {
         let checked = step_of(record, step);
         let next = checked.clone().and_then(next).and_then(allowed);
         let end = if HAVE_AN_END.contains(&shape) { end_of(record) } else { Ok(None) };
-        let next = end.as_ref().map_err(Clone::clone).and_then(|_| next);
+        let next = end.as_ref().map_err(Clone::clone).and(next);
         let step = checked.ok().and_then(|step| u64::try_from(step).ok()).unwrap_or(1);
         let (source, name, end) = (source.clone(), record.text(name).to_owned(), end.ok().flatten());
         OldCounter { source, name, next, step, end, encoded: None, tables: None, texts: None, note: None }
@@ -239,7 +239,7 @@ pub(super) mod tests {
         }
     }
 
-    fn read(tables: &[Table]) -> Vec<OldCounter> {
+    pub(in crate::import) fn read(tables: &[Table]) -> Vec<OldCounter> {
         counters(tables, 0, &TableFormat::default())
     }
 
