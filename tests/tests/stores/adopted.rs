@@ -103,7 +103,8 @@ async fn a_ring_of_another_shape_gives_none_of_the_old_programs_numbers() {
     db.sql(TABLES).await;
     db.sql("CREATE TABLE sto_code_2 LIKE sto_code_0; CREATE TABLE sto_code_3 LIKE sto_code_0").await;
     let settings = SETTINGS.replace("deadline_ms = 30000", "deadline_ms = 3000");
-    let server = Server::start(&plan(&db, &settings).await.text);
+    let plan = plan(&db, &settings).await;
+    let server = Server::start(&plan.text);
     let asked = server.operate(&["next", "sto"]);
     assert_ne!(asked.code, Some(0), "{asked:?}");
     let shown = server.operate(&["shards"]).succeeded().out;

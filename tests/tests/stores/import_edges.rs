@@ -45,7 +45,7 @@ async fn a_sequence_of_postgres_ends_where_it_ended_there() {
     db.sql(
         "CREATE SEQUENCE bounded MAXVALUE 1000000; SELECT nextval('bounded');
          CREATE SEQUENCE short AS integer START 2000000000; CREATE SEQUENCE free;
-         CREATE SEQUENCE spent MAXVALUE 1; SELECT nextval('spent');",
+         CREATE SEQUENCE spent MAXVALUE 2; SELECT nextval('spent'); SELECT nextval('spent');",
     )
     .await;
     let file = source(&place, &db.url());
@@ -56,7 +56,7 @@ async fn a_sequence_of_postgres_ends_where_it_ended_there() {
     assert_eq!((bounded["end"].as_str(), short["end"].as_str()), (Some("1000000"), Some("2147483647")));
     assert!(of("free")["end"].is_null(), "{done:?}");
     let why = of("spent")["note"].to_string();
-    assert!(why.contains("its next number is 2, and the other system ends at 1: none is left"), "{why}");
+    assert!(why.contains("its next number is 3, and the other system ends at 2: none is left"), "{why}");
     let listed = run(&place, &["list", "--json"]).succeeded().json();
     let end = |name: &str| {
         let mut sequences = listed["sequences"].as_array().unwrap().iter();

@@ -27,7 +27,8 @@ async fn hand(options: &ServerOptions, slot: SlotIndex) -> Hand {
 async fn a_ring_with_more_or_fewer_slots_than_the_old_program_has_tables_counts_in_none() {
     let site = Site::new(CODES).await;
     let tables = "CREATE TABLE sto_code_0 (id bigint PRIMARY KEY AUTO_INCREMENT, generate_time timestamp) AUTO_INCREMENT = 5000; \
-        CREATE TABLE sto_code_1 LIKE sto_code_0; CREATE TABLE sto_code_10x LIKE sto_code_0";
+        CREATE TABLE sto_code_1 LIKE sto_code_0; CREATE TABLE sto_code_10x LIKE sto_code_0; \
+        INSERT INTO sto_code_0 (generate_time) VALUES (now())";
     site.server.sql(tables).await;
     let one = hand(&in_ring(site.options(), 1, &[0]), 0).await;
     failed(

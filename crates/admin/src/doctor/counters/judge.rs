@@ -155,7 +155,7 @@ pub(crate) fn judge_rowless(
         return Some(Fault::new(Kind::CounterWithoutRow, text));
     }
     if cell.is_unreadable {
-        return None;
+        return flawed(sight);
     }
     if let Some(others) = others {
         let found = behind_others(others, (floor, 0), Some(floor.saturating_add(followed)))?;

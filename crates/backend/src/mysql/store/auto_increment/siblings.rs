@@ -17,7 +17,7 @@ use crate::{
     sql::{SqlSession, Value},
 };
 
-/// Fails if the database has other tables of an old program than those of the slots. `is_first`: this slot has not counted
+/// Fails if the database has other tables of an old program than those of the slots. `is_first`: this slot knows of no id of
 /// the key yet. Later, a missing table of another slot is that slot's loss.
 pub(super) async fn check(
     connection: &mut Connection,
