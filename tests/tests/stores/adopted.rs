@@ -109,6 +109,8 @@ async fn a_ring_of_another_shape_gives_none_of_the_old_programs_numbers() {
     assert_ne!(asked.code, Some(0), "{asked:?}");
     let shown = server.operate(&["shards"]).succeeded().out;
     assert!(shown.contains("there is a table of index 3, and the ring has 2 slots"), "{shown}");
+    let told = server.operate(&["doctor"]).out;
+    assert!(told.contains("its counter can't be read: table sequent.sto_code_0 can't count sto"), "{told}");
     let rows = db.sql("SELECT COUNT(*) FROM sto_code_0").await;
     assert_eq!(rows.trim(), "0");
 }

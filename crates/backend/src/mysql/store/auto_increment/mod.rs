@@ -153,9 +153,10 @@ impl Counting<Connection> for AutoIncrement {
             Err(fault) if fault.is(ER_NO_SUCH_TABLE) => return Ok(None),
             row => row.and_then(|row| Ok(row.map(|mut row| row.count()).transpose()?)),
         };
-        // Without an anchor, it may be a table of another shape.
+        // Without an anchor, it may be a table of another shape, or one of a ring of another shape.
         if !matches!(highest, Ok(Some(_))) {
             shape::check(connection, key, &table).await?;
+            siblings::check(connection, key, (&self.tables, &table), value == 0).await?;
         }
         Ok(highest?.map(|highest| highest.max(value)))
     }
