@@ -156,9 +156,10 @@ fn scalar(value: &Value) -> Option<String> {
     match value {
         Value::Null | Value::Array(_) => None,
         Value::String(text) => Some(text.clone()),
-        Value::Object(fields) => {
-            fields.get("$numberLong").or_else(|| fields.get("$numberInt")).and_then(scalar)
-        }
+        Value::Object(fields) => ["$numberLong", "$numberInt", "$numberDouble"]
+            .iter()
+            .find_map(|name| fields.get(*name))
+            .and_then(scalar),
         other => Some(other.to_string()),
     }
 }
@@ -191,6 +192,8 @@ mod tests {
         assert_eq!(columns, ["_id", "current", "step"]);
         assert_eq!(rows[0], [Some("a".to_owned()), Some("9223372036854775807".to_owned()), None]);
         assert_eq!(rows[1], [Some("b".to_owned()), None, Some("2".to_owned())]);
+        let doubles = "{\"a\":50.0}{\"a\":{\"$numberDouble\":\"7.0\"}}";
+        assert_eq!(json(doubles).unwrap().1, [[Some("50.0".to_owned())], [Some("7.0".to_owned())]]);
         assert_eq!(json("[{\"a\":1},{\"a\":2}]").unwrap().1.len(), 2);
         assert!(json("[1]").is_err());
     }

@@ -17,13 +17,14 @@ mod sqlite;
 use sequent_core::{BoxFuture, ErrorKind, SourceError};
 
 use crate::net::ServerOptions;
+pub use crate::net::TableFormat;
 
 /// The most counters of one reading. They are held in memory.
 pub const COUNTERS_MAX: usize = 200_000;
 
-/// The columns of a table that has one counter a row: its name, the highest number given, the step, the next number, and why it
-/// can't be imported. One of the two numbers is enough.
-pub const COUNTER_COLUMNS: [&str; 5] = ["counter", "last_number", "step", "next_number", "refused"];
+/// The columns of a table that has one counter a row: its name, the highest number given, the step, the next number, the last one
+/// that it will give, and why it can't be imported. One of the first two numbers is enough.
+pub const COUNTER_COLUMNS: [&str; 6] = ["counter", "last_number", "step", "next_number", "end", "refused"];
 
 /// A row as text; `None` is NULL.
 pub type TextRow = Vec<Option<String>>;
@@ -53,7 +54,7 @@ pub enum Look {
 /// What an import wants to read.
 #[derive(Clone)]
 pub struct Wanted {
-    /// The tables and sequences to read; empty: all that `look` knows.
+    /// The tables and sequences to read, as far as they are there; empty: all that `look` knows.
     pub tables: Vec<String>,
     /// Columns whose maximum is wanted, as table and column. They are read alone, or beside named tables.
     pub columns: Vec<(String, String)>,
@@ -102,12 +103,12 @@ fn refused(text: String) -> SourceError {
 /// A row of [`COUNTER_COLUMNS`] with the highest number given; `None`: none yet.
 fn counter(name: &str, last: Option<String>) -> TextRow {
     let last = last.unwrap_or_else(|| "0".to_owned());
-    vec![Some(name.to_owned()), Some(last), Some("1".to_owned()), None, None]
+    vec![Some(name.to_owned()), Some(last), Some("1".to_owned()), None, None, None]
 }
 
 /// A row of [`COUNTER_COLUMNS`] for a counter that can't be imported.
 fn refused_counter(name: &str, why: String) -> TextRow {
-    vec![Some(name.to_owned()), None, Some("1".to_owned()), None, Some(why)]
+    vec![Some(name.to_owned()), None, Some("1".to_owned()), None, None, Some(why)]
 }
 
 /// Refuses more counters than are held in memory.

@@ -44,7 +44,7 @@ impl Tables for Reader {
     }
 
     async fn sequences(&mut self) -> Result<Vec<TextRow>, Fault> {
-        let sql = "SELECT sequencename::text, format('%I.%I', schemaname, sequencename), increment_by::text, cycle::text, \
+        let sql = "SELECT sequencename::text, format('%I.%I', schemaname, sequencename), increment_by::text, cycle::text, max_value::text, \
             has_sequence_privilege(format('%I.%I', schemaname, sequencename), 'SELECT')::text \
             FROM pg_sequences WHERE schemaname = current_schema() ORDER BY 1";
         let found: Vec<Found> = self.rows(sql).await?.into_iter().map(Found::of).collect();
@@ -69,6 +69,7 @@ struct Found {
     quoted: String,
     increment: String,
     cycles: bool,
+    end: String,
     is_readable: bool,
 }
 
@@ -87,7 +88,8 @@ impl Found {
         let mut texts = row.into_iter().map(Option::unwrap_or_default);
         let mut next = || texts.next().unwrap_or_default();
         let (name, quoted, increment) = (next(), next(), next());
-        Self { name, quoted, increment, cycles: next() == "true", is_readable: next() == "true" }
+        let (cycles, end) = (next() == "true", next());
+        Self { name, quoted, increment, cycles, end, is_readable: next() == "true" }
     }
 
     /// Why its next number can't be known.
@@ -117,7 +119,7 @@ impl Found {
             Some((value, false)) => (None, Some(value.clone())),
             None => (None, None),
         };
-        vec![Some(self.name), last, Some(self.increment), next, None]
+        vec![Some(self.name), last, Some(self.increment), next, Some(self.end), None]
     }
 }
 

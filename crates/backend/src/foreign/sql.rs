@@ -121,15 +121,6 @@ async fn read<T: Tables>(tables: &mut T, wanted: &Wanted) -> Result<Vec<Table>, 
     let mut sequences = tables.sequences().await?;
     let name_of = |row: &TextRow| row.first().cloned().flatten().unwrap_or_default();
     sequences.retain(|row| is_wanted(wanted, &name_of(row)));
-    let is_there =
-        |name: &String| found.contains_key(name) || sequences.iter().any(|row| name_of(row) == *name);
-    let mut named = wanted.tables.iter().chain(wanted.columns.iter().map(|(table, _)| table));
-    if let Some(missing) = named.find(|name| !is_there(name)) {
-        return Err(refused(format!(
-            "table is {missing:?}: the database has no table or sequence of that name"
-        ))
-        .into());
-    }
     let mut read = Vec::new();
     let mut ids = Vec::new();
     // A view is read if it is named: its rows are those of tables.
@@ -153,7 +144,7 @@ async fn read<T: Tables>(tables: &mut T, wanted: &Wanted) -> Result<Vec<Table>, 
             }
         }
     }
-    for (table, column) in &wanted.columns {
+    for (table, column) in wanted.columns.iter().filter(|(table, _)| found.contains_key(table)) {
         ids.push(maximum(tables, table, column, &found).await?);
     }
     read.extend(

@@ -37,6 +37,15 @@ impl Default for TableFormat {
     }
 }
 
+/// The tables of a ring's slots, as its configuration says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SlotTables {
+    /// How many slots the ring has.
+    pub slots: SlotIndex,
+    /// The slots whose tables are in the same database as this slot's, itself among them.
+    pub together: Vec<SlotIndex>,
+}
+
 impl TableFormat {
     /// The longest format without its database, in characters. What is left of MySQL's 64 is for the sequence.
     pub const LENGTH_MAX: usize = 32;
@@ -54,6 +63,26 @@ impl TableFormat {
         let Self { before, between, after, .. } = self;
         let generation = generation.map(|generation| format!("~{generation}")).unwrap_or_default();
         format!("{before}{sequence}{between}{slot}{after}{generation}")
+    }
+
+    /// The names of a sequence's tables, for LIKE: each of them fits, and others may.
+    pub fn like(&self, sequence: &str) -> String {
+        let Self { before, between, after, .. } = self;
+        format!("{before}{sequence}{between}%{after}")
+    }
+
+    /// Sequence and slot of a table of the first generation; `None` if it is no table of this format.
+    ///
+    /// ```
+    /// let format = sequent_backend::net::TableFormat::default();
+    /// assert_eq!(format.parts("sto_code_3"), Some(("sto", 3)));
+    /// assert_eq!(format.parts("sto_code_03"), None);
+    /// ```
+    pub fn parts<'a>(&self, table: &'a str) -> Option<(&'a str, SlotIndex)> {
+        let inner = table.strip_prefix(&*self.before)?.strip_suffix(&*self.after)?;
+        let (sequence, slot) = inner.rsplit_once(&*self.between)?;
+        let slot = slot.parse().ok()?;
+        (!sequence.is_empty() && self.table(sequence, slot, None) == table).then_some((sequence, slot))
     }
 }
 
@@ -165,6 +194,20 @@ mod tests {
             assert_eq!(format(text).to_string(), text);
         }
         assert_eq!((format("seq.%s_%d").database(), format("%s_%d").database()), (Some("seq"), None));
+    }
+
+    #[test]
+    fn names_are_taken_apart_by_the_format() {
+        for text in ["%s_code_%d", "t_%s_no_%d_x", "%s_%d"] {
+            for (sequence, slot) in [("sto", 0), ("a_code_1", 1023), ("a_1", 12)] {
+                let table = format(text).table(sequence, slot, None);
+                assert_eq!(format(text).parts(&table), Some((sequence, slot)), "{table}");
+            }
+        }
+        for table in ["_code_1", "sto_code_", "sto_code_+1", "sto_code_01", "sto_code_1~2", "sto_code_99999"]
+        {
+            assert_eq!(format("%s_code_%d").parts(table), None, "{table}");
+        }
     }
 
     #[test]

@@ -14,7 +14,7 @@ mod setting_error;
 mod siblings;
 mod url;
 
-pub use code_tables::{CodeTables, KeepRows, TableFormat};
+pub use code_tables::{CodeTables, KeepRows, SlotTables, TableFormat};
 pub use driver::{DRIVERS, Driver, Tls};
 pub(crate) use driver::{ETCD, MEMCACHED, MONGODB, MYSQL, POSTGRES, REDIS};
 pub(crate) use fault::{Cause, Fault, cause_of};

@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use sequent_core::{Env, ErrorKind, SourceError};
 
-use super::{CodeTables, Fault, SchemaName, ServerUrl, SettingError, Tls, files};
+use super::{CodeTables, Fault, SchemaName, ServerUrl, SettingError, SlotTables, Tls, files};
 
 /// Options of a store or ledger on a server.
 ///
@@ -22,6 +22,8 @@ pub struct ServerOptions {
     pub schema: Option<SchemaName>,
     /// The tables of `mysql-auto-increment`; other kinds have none.
     pub code_tables: CodeTables,
+    /// The tables of the ring's slots, with which those that are adopted are compared; `None`: they are not compared.
+    pub slot_tables: Option<SlotTables>,
     /// A file whose first line is the password, read at each connect. It takes precedence over a password in the URL.
     pub password_file: Option<PathBuf>,
     /// The TLS mode.
@@ -46,7 +48,7 @@ pub struct ServerOptions {
 }
 
 impl PartialEq for ServerOptions {
-    /// Whether both reach the same server in the same way; `env` is ignored.
+    /// Whether both reach the same server in the same way; `env` and the other slots are ignored.
     fn eq(&self, other: &Self) -> bool {
         let parts = |options: &Self| {
             let Self { url, schema, code_tables, password_file, tls, create, .. } = options.clone();
@@ -74,6 +76,7 @@ impl ServerOptions {
             url,
             schema: None,
             code_tables: CodeTables::default(),
+            slot_tables: None,
             password_file: None,
             tls: first,
             tls_ca_file: None,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use sequent_core::{CellPage, Epoch, Examination, Key, Sight};
+use sequent_core::{CellPage, Epoch, ErrorKind, Examination, Key, Sight};
 
 use super::{SqlCounting, StoreSession, identity};
 use crate::{net::Fault, sql::SqlRow, store::Examining};
@@ -21,10 +21,14 @@ impl<S: StoreSession, E: SqlCounting<S>> Examining<S> for E {
         for key in keys {
             let mut seen = found.remove(key.as_str()).unwrap_or(Sight::Missing);
             if let Sight::Held { value, open, .. } = &mut seen {
-                match self.reached(session, key, *value).await? {
-                    (highest, true) => *value = highest,
-                    (_, false) if *open => seen = Sight::Missing,
-                    (_, false) => {}
+                match self.reached(session, key, *value).await {
+                    Ok((highest, true)) => *value = highest,
+                    Ok((_, false)) if *open => seen = Sight::Missing,
+                    Ok((_, false)) => {}
+                    Err(Fault::Answer(error)) if error.kind() == ErrorKind::Unfit => {
+                        seen = Sight::Odd(error.context().to_owned());
+                    }
+                    Err(fault) => return Err(fault),
                 }
             }
             cells.push(seen);
@@ -40,7 +44,12 @@ impl<S: StoreSession, E: SqlCounting<S>> Examining<S> for E {
             cells.push((Key::from_stored(&row.key()?), row.count()?));
         }
         for (key, value) in &mut cells {
-            (*value, _) = self.reached(session, key, *value).await?;
+            match self.reached(session, key, *value).await {
+                Ok((reached, _)) => *value = reached,
+                // What can't count is told by `examine`. Its row is a lower bound.
+                Err(Fault::Answer(error)) if error.kind() == ErrorKind::Unfit => {}
+                Err(fault) => return Err(fault),
+            }
         }
         let is_full = cells.len() == CELLS_A_PAGE as usize;
         let next = cells.last().filter(|_| is_full).map(|(key, _)| key.as_str().to_owned());

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use sequent_admin::import::{Action, ImportReport, Standing, VerifyReport};
+use sequent_admin::import::{Action, ImportReport, ImportedCounter, Standing, VerifyReport};
 
 use crate::output;
 
@@ -19,9 +19,15 @@ fn names<'a>(counters: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> Vec<
     counters.map(name).collect()
 }
 
+/// The placement, and how numbers are made if not as usual.
+fn placement(counter: &ImportedCounter) -> String {
+    let words: Vec<&str> = [counter.placement, counter.numbering].into_iter().flatten().collect();
+    if words.is_empty() { "-".to_owned() } else { words.join(" ") }
+}
+
 /// The plan, or what was done: a line a counter, and the sum.
 pub(super) fn plan(report: &ImportReport) -> Vec<String> {
-    let row = |(counter, name): (&sequent_admin::import::ImportedCounter, String)| {
+    let row = |(counter, name): (&ImportedCounter, String)| {
         let action = match counter.action {
             Action::Define => "define",
             Action::Advance => "advance",
@@ -36,7 +42,7 @@ pub(super) fn plan(report: &ImportReport) -> Vec<String> {
             action.to_owned(),
             number(counter.to),
             counter.step.to_string(),
-            text(counter.placement),
+            placement(counter),
             text(counter.template.as_deref()),
             text(counter.period.as_deref()),
             counter.note.clone().unwrap_or_default(),

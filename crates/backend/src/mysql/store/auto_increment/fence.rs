@@ -3,7 +3,8 @@
 use super::{
     NOW,
     shape::{self, of_table},
-    table::KeyTable,
+    siblings,
+    table::{KeyTable, KeyTables},
 };
 use crate::{
     mysql::{connection::Connection, fault::ER_NO_SUCH_TABLE},
@@ -22,14 +23,14 @@ pub(super) struct Counter<'a> {
 }
 
 impl Counter<'_> {
-    pub(super) async fn close(&self, connection: &mut Connection) -> Result<u64, Fault> {
+    pub(super) async fn close(&self, connection: &mut Connection, tables: &KeyTables) -> Result<u64, Fault> {
         let (key, table) = (self.cell.key, &self.table);
         // Waits for takes in flight, so the read of the table sees all ids that they gave.
         let anchor = InPlace.close(connection, self.cell).await?;
+        siblings::check(connection, key, (tables, table), anchor == 0).await?;
         shape::settle(connection, key, table).await?;
         // Of a table that another program inserts into, too, this is a lower bound: the server gives no id twice.
-        let sql = format!("SELECT COALESCE(MAX(id), 0) FROM {}", table.sql);
-        let row = connection.only(&sql, Vec::new()).await;
+        let row = connection.only(&table.highest_of_all(), Vec::new()).await;
         let highest = row.map_err(|fault| of_table(key, table, fault))?.count()?;
         Ok(highest.max(anchor))
     }

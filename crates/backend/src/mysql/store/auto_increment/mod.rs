@@ -11,12 +11,13 @@ mod fence;
 mod last_block;
 mod purge;
 mod shape;
+mod siblings;
 mod table;
 mod take;
 
 use sequent_core::{Block, Fact, FactClass, Key, SlotIndex, SourceError};
 
-use self::{fence::Counter, last_block::LastBlocks, table::KeyTables};
+use self::{fence::Counter, last_block::LastBlocks, shape::of_table, table::KeyTables};
 use super::{ROWS, facts};
 use crate::{
     mysql::{
@@ -59,7 +60,7 @@ pub type MysqlAutoIncrementStore = CoreStore<Pool<MysqlServer>, AutoIncrement>;
 impl MysqlAutoIncrementStore {
     /// The store in the options' database, with the tables of this slot.
     pub fn new(options: ServerOptions, slot: SlotIndex) -> Self {
-        let tables = KeyTables::new(slot, options.create, options.code_tables.clone());
+        let tables = KeyTables::new(slot, &options);
         let pool = Pool::new(MysqlServer { options, tables: &FENCES });
         Self::on(pool, AutoIncrement { tables, last: LastBlocks::default() })
     }
@@ -95,7 +96,7 @@ impl Counting<Connection> for AutoIncrement {
     }
 
     async fn close(&self, connection: &mut Connection, cell: CellRef<'_>) -> Result<u64, Fault> {
-        self.counter(connection, cell)?.close(connection).await
+        self.counter(connection, cell)?.close(connection, &self.tables).await
     }
 
     async fn install(&self, connection: &mut Connection, cell: CellRef<'_>, base: u64) -> Result<(), Fault> {
@@ -114,17 +115,23 @@ impl SqlCounting<Connection> for AutoIncrement {
         key: &Key,
         value: u64,
     ) -> Result<(u64, bool), Fault> {
-        let table = self.tables.of(connection, key)?.sql;
+        let table = self.tables.of(connection, key)?;
         let sql = format!(
-            "SELECT COALESCE(MAX(m.id), 0), EXISTS (SELECT 1 FROM {table} a WHERE a.id = ?) FROM {table} m"
+            "SELECT MAX(m.id), EXISTS (SELECT 1 FROM {table} a WHERE a.id = ?) FROM {table} m",
+            table = table.sql
         );
-        match connection.only(&sql, vec![value.into()]).await {
-            Err(fault) if fault.is(ER_NO_SUCH_TABLE) => Ok((value, false)),
-            row => {
-                let mut row = row?;
-                Ok((row.count()?.max(value), row.int()? != 0))
-            }
+        let read = match connection.only(&sql, vec![value.into()]).await {
+            Err(fault) if fault.is(ER_NO_SUCH_TABLE) => return Ok((value, false)),
+            Err(fault) => Err(of_table(key, &table, fault)),
+            Ok(mut row) => row.count().and_then(|highest| Ok((highest, row.int()? != 0))).map_err(Fault::from),
+        };
+        // Without an anchor, it may be a table of another shape, or one of a ring of another shape.
+        if !matches!(read, Ok((_, true))) {
+            shape::check(connection, key, &table).await?;
+            siblings::check(connection, key, (&self.tables, &table), value == 0).await?;
         }
+        let (highest, has_anchor) = read?;
+        Ok((highest.max(value), has_anchor))
     }
 
     async fn facts(&self, connection: &mut Connection) -> Result<Vec<Fact>, Fault> {

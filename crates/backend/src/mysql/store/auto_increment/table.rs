@@ -4,7 +4,7 @@ use sequent_core::{ErrorKind, Key, SlotIndex, SourceError};
 
 use crate::{
     mysql::{connection::Connection, tables::quoted},
-    net::{CodeTables, KeepRows, TableFormat},
+    net::{CodeTables, KeepRows, ServerOptions, SlotTables, TableFormat},
 };
 
 /// The longest table name of MySQL and MariaDB, in characters.
@@ -15,6 +15,7 @@ pub(super) struct KeyTables {
     slot: SlotIndex,
     create: bool,
     settings: CodeTables,
+    ring: Option<SlotTables>,
 }
 
 /// The table of one key.
@@ -32,8 +33,24 @@ pub(super) struct KeyTable {
 }
 
 impl KeyTables {
-    pub(super) fn new(slot: SlotIndex, create: bool, settings: CodeTables) -> Self {
-        Self { slot, create, settings }
+    pub(super) fn new(slot: SlotIndex, options: &ServerOptions) -> Self {
+        let (settings, ring) = (options.code_tables.clone(), options.slot_tables.clone());
+        Self { slot, create: options.create, settings, ring }
+    }
+
+    /// The format of their names.
+    pub(super) fn format(&self) -> &TableFormat {
+        &self.settings.names
+    }
+
+    /// This slot.
+    pub(super) fn slot(&self) -> SlotIndex {
+        self.slot
+    }
+
+    /// The tables of the ring's slots, if tables of another program may count.
+    pub(super) fn adopting_ring(&self) -> Option<&SlotTables> {
+        self.ring.as_ref().filter(|_| self.settings.adopt)
     }
 
     pub(super) fn keep(&self) -> KeepRows {
@@ -110,6 +127,12 @@ impl KeyTable {
             table = self.sql
         )
     }
+
+    /// Reads the highest id, with or without an anchor; NULL in an empty table. COALESCE of an unsigned id and 0 would be a
+    /// decimal.
+    pub(super) fn highest_of_all(&self) -> String {
+        format!("SELECT MAX(id) FROM {}", self.sql)
+    }
 }
 
 #[cfg(test)]
@@ -118,7 +141,8 @@ mod tests {
 
     #[test]
     fn names_are_bounded_and_keys_without_one_are_told_why() {
-        let tables = KeyTables::new(3, true, CodeTables::default());
+        let options = ServerOptions::from_url("mysql://shop@db/shop").unwrap();
+        let tables = KeyTables::new(3, &options);
         let name = |key: &str, folded| tables.name(&Key::from_stored(key), folded);
         assert_eq!(name("shop.Order:x-1", false).unwrap(), "shop.Order:x-1_code_3");
         assert_eq!(name("order|~2", false).unwrap(), "order_code_3~2");
