@@ -1,6 +1,6 @@
 //! Tables in a SQLite file.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use sequent_core::{BoxFuture, SourceError};
 use sqlx::{
@@ -9,10 +9,10 @@ use sqlx::{
 };
 
 use super::{
-    Source, Table, TextRow, Wanted,
+    Source, Table, TextRow, Wanted, refused,
     sql::{self, Tables},
 };
-use crate::sqlite::from_driver;
+use crate::sqlite::{CORRUPT, NOTADB, from_driver};
 
 /// What is said in front of an error.
 const CONTEXT: &str = "import from sqlite";
@@ -25,24 +25,26 @@ impl Source for SqliteTables {
         Box::pin(async move {
             let options =
                 SqliteConnectOptions::new().filename(&self.0).read_only(true).disable_statement_logging();
-            let connection = options.connect().await;
-            let mut reader = Reader(connection.map_err(|error| from_driver(error).into_error(CONTEXT))?);
-            sql::read(&mut reader, wanted).await
+            let connection = options.connect().await.map_err(|error| told(&self.0, error))?;
+            sql::read(&mut Reader { connection, path: &self.0 }, wanted).await
         })
     }
 }
 
-struct Reader(SqliteConnection);
+struct Reader<'a> {
+    connection: SqliteConnection,
+    path: &'a Path,
+}
 
-impl Tables for Reader {
+impl Tables for Reader<'_> {
     const COLUMNS: &'static str = "SELECT m.name, p.name, \
         CAST(p.pk = 1 AND upper(p.type) = 'INTEGER' AS TEXT), p.type, '0' \
         FROM sqlite_master m JOIN pragma_table_info(m.name) p \
         WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY m.name, p.cid";
 
     async fn rows(&mut self, sql: &str) -> Result<Vec<TextRow>, SourceError> {
-        let rows = sqlx::query(AssertSqlSafe(sql)).fetch_all(&mut self.0).await;
-        let of_driver = |error: sqlx::Error| from_driver(error).into_error(CONTEXT);
+        let rows = sqlx::query(AssertSqlSafe(sql)).fetch_all(&mut self.connection).await;
+        let of_driver = |error: sqlx::Error| told(self.path, error);
         rows.map_err(of_driver)?.iter().map(texts).collect::<Result<_, _>>().map_err(of_driver)
     }
 
@@ -76,6 +78,21 @@ impl Tables for Reader {
     }
 }
 
+/// The error of reading a file. It is another program's, so it is not told what to do with a file of a store.
+fn told(path: &Path, error: sqlx::Error) -> SourceError {
+    let path = path.display();
+    let code = error.as_database_error().and_then(|said| said.code()?.parse::<i32>().ok());
+    match code.map(|code| code & 0xff) {
+        Some(NOTADB) => refused(format!(
+            "file {path}: it is no SQLite database, nor named *.csv, *.json: one of these is expected"
+        )),
+        Some(CORRUPT) => refused(format!("file {path}: {error}")),
+        _ => from_driver(error).into_error(CONTEXT),
+    }
+}
+
+/// The values of a row. Bytes that are no UTF-8 are replaced: no name may have the replacement, and no text.
 fn texts(row: &SqliteRow) -> Result<TextRow, sqlx::Error> {
-    (0..row.len()).map(|at| row.try_get(at)).collect()
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    (0..row.len()).map(|at| Ok(row.try_get::<Option<Vec<u8>>, _>(at)?.map(text))).collect()
 }

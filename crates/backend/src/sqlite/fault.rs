@@ -56,9 +56,9 @@ pub(crate) fn from_driver(error: sqlx::Error) -> Fault {
 const SHM_SIZE: i32 = 4874;
 
 const READONLY: i32 = 8;
-const CORRUPT: i32 = 11;
+pub(crate) const CORRUPT: i32 = 11;
 const FULL: i32 = 13;
-const NOTADB: i32 = 26;
+pub(crate) const NOTADB: i32 = 26;
 
 enum Reaction {
     Retry,

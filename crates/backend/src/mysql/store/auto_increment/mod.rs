@@ -9,6 +9,7 @@
 
 mod fence;
 mod purge;
+mod rules;
 mod shape;
 mod table;
 mod take;
@@ -17,6 +18,7 @@ use sequent_core::{Block, Epoch, Fact, FactClass, Key, SlotIndex, SourceError};
 
 use self::{
     purge::{Due, Purge},
+    shape::of_table,
     table::{KeyTable, KeyTables},
     take::Take,
 };
@@ -150,7 +152,8 @@ impl Counting<Connection> for AutoIncrement {
         );
         match connection.row(&sql, vec![value.into()]).await {
             Err(fault) if fault.is(ER_NO_SUCH_TABLE) => Ok(None),
-            row => Ok(row?.map(|mut row| row.count()).transpose()?.map(|highest| highest.max(value))),
+            Err(fault) => Err(of_table(key, &table, fault)),
+            Ok(row) => Ok(row.map(|mut row| row.count()).transpose()?.map(|highest| highest.max(value))),
         }
     }
 
@@ -163,7 +166,8 @@ impl Counting<Connection> for AutoIncrement {
         let table = self.tables.of(connection, key)?;
         match connection.only(&table.highest_of_all(), Vec::new()).await {
             Err(fault) if fault.is(ER_NO_SUCH_TABLE) => Ok(value),
-            row => Ok(row?.count()?.max(value)),
+            Err(fault) => Err(of_table(key, &table, fault)),
+            Ok(mut row) => Ok(row.count()?.max(value)),
         }
     }
 

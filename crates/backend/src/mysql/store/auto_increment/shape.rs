@@ -161,7 +161,7 @@ pub(super) fn of_table(key: &Key, table: &KeyTable, fault: Fault) -> Fault {
 const OF_A_TABLE: [i32; 17] =
     [1054, 1364, 1366, 1406, 1048, 1143, 1370, 1036, 1471, 1356, 1644, 1442, 1449, 3819, 4025, 1452, 1526];
 
-fn unfit(key: &Key, table: &KeyTable, why: &str) -> SourceError {
+pub(super) fn unfit(key: &Key, table: &KeyTable, why: &str) -> SourceError {
     let context = format!("table {} can't count {key}: {why}", table.name());
     SourceError::new(ErrorKind::Unfit, context)
 }

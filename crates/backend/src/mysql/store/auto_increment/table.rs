@@ -131,9 +131,10 @@ impl KeyTable {
         )
     }
 
-    /// Reads the highest id, with or without an anchor.
+    /// Reads the highest id, with or without an anchor; NULL in an empty table. COALESCE of an unsigned id and 0 would be a
+    /// decimal.
     pub(super) fn highest_of_all(&self) -> String {
-        format!("SELECT COALESCE(MAX(id), 0) FROM {}", self.sql)
+        format!("SELECT MAX(id) FROM {}", self.sql)
     }
 }
 

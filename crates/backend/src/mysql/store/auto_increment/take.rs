@@ -4,13 +4,18 @@ use std::fmt::Write;
 
 use sequent_core::{Block, Epoch, ErrorKind, Key, SourceError};
 
-use super::{FAR, NOW, regressed_table, shape::of_table, table::KeyTable};
+use super::{
+    FAR, NOW, regressed_table,
+    rules::missing_table,
+    shape::{of_table, unfit},
+    table::KeyTable,
+};
 use crate::{
     mysql::{
-        connection::Connection,
+        connection::{Connection, Done},
         fault::{ER_AUTOINC, ER_DUP_ENTRY, ER_NO_SUCH_TABLE, ER_WRONG_VALUE},
     },
-    net::{Cause, Fault},
+    net::Fault,
     store::block,
 };
 
@@ -24,6 +29,10 @@ const ROWS_PREPARED_MAX: u64 = 64;
 /// Length of one row in the statement, and upper bound of all the rest, in bytes.
 const ROW_BYTES: u64 = "(),".len() as u64 + NOW.len() as u64;
 const FENCE_BYTES_MAX: u64 = 4096;
+
+/// How often a statement that met an id which exists already is repeated. A lift meets one statement once. A unique
+/// index or a trigger meets each.
+const REPEATS_MAX: u32 = 8;
 
 /// A take of one key from its table.
 pub(super) struct Take<'a> {
@@ -40,29 +49,42 @@ impl Take<'_> {
     pub(super) async fn run(&self, connection: &mut Connection) -> Result<Block, Fault> {
         let (key, table, most) = (self.key, self.table, i64::MAX.saturating_sub_unsigned(self.want));
         let count = self.want.min(rows_max(connection));
-        let done = if self.again && count <= ROWS_PREPARED_MAX {
-            let params = vec![key.as_str().into(), self.epoch.to_stored().into()];
-            connection.exec(&statement(table, ("?", "?"), None, count), params).await
-        } else {
-            let named = (&*format!("x'{}'", hex(key.as_str())), &*self.epoch.to_stored().to_string());
-            connection.text(&statement(table, named, Some(most), count)).await
-        };
+        let mut done = self.insert(connection, most, count).await;
+        for _ in 0..REPEATS_MAX {
+            if !matches!(&done, Err(fault) if fault.is(ER_DUP_ENTRY)) {
+                break;
+            }
+            done = self.insert(connection, most, count).await;
+        }
         match done {
             Ok(done) if done.found == 0 => Err(self.refused(connection, most).await?),
             Ok(done) if done.found == count => Ok(block(done.id.saturating_add(count - 1), count)?),
             Ok(done) => Err(Fault::away(format!("{count} rows were asked for, {} inserted", done.found))),
             Err(fault) if fault.is(ER_WRONG_VALUE) => Err(self.refused(connection, most).await?),
-            Err(fault) if fault.is(ER_NO_SUCH_TABLE) => {
-                Err(regressed_table(connection, key, self.epoch, table).await?)
+            Err(Fault::Server(ER_NO_SUCH_TABLE, _, cause)) => {
+                Err(missing_table(connection, (key, self.epoch), table, &cause).await?)
             }
-            Err(Fault::Server(ER_DUP_ENTRY, _, cause)) => Err(self.met(connection, most, cause).await?),
+            Err(Fault::Server(ER_DUP_ENTRY, _, cause)) => {
+                let why = format!("no row can be inserted, see its unique indexes and triggers: {cause}");
+                Err(self.met(connection, most, unfit(key, table, &why).into()).await?)
+            }
             // Servers also report this far from the end of the range, if the statement lost its wait for the counter's
             // lock.
             Err(Fault::Server(said, _, cause)) if ER_AUTOINC.contains(&said) => {
-                Err(self.met(connection, FAR.cast_signed(), cause).await?)
+                Err(self.met(connection, FAR.cast_signed(), Fault::Busy(cause)).await?)
             }
             Err(fault) => Err(of_table(key, table, fault)),
         }
+    }
+
+    async fn insert(&self, connection: &mut Connection, most: i64, count: u64) -> Result<Done, Fault> {
+        let (key, table) = (self.key, self.table);
+        if self.again && count <= ROWS_PREPARED_MAX {
+            let params = vec![key.as_str().into(), self.epoch.to_stored().into()];
+            return connection.exec(&statement(table, ("?", "?"), None, count), params).await;
+        }
+        let named = (&*format!("x'{}'", hex(key.as_str())), &*self.epoch.to_stored().to_string());
+        connection.text(&statement(table, named, Some(most), count)).await
     }
 
     /// The error of a take refused by the fence: the range is exhausted, or the epoch has ended.
@@ -75,10 +97,10 @@ impl Take<'_> {
 
     /// The error if an id to give exists already, or the server has no next id. Either the range ends, or a lift
     /// inserted between the ids that the server had reserved. If the highest id is at most `most`, the statement has
-    /// done nothing and is repeated.
-    async fn met(&self, connection: &mut Connection, most: i64, cause: Cause) -> Result<Fault, Fault> {
+    /// done nothing, and `otherwise` says what to do.
+    async fn met(&self, connection: &mut Connection, most: i64, otherwise: Fault) -> Result<Fault, Fault> {
         match self.highest(connection).await? {
-            Some(highest) if highest <= most => Ok(Fault::Busy(cause)),
+            Some(highest) if highest <= most => Ok(otherwise),
             Some(_) => Ok(self.exhausted().into()),
             None => regressed_table(connection, self.key, self.epoch, self.table).await,
         }
