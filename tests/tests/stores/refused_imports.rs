@@ -86,7 +86,7 @@ async fn rows_of_postgres_that_a_policy_hides_are_told() {
     db.sql(
         "CREATE TABLE orders (no bigint); INSERT INTO orders SELECT generate_series(1, 100);
          CREATE TABLE cosid (name varchar(100) PRIMARY KEY, last_max_id bigint); INSERT INTO cosid VALUES ('cos', 500);
-         ALTER TABLE orders ENABLE ROW LEVEL SECURITY; CREATE POLICY some ON orders USING (no <= 50);
+         ALTER TABLE orders ENABLE ROW LEVEL SECURITY; CREATE POLICY half ON orders USING (no <= 50);
          ALTER TABLE cosid ENABLE ROW LEVEL SECURITY;
          CREATE ROLE reader LOGIN PASSWORD 'x'; GRANT USAGE ON SCHEMA public TO reader;
          GRANT SELECT ON orders, cosid TO reader; CREATE ROLE keeper LOGIN PASSWORD 'x' BYPASSRLS;
