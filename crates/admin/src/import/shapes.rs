@@ -38,8 +38,9 @@ enum Shape {
 }
 
 /// The columns of each, one of which a table must have, in the order in which they are tried.
-const SHAPES: [(Shape, &[&str]); 10] = [
-    (Shape::Plain, &["counter", "step"]),
+const SHAPES: [(Shape, &[&str]); 11] = [
+    (Shape::Plain, &["counter", "last_number", "step"]),
+    (Shape::Plain, &["counter", "next_number", "step"]),
     (Shape::Sequence, &["seq_name", "current_value", "_increment"]),
     (Shape::Row, &["owner_key", "current_value"]),
     (Shape::Numbered, &["code", "datetype", "indexlength", "maxdate", "maxindex"]),
@@ -329,8 +330,8 @@ pub(super) mod tests {
         let document = |current| table("sys", "collectionname step current", &[&["order", "1", current]]);
         assert_eq!(fault(document("-5")), "its next number is -5: 0 to 9223372036854775807 are allowed");
         assert_eq!(fault(document("NULL")), "current is NULL: a whole number is expected");
-        let missing = table("a", "counter step", &[&["order", "1"]]);
-        assert_eq!(fault(missing), "last_number is missing: a whole number is expected");
+        let missing = table("a", "counter last_number step", &[&["order", "NULL", "1"]]);
+        assert_eq!(fault(missing), "last_number is NULL: a whole number is expected");
         let refused = table("a", "counter last_number step refused", &[&["order", "7", "1", "it cycles"]]);
         assert_eq!(fault(refused), "it cycles");
     }
@@ -361,6 +362,16 @@ pub(super) mod tests {
         for text in ["50.5", "9007199254740992.0", "1e300", "NaN", "inf"] {
             let expected = format!("current is {text:?}: a whole number is expected");
             assert_eq!(current(text), Err(expected));
+        }
+    }
+
+    #[test]
+    fn a_table_with_a_counter_and_a_step_and_no_number_is_not_known() {
+        let columns = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(look("progress", &columns("id counter step")), Look::Nothing);
+        assert!(counters(&[table("progress", "id counter step", &[&["1", "7", "2"]])], 0).is_empty());
+        for known in ["counter step next_number", "id counter last_number step"] {
+            assert_eq!(look("progress", &columns(known)), Look::Rows);
         }
     }
 

@@ -80,6 +80,10 @@ fn literal<'a>(column: &str, text: &'a str) -> Result<&'a str, String> {
     if text.contains('@') {
         return Err(format!("{column} is {text:?}: an @ can't be taken over into a template"));
     }
+    // Readers put it in place of such bytes.
+    if text.contains('\u{fffd}') {
+        return Err(format!("{column} is {text:?}: it has bytes that are not UTF-8"));
+    }
     Ok(text)
 }
 
@@ -126,6 +130,13 @@ mod tests {
         let expected =
             "maxdate is NULL, and maxindex is 41: the date of a counter that gave numbers is expected";
         assert_eq!(fault, expected);
+    }
+
+    #[test]
+    fn a_text_that_was_not_utf8_is_refused() {
+        let row = ["T1", "P\u{fffd}", "", "", "8", "", "", "12"];
+        let fault = counters(&[table("sequencenumber", COLUMNS, &[&row])], 0).remove(0).next.unwrap_err();
+        assert_eq!(fault, "prefix is \"P\u{fffd}\": it has bytes that are not UTF-8");
     }
 
     #[test]

@@ -1,17 +1,23 @@
 //! Tables in a SQLite file.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use sqlx::{
     AssertSqlSafe, ConnectOptions as _, Row as _, SqliteConnection,
     sqlite::{SqliteConnectOptions, SqliteRow},
 };
 
-use super::{TextRow, sql::Tables};
-use crate::{net::Fault, sqlite::from_driver};
+use super::{TextRow, refused, sql::Tables};
+use crate::{
+    net::Fault,
+    sqlite::{CORRUPT, NOTADB, from_driver},
+};
 
 /// A file with tables of another program.
-pub(super) struct Reader(SqliteConnection);
+pub(super) struct Reader {
+    connection: SqliteConnection,
+    path: PathBuf,
+}
 
 impl Tables for Reader {
     const CONTEXT: &'static str = "import from sqlite";
@@ -23,12 +29,14 @@ impl Tables for Reader {
 
     async fn open(path: &PathBuf) -> Result<Self, Fault> {
         let options = SqliteConnectOptions::new().filename(path).read_only(true).disable_statement_logging();
-        options.connect().await.map(Self).map_err(from_driver)
+        let connection = options.connect().await.map_err(|error| told(path, error))?;
+        Ok(Self { connection, path: path.clone() })
     }
 
     async fn rows(&mut self, sql: &str) -> Result<Vec<TextRow>, Fault> {
-        let rows = sqlx::query(AssertSqlSafe(sql)).fetch_all(&mut self.0).await;
-        rows.and_then(|rows| rows.iter().map(texts).collect()).map_err(from_driver)
+        let rows = sqlx::query(AssertSqlSafe(sql)).fetch_all(&mut self.connection).await;
+        let texts = rows.and_then(|rows| rows.iter().map(texts).collect());
+        texts.map_err(|error| told(&self.path, error))
     }
 
     fn text(expression: &str) -> String {
@@ -61,6 +69,22 @@ impl Tables for Reader {
     }
 }
 
+/// The error of reading a file. It is another program's, so it is not told what to do with a file of a store.
+fn told(path: &Path, error: sqlx::Error) -> Fault {
+    let path = path.display();
+    let code = error.as_database_error().and_then(|said| said.code()?.parse::<i32>().ok());
+    match code.map(|code| code & 0xff) {
+        Some(NOTADB) => refused(format!(
+            "file {path}: it is no SQLite database, nor named *.csv, *.json: one of these is expected"
+        ))
+        .into(),
+        Some(CORRUPT) => refused(format!("file {path}: {error}")).into(),
+        _ => from_driver(error),
+    }
+}
+
+/// The values of a row. Bytes that are no UTF-8 are replaced: no name may have the replacement, and no text.
 fn texts(row: &SqliteRow) -> Result<TextRow, sqlx::Error> {
-    (0..row.len()).map(|at| row.try_get(at)).collect()
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    (0..row.len()).map(|at| Ok(row.try_get::<Option<Vec<u8>>, _>(at)?.map(text))).collect()
 }

@@ -51,9 +51,9 @@ pub(crate) fn from_driver(error: sqlx::Error) -> Fault {
 const SHM_SIZE: i32 = 4874;
 
 const READONLY: i32 = 8;
-const CORRUPT: i32 = 11;
+pub(crate) const CORRUPT: i32 = 11;
 const FULL: i32 = 13;
-const NOTADB: i32 = 26;
+pub(crate) const NOTADB: i32 = 26;
 
 /// The fault of SQLite's primary result codes. Temporary errors evict the shard, and its timed rescue probes it
 /// again. Errors that an operator has to correct (a missing table, an invalid value) are refused. A damaged file may be

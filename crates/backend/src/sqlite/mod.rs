@@ -38,7 +38,7 @@ mod store;
 
 use sequent_core::Env;
 
-pub(crate) use fault::from_driver;
+pub(crate) use fault::{CORRUPT, NOTADB, from_driver};
 pub use ledger::SqliteLedger;
 pub(crate) use open::{open_ledger, open_store};
 pub use store::SqliteStore;

@@ -23,9 +23,13 @@ fn empty_but_definitions(place: &Place) {
     let fresh = "UPDATE meta SET id = '000000000000000000000000000000ab', version = 0, accepted = NULL";
     by_hand(place, "ledger.db", fresh);
     // First that by which a server at work notices: it writes nothing more then.
-    for rows in
-        ["servers", "documents WHERE name = 'layout'", "counters", "history", "documents WHERE name LIKE 'store/%'"]
-    {
+    for rows in [
+        "servers",
+        "documents WHERE name = 'layout'",
+        "counters",
+        "history",
+        "documents WHERE name LIKE 'store/%'",
+    ] {
         by_hand(place, "ledger.db", &format!("DELETE FROM {rows}"));
     }
 }

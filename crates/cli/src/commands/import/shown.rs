@@ -4,7 +4,13 @@ use std::collections::HashMap;
 
 use sequent_admin::import::{Action, ImportReport, ImportedCounter, Standing, VerifyReport};
 
-use crate::output;
+use crate::{output, terminal::escaped_cell};
+
+/// A table whose cells have texts of the other system, which may hold ends of lines and commands to terminals.
+fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> Vec<String> {
+    let escaped = |row: Vec<String>| row.iter().map(|cell| escaped_cell(cell).into_owned()).collect();
+    output::table(head, &rows.map(escaped).collect::<Vec<_>>())
+}
 
 /// The counter of each line: with its table, if several tables have one of that name.
 fn names<'a>(counters: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> Vec<String> {
@@ -49,7 +55,7 @@ pub(super) fn plan(report: &ImportReport) -> Vec<String> {
         ]
     };
     let names = names(report.counters.iter().map(|counter| (&*counter.source, &*counter.counter)));
-    let rows: Vec<Vec<String>> = report.counters.iter().zip(names).map(row).collect();
+    let rows = report.counters.iter().zip(names).map(row);
     let head = ["counter", "sequence", "action", "above", "step", "placement", "template", "period", "note"];
     let [define, advance, nothing, refused] =
         [Action::Define, Action::Advance, Action::Nothing, Action::Refused]
@@ -61,7 +67,7 @@ pub(super) fn plan(report: &ImportReport) -> Vec<String> {
             "{define} to define, {advance} to advance, {nothing} unchanged, {refused} refused: a plan; --yes does it"
         )
     };
-    let mut lines = output::table(&head, &rows);
+    let mut lines = table(&head, rows);
     lines.extend([String::new(), sum]);
     lines
 }
@@ -88,9 +94,9 @@ pub(super) fn verification(report: &VerifyReport) -> Vec<String> {
         ]
     };
     let names = names(report.counters.iter().map(|counter| (&*counter.source, &*counter.counter)));
-    let rows: Vec<Vec<String>> = report.counters.iter().zip(names).map(row).collect();
+    let rows = report.counters.iter().zip(names).map(row);
     let mut lines =
-        output::table(&["counter", "sequence", "standing", "moves", "last", "above", "gap", "note"], &rows);
+        table(&["counter", "sequence", "standing", "moves", "last", "above", "gap", "note"], rows);
     let sum = format!(
         "{} kept, {} passed, {} missing, {} unread; {} move",
         report.count(Standing::Kept),

@@ -1,13 +1,16 @@
 //! The counter of a key, and its close, install and lift: first the fence, then the anchor, then the table.
 
 use super::{
-    NOW,
-    shape::{self, of_table},
+    NOW, rules,
+    shape::{self, of_table, unfit},
     siblings,
     table::{KeyTable, KeyTables},
 };
 use crate::{
-    mysql::{connection::Connection, fault::ER_NO_SUCH_TABLE},
+    mysql::{
+        connection::Connection,
+        fault::{ER_DUP_ENTRY, ER_NO_SUCH_TABLE},
+    },
     net::Fault,
     sql::{SqlSession, Value},
     store::{
@@ -15,6 +18,9 @@ use crate::{
         sql::{InPlace, StoreSession, cell},
     },
 };
+
+/// What to do if a table does not keep a row as it was inserted.
+const UNKEPT: &str = "drop the trigger that sets id, or the unique index or CHECK that the row breaks";
 
 /// The counter of a key: its cell, which is the fence, and its table.
 pub(super) struct Counter<'a> {
@@ -29,6 +35,7 @@ impl Counter<'_> {
         let anchor = InPlace.close(connection, self.cell).await?;
         siblings::check(connection, key, (tables, table), anchor == 0).await?;
         shape::settle(connection, key, table).await?;
+        rules::check(connection, key, table).await?;
         // Of a table that another program inserts into, too, this is a lower bound: the server gives no id twice.
         let row = connection.only(&table.highest_of_all(), Vec::new()).await;
         let highest = row.map_err(|fault| of_table(key, table, fault))?.count()?;
@@ -43,6 +50,7 @@ impl Counter<'_> {
             self.table.sql
         );
         self.insert(connection, &sql, base).await?;
+        self.check_anchor(connection, base).await?;
         let params = self.with(base);
         match connection.change(Connection::STATEMENTS.install, params).await? {
             Some(_) => Ok(()),
@@ -65,7 +73,8 @@ impl Counter<'_> {
         if held >= floor {
             return Ok(held);
         }
-        Err(Fault::away(format!("{}: {held} is held after a lift to {floor}", self.cell.key)))
+        let why = format!("a row with id {floor} was inserted, and {held} is its highest id: {UNKEPT}");
+        Err(unfit(self.cell.key, &self.table, &why).into())
     }
 
     /// The highest id, if fence and anchor are valid.
@@ -83,11 +92,33 @@ impl Counter<'_> {
         }
     }
 
+    /// Inserts a row with an id. If the id exists, nothing is inserted.
     async fn insert(&self, connection: &mut Connection, sql: &str, id: u64) -> Result<(), Fault> {
         match connection.execute(sql, self.with(id)).await {
             Ok(_) => Ok(()),
+            Err(Fault::Server(ER_DUP_ENTRY, _, cause)) => {
+                let why = format!("a trigger of it fails: {cause}");
+                Err(unfit(self.cell.key, &self.table, &why).into())
+            }
             Err(fault) => Err(self.fault(connection, fault).await),
         }
+    }
+
+    /// Fails if the anchor of a cell that is about to open is not in the table: `INSERT IGNORE` passes over most of what
+    /// keeps it out. A cell of another epoch is told by the caller.
+    async fn check_anchor(&self, connection: &mut Connection, base: u64) -> Result<(), Fault> {
+        let (key, table) = (self.cell.key, &self.table);
+        let sql = format!(
+            "SELECT GREATEST(c.v, ?), a.id IS NOT NULL FROM sequent_cells c LEFT JOIN {} a ON a.id = GREATEST(c.v, ?) \
+            WHERE c.k = ? AND c.epoch = ? AND c.open = 0",
+            table.sql
+        );
+        let params = [vec![base.into()], self.with(base)].concat();
+        let row = connection.row(&sql, params).await.map_err(|fault| of_table(key, table, fault))?;
+        let Some(mut row) = row else { return Ok(()) };
+        let (id, is_there) = (row.count()?, row.int()? != 0);
+        let why = || format!("the first row of an epoch, with id {id}, is not in it: {UNKEPT}");
+        if is_there { Ok(()) } else { Err(unfit(key, table, &why()).into()) }
     }
 
     /// The parameters of the fence: key and epoch.
@@ -102,10 +133,10 @@ impl Counter<'_> {
 
     /// The fault of a statement on the table.
     pub(super) async fn fault(&self, connection: &mut Connection, fault: Fault) -> Fault {
-        if fault.is(ER_NO_SUCH_TABLE) {
-            return self.regressed(connection).await;
+        match fault {
+            Fault::Server(ER_NO_SUCH_TABLE, _, cause) => self.missing_table(connection, &cause).await,
+            fault => of_table(self.cell.key, &self.table, fault),
         }
-        of_table(self.cell.key, &self.table, fault)
     }
 
     /// The fault of a refused call, from what the fence holds now.

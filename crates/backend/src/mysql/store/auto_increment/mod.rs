@@ -10,6 +10,7 @@
 mod fence;
 mod last_block;
 mod purge;
+mod rules;
 mod shape;
 mod siblings;
 mod table;
@@ -123,7 +124,9 @@ impl SqlCounting<Connection> for AutoIncrement {
         let read = match connection.only(&sql, vec![value.into()]).await {
             Err(fault) if fault.is(ER_NO_SUCH_TABLE) => return Ok((value, false)),
             Err(fault) => Err(of_table(key, &table, fault)),
-            Ok(mut row) => row.count().and_then(|highest| Ok((highest, row.int()? != 0))).map_err(Fault::from),
+            Ok(mut row) => {
+                row.count().and_then(|highest| Ok((highest, row.int()? != 0))).map_err(Fault::from)
+            }
         };
         // Without an anchor, it may be a table of another shape, or one of a ring of another shape.
         if !matches!(read, Ok((_, true))) {

@@ -4,13 +4,13 @@ use std::fmt::Write;
 
 use sequent_core::Block;
 
-use super::{FAR, NOW, fence::Counter, table::KeyTable};
+use super::{FAR, NOW, fence::Counter, shape::unfit, table::KeyTable};
 use crate::{
     mysql::{
-        connection::Connection,
+        connection::{Connection, Done},
         fault::{ER_AUTOINC, ER_DUP_ENTRY, ER_WRONG_VALUE},
     },
-    net::{Cause, Fault},
+    net::Fault,
     store::{CellRef, block},
 };
 
@@ -20,6 +20,10 @@ const ROWS_MAX: u64 = 4096;
 
 /// The most rows of a prepared statement; the server keeps each one in memory.
 const ROWS_PREPARED_MAX: u64 = 64;
+
+/// How often a statement that met an id which exists already is repeated. A lift, which inserts between the ids that the
+/// server had reserved, meets one statement once. A unique index or a trigger meets each.
+const REPEATS_MAX: u32 = 8;
 
 /// Length of one row in the statement, and upper bound of all the rest, in bytes.
 const ROW_BYTES: u64 = "(),".len() as u64 + NOW.len() as u64;
@@ -34,40 +38,55 @@ impl Counter<'_> {
         want: u64,
         again: bool,
     ) -> Result<Block, Fault> {
-        let (table, most) = (&self.table, Block::NUMBER_MAX.saturating_sub(want));
+        let most = Block::NUMBER_MAX.saturating_sub(want);
         let count = want.min(rows_max(connection));
-        let done = if again && count <= ROWS_PREPARED_MAX {
-            connection.exec(&statement(table, ("?", "?"), None, count), self.params()).await
-        } else {
-            let CellRef { key, epoch } = self.cell;
-            let named = (&*format!("x'{}'", hex(key.as_str())), &*epoch.to_stored().to_string());
-            connection.text(&statement(table, named, Some(most), count)).await
-        };
+        let mut done = self.insert_rows(connection, (count, most), again).await;
+        for _ in 0..REPEATS_MAX {
+            if !matches!(&done, Err(fault) if fault.is(ER_DUP_ENTRY)) {
+                break;
+            }
+            done = self.insert_rows(connection, (count, most), again).await;
+        }
         match done {
             Ok(done) if done.found == 0 => Err(self.refused(connection, want, most, None).await),
             Ok(done) if done.found == count => Ok(block(done.id.saturating_add(count - 1), count)?),
             Ok(done) => Err(Fault::away(format!("{count} rows were asked for, {} inserted", done.found))),
             Err(fault) if fault.is(ER_WRONG_VALUE) => Err(self.refused(connection, want, most, None).await),
             Err(Fault::Server(ER_DUP_ENTRY, _, cause)) => {
-                Err(self.refused(connection, want, most, Some(cause)).await)
+                let why = format!("no row can be inserted, see its unique indexes and triggers: {cause}");
+                let unfit = unfit(self.cell.key, &self.table, &why).into();
+                Err(self.refused(connection, want, most, Some(unfit)).await)
             }
             // Servers also report this far from the end of the range, if the statement lost its wait for the counter's
             // lock.
             Err(Fault::Server(said, _, cause)) if ER_AUTOINC.contains(&said) => {
-                Err(self.refused(connection, want, FAR, Some(cause)).await)
+                Err(self.refused(connection, want, FAR, Some(Fault::Busy(cause))).await)
             }
             Err(fault) => Err(self.fault(connection, fault).await),
         }
     }
 
+    async fn insert_rows(
+        &self,
+        connection: &mut Connection,
+        (count, most): (u64, u64),
+        again: bool,
+    ) -> Result<Done, Fault> {
+        if again && count <= ROWS_PREPARED_MAX {
+            return connection.exec(&statement(&self.table, ("?", "?"), None, count), self.params()).await;
+        }
+        let CellRef { key, epoch } = self.cell;
+        let named = (&*format!("x'{}'", hex(key.as_str())), &*epoch.to_stored().to_string());
+        connection.text(&statement(&self.table, named, Some(most), count)).await
+    }
+
     /// The fault of a take that gave nothing. If an id is above `most`, the range ends. Else the epoch has ended,
-    /// unless the statement `met` an id that exists already, or the server had no next id: a lift inserted between the
-    /// ids that the server had reserved. That statement has done nothing and is repeated.
-    async fn refused(&self, connection: &mut Connection, want: u64, most: u64, met: Option<Cause>) -> Fault {
+    /// unless the statement met an id that exists already, or the server had no next id: `met` says what to do.
+    async fn refused(&self, connection: &mut Connection, want: u64, most: u64, met: Option<Fault>) -> Fault {
         match (self.highest(connection).await, met) {
             (Err(fault), _) => fault,
             (Ok(Some(highest)), _) if highest > most => self.cell.exhausted(want, highest).into(),
-            (Ok(Some(_)), Some(cause)) => Fault::Busy(cause),
+            (Ok(Some(_)), Some(met)) => met,
             _ => self.regressed(connection).await,
         }
     }
