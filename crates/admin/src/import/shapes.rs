@@ -369,7 +369,7 @@ pub(super) mod tests {
     fn a_table_with_a_counter_and_a_step_and_no_number_is_not_known() {
         let columns = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(look("progress", &columns("id counter step")), Look::Nothing);
-        assert!(counters(&[table("progress", "id counter step", &[&["1", "7", "2"]])], 0).is_empty());
+        assert!(read(&[table("progress", "id counter step", &[&["1", "7", "2"]])]).is_empty());
         for known in ["counter step next_number", "id counter last_number step"] {
             assert_eq!(look("progress", &columns(known)), Look::Rows);
         }

@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn a_text_that_was_not_utf8_is_refused() {
         let row = ["T1", "P\u{fffd}", "", "", "8", "", "", "12"];
-        let fault = counters(&[table("sequencenumber", COLUMNS, &[&row])], 0).remove(0).next.unwrap_err();
+        let fault = read(&[table("sequencenumber", COLUMNS, &[&row])]).remove(0).next.unwrap_err();
         assert_eq!(fault, "prefix is \"P\u{fffd}\": it has bytes that are not UTF-8");
     }
 

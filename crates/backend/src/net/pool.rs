@@ -85,10 +85,6 @@ impl<S: Server> Pool<S> {
         Self { server, permits, idle: Mutex::new(idle), is_known: AtomicBool::new(false) }
     }
 
-    pub(crate) fn server(&self) -> &S {
-        &self.server
-    }
-
     async fn once<O: Operation<S::Connection>>(
         &self,
         operation: &O,
