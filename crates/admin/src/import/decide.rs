@@ -60,7 +60,8 @@ pub(super) fn decide(
     if existing.template.as_deref() != template {
         let shown = |template: Option<&str>| template.map_or_else(|| "none".to_owned(), str::to_owned);
         return Decision::Refused(format!(
-            "the sequence is there with another template: found {}, expected {}; name another sequence by --map",
+            "the sequence is there with another template: found {}, expected {}; raise it by `sequent advance` if its \
+             texts are to go on, or name another sequence by --map",
             shown(existing.template.as_deref()),
             shown(template),
         ));

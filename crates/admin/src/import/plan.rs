@@ -294,7 +294,7 @@ async fn note_overlap(
     if let Some(given) = given.filter(|given| *given >= first) {
         let overlap = given.min(planned.shown.to.unwrap_or(0));
         planned.note(format!(
-            "it gave numbers up to {given}: those up to {overlap} may be the other system's, too"
+            "it gave numbers up to {given} at least: those up to {overlap} may be the other system's, too"
         ));
     }
     Ok(())
