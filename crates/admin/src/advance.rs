@@ -162,19 +162,19 @@ pub(crate) async fn announce(engine: &Engine, raises: &[Raise]) -> Result<(), En
     announced.map_err(|error| EngineError::of_source(&first.name, error))
 }
 
-/// The highest number that the key of a request has given, as far as servers had reported; 0: none.
-pub(crate) async fn given(engine: &Engine, request: &NextRequest) -> Result<u64, EngineError> {
+/// The highest number that the key of a request has given, as far as servers had reported; `None`: none.
+pub(crate) async fn given(engine: &Engine, request: &NextRequest) -> Result<Option<u64>, EngineError> {
     let (key, body) = engine.key_of(request).await?;
     let target = AdvanceTarget { engine, name: &request.name, key, span: body.span(), to: 0, jump: false };
     target.given(body.placement()).await
 }
 
 impl AdvanceTarget<'_> {
-    /// The highest number that was given, as far as servers had reported; 0: none.
-    async fn given(&self, placement: Placement) -> Result<u64, EngineError> {
+    /// The highest number that was given, as far as servers had reported; `None`: none.
+    async fn given(&self, placement: Placement) -> Result<Option<u64>, EngineError> {
         if placement == Placement::Dense {
             let at = self.engine.dense_at(self.name, &self.key, self.span.capacity()).await?;
-            return Ok(dense_number(self.span, at));
+            return Ok((at > 0).then(|| dense_number(self.span, at)));
         }
         let (guard, layout) = (self.engine.guard(), self.engine.cluster().layout());
         let headroom = guard.headroom(&self.key, self.span.raw_max(layout)).await;
@@ -208,7 +208,7 @@ impl AdvanceTarget<'_> {
         let floors = self.floors(layout);
         let suspects = Admin::of(self.engine).suspects_of(key).await?;
         let is_believed = |slot: &&Headroom| !suspects.iter().any(|row| row.counter.slot == slot.slot);
-        let before = self.highest(layout, headroom.iter().filter(is_believed));
+        let before = self.highest(layout, headroom.iter().filter(is_believed)).unwrap_or(0);
         if !again {
             self.check_forward(before)?;
             self.check_jump(layout, &headroom, &floors)?;
@@ -290,9 +290,9 @@ impl AdvanceTarget<'_> {
     }
 
     /// The highest number up to which the counters give nothing any more.
-    fn highest<'h>(&self, layout: Layout, headroom: impl Iterator<Item = &'h Headroom>) -> u64 {
-        let place = headroom.filter_map(|slot| layout.place_of(slot.at, slot.slot)).max();
-        place.map_or(0, |place| self.span.number_at(layout, place))
+    fn highest<'h>(&self, layout: Layout, headroom: impl Iterator<Item = &'h Headroom>) -> Option<u64> {
+        let place = headroom.filter_map(|slot| layout.place_of(slot.at, slot.slot)).max()?;
+        Some(self.span.number_at(layout, place))
     }
 
     /// The lowest number that any counter can give.

@@ -7,8 +7,16 @@ use sequent_admin::is_hidden;
 
 /// A text for a terminal. Hidden characters are written as JSON writes them (`\u001b`), except ends of lines and tabs.
 pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
-    let is_escaped = |c: char| is_hidden(c) && !matches!(c, '\n' | '\t');
-    if !text.contains(is_escaped) {
+    escaped_where(text, |c| is_hidden(c) && !matches!(c, '\n' | '\t'))
+}
+
+/// A text in one line of a table: ends of lines and tabs are escaped, too.
+pub(crate) fn escaped_cell(text: &str) -> Cow<'_, str> {
+    escaped_where(text, is_hidden)
+}
+
+fn escaped_where(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(&is_escaped) {
         return Cow::Borrowed(text);
     }
     // Each of them has at most four digits.
@@ -30,5 +38,6 @@ mod tests {
         ] {
             assert_eq!(escaped(text), shown);
         }
+        assert_eq!(escaped_cell("two\nlines\t京\u{1b}"), "two\\u000alines\\u0009京\\u001b");
     }
 }

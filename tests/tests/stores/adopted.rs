@@ -96,6 +96,25 @@ async fn numbers_that_differ_from_the_old_programs_are_refused() {
     );
 }
 
+/// Equal ids of both programs would be other numbers in a ring of another shape, and equal numbers would come twice.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_ring_of_another_shape_gives_none_of_the_old_programs_numbers() {
+    let db = MariaDb::start().await;
+    db.sql(TABLES).await;
+    db.sql("CREATE TABLE sto_code_2 LIKE sto_code_0; CREATE TABLE sto_code_3 LIKE sto_code_0").await;
+    let settings = SETTINGS.replace("deadline_ms = 30000", "deadline_ms = 3000");
+    let plan = plan(&db, &settings).await;
+    let server = Server::start(&plan.text);
+    let asked = server.operate(&["next", "sto"]);
+    assert_ne!(asked.code, Some(0), "{asked:?}");
+    let shown = server.operate(&["shards"]).succeeded().out;
+    assert!(shown.contains("there is a table of index 3, and the ring has 2 slots"), "{shown}");
+    let told = server.operate(&["doctor"]).out;
+    assert!(told.contains("its counter can't be read: table sequent.sto_code_0 can't count sto"), "{told}");
+    let rows = db.sql("SELECT COUNT(*) FROM sto_code_0").await;
+    assert_eq!(rows.trim(), "0");
+}
+
 /// A sequence that was defined before its slots adopted tables gives no number: it would be one of the old program's.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sequence_from_before_the_adoption_is_refused_at_its_use() {
@@ -146,6 +165,9 @@ async fn a_table_of_another_shape_takes_its_own_counter_out_and_nothing_else() {
     let shown = servers[0].operate(&["shards"]).succeeded().out;
     assert!(shown.contains("sto_code_0"), "{shown}");
     assert_eq!(db.sql("SELECT COUNT(*) FROM shard0.sto_code_0").await.trim(), "0");
+    let told = servers[0].operate(&["doctor"]).out;
+    assert!(told.contains("its counter can't be read: table sto_code_0 can't count sto"), "{told}");
+    assert!(!told.contains("not all looked for"), "{told}");
 
     // Other sequences count in both slots; and this one, too, once the cause is gone.
     let other = Load::of("order", &servers, &Arc::default());

@@ -18,6 +18,7 @@ mod forgetful;
 #[allow(dead_code, reason = "shared with the tests of failover, which use all of it")]
 #[path = "../failover/http.rs"]
 mod http;
+mod import_edges;
 mod imported;
 mod kinds;
 mod left_out;

@@ -81,6 +81,30 @@ async fn a_text_column_of_postgres_is_refused_and_a_view_counts_if_it_is_named()
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn rows_of_postgres_that_a_policy_hides_are_told() {
+    let (db, place) = (Postgres::start().await, Place::new());
+    db.sql(
+        "CREATE TABLE orders (no bigint); INSERT INTO orders SELECT generate_series(1, 100);
+         CREATE TABLE cosid (name varchar(100) PRIMARY KEY, last_max_id bigint); INSERT INTO cosid VALUES ('cos', 500);
+         ALTER TABLE orders ENABLE ROW LEVEL SECURITY; CREATE POLICY half ON orders USING (no <= 50);
+         ALTER TABLE cosid ENABLE ROW LEVEL SECURITY;
+         CREATE ROLE reader LOGIN PASSWORD 'x'; GRANT USAGE ON SCHEMA public TO reader;
+         GRANT SELECT ON orders, cosid TO reader; CREATE ROLE keeper LOGIN PASSWORD 'x' BYPASSRLS;
+         GRANT USAGE ON SCHEMA public TO keeper; GRANT SELECT ON orders, cosid TO keeper;",
+    )
+    .await;
+    let file = source(&place, &db.url_as("reader", "x"));
+    for (name, table) in [("--column", "orders.no"), ("--table", "cosid")] {
+        let ran = run(&place, &["import", "--source-file", &file, name, table, "--yes"]);
+        let table = table.split('.').next().unwrap();
+        ran.refused(1, &["row-level security policy", table, "the documentation lists what it needs"]);
+    }
+    let file = source(&place, &db.url_as("keeper", "x"));
+    run(&place, &["import", "--source-file", &file, "--column", "orders.no", "--yes"]).succeeded();
+    assert_eq!(starts(&place), [("orders".to_owned(), 101)].into());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_text_column_of_mariadb_is_refused_and_a_view_counts_if_it_is_named() {
     let (db, place) = (MariaDb::start().await, Place::new());
     db.sql(TEXTS).await;

@@ -25,6 +25,7 @@ fn finding(Caution { kind, place, found }: Caution) -> Finding {
         CautionKind::AutoCreateOpen => Kind::AutoCreateOpen,
         CautionKind::PrincipalExpires => Kind::PrincipalExpires,
         CautionKind::OneHost => Kind::OneHost,
+        CautionKind::NotDefinable => Kind::NotDefinable,
     };
     let site = match place {
         CautionPlace::Ledger => Site::Ledger,

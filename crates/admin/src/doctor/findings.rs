@@ -183,6 +183,9 @@ findings! {
         "No number rests on the clock. Slot commands with an end (`evict --for`) end early or late, and times in lists and logs can't be \
          compared.",
         "Synchronise both machines by NTP.";
+    NotDefinable "not_definable" Info:
+        "If the definition is in force, nothing. A server that would define it does not start.",
+        "Set the value within the bound, or the bound above the value.";
     NoDurableStore "no_durable_store" Info:
         "The ledger's marks are kept by stores that may lose them.",
         "Have one durable store in the ring.";

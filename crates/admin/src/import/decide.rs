@@ -7,6 +7,8 @@ pub(super) struct Existing {
     pub(super) start: u64,
     /// The last number.
     pub(super) end: u64,
+    /// The distance of two numbers.
+    pub(super) step: u64,
     /// The template, if it has one.
     pub(super) template: Option<String>,
     /// The zone of its dates, if its template shows one.
@@ -39,7 +41,7 @@ impl Existing {
     }
 
     /// The lowest number that it may give.
-    fn first(&self, resets: bool) -> u64 {
+    pub(super) fn first(&self, resets: bool) -> u64 {
         let above = if self.held == 0 { 0 } else { self.held.saturating_add(1) };
         if resets { above.max(1) } else { above.max(self.start) }
     }
@@ -58,7 +60,8 @@ pub(super) fn decide(
     if existing.template.as_deref() != template {
         let shown = |template: Option<&str>| template.map_or_else(|| "none".to_owned(), str::to_owned);
         return Decision::Refused(format!(
-            "the sequence is there with another template: found {}, expected {}; name another sequence by --map",
+            "the sequence is there with another template: found {}, expected {}; raise it by `sequent advance` if its \
+             texts are to go on, or name another sequence by --map",
             shown(existing.template.as_deref()),
             shown(template),
         ));
@@ -81,7 +84,7 @@ mod tests {
     use super::*;
 
     fn there(start: u64, held: u64) -> Existing {
-        Existing { start, end: 1000, template: None, zone: None, held }
+        Existing { start, end: 1000, step: 1, template: None, zone: None, held }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Counters in files: CSV with a head line, and JSON.
 
-use std::{fs, path::PathBuf};
+use std::{collections::BTreeSet, fs, path::PathBuf};
 
 use sequent_core::{BoxFuture, ErrorKind, SourceError};
 use sequent_engine::foreign::{COUNTERS_MAX, Source, Table, Wanted};
@@ -79,6 +79,7 @@ fn csv(text: &str) -> Result<Content, String> {
     let mut records = records(text.strip_prefix('\u{feff}').unwrap_or(text))?.into_iter();
     let head = records.next().ok_or("it is empty: a line with the names of the columns is expected")?;
     let columns: Vec<String> = head.iter().map(|name| name.trim().to_ascii_lowercase()).collect();
+    check_once(columns.iter())?;
     let mut rows = Vec::new();
     for (at, record) in records.enumerate() {
         if record.len() != columns.len() {
@@ -133,6 +134,7 @@ fn json(text: &str) -> Result<Content, String> {
     let mut columns: Vec<String> = Vec::new();
     for object in &objects {
         let fields = object.as_object().ok_or("an object a counter is expected")?;
+        check_once(fields.keys())?;
         for field in fields.keys() {
             if !columns.iter().any(|column| column.eq_ignore_ascii_case(field)) {
                 columns.push(field.to_ascii_lowercase());
@@ -151,13 +153,27 @@ fn json(text: &str) -> Result<Content, String> {
     Ok((columns, rows))
 }
 
-/// A value as text. MongoDB's exports write long numbers as `{"$numberLong": "5"}`.
+/// Refuses columns of one name: which of their values counts is unknown.
+fn check_once<'a>(columns: impl Iterator<Item = &'a String>) -> Result<(), String> {
+    let mut seen = BTreeSet::new();
+    for column in columns {
+        if !seen.insert(column.to_ascii_lowercase()) {
+            return Err(format!("the column {column} is there twice: one is expected"));
+        }
+    }
+    Ok(())
+}
+
+/// A value as text. MongoDB's exports write long numbers as `{"$numberLong": "5"}`. A list, or another object, is its own
+/// text, so that a number that can't be read is refused and not taken for one that is not there.
 fn scalar(value: &Value) -> Option<String> {
     match value {
-        Value::Null | Value::Array(_) => None,
+        Value::Null => None,
         Value::String(text) => Some(text.clone()),
         Value::Object(fields) => {
-            fields.get("$numberLong").or_else(|| fields.get("$numberInt")).and_then(scalar)
+            let number =
+                ["$numberLong", "$numberInt", "$numberDouble"].iter().find_map(|name| fields.get(*name));
+            number.map_or_else(|| Some(value.to_string()), scalar)
         }
         other => Some(other.to_string()),
     }
@@ -191,7 +207,22 @@ mod tests {
         assert_eq!(columns, ["_id", "current", "step"]);
         assert_eq!(rows[0], [Some("a".to_owned()), Some("9223372036854775807".to_owned()), None]);
         assert_eq!(rows[1], [Some("b".to_owned()), None, Some("2".to_owned())]);
+        let doubles = "{\"a\":50.0}{\"a\":{\"$numberDouble\":\"7.0\"}}";
+        assert_eq!(json(doubles).unwrap().1, [[Some("50.0".to_owned())], [Some("7.0".to_owned())]]);
         assert_eq!(json("[{\"a\":1},{\"a\":2}]").unwrap().1.len(), 2);
         assert!(json("[1]").is_err());
+    }
+
+    #[test]
+    fn a_number_that_is_there_twice_or_no_number_is_not_taken_for_none() {
+        let twice = "the column last_number is there twice: one is expected";
+        assert_eq!(
+            csv("counter,last_number,Last_Number\na,10,5000").unwrap_err().to_ascii_lowercase(),
+            twice
+        );
+        let both = "{\"LAST_NUMBER\":10,\"last_number\":5000}";
+        assert_eq!(json(both).unwrap_err().to_ascii_lowercase(), twice);
+        let (_, rows) = json("{\"a\":[5000],\"b\":{\"c\":1}}").unwrap();
+        assert_eq!(rows, [some(&["[5000]", "{\"c\":1}"])]);
     }
 }

@@ -36,12 +36,16 @@ struct OldCounter {
     next: Result<u64, String>,
     /// The distance of two numbers.
     step: u64,
+    /// The last number, if it has one.
+    end: Option<u64>,
     /// The layout of the program that counts in slot tables: its numbers are encoded by it.
     encoded: Option<Layout>,
     /// How many slot tables it was found in.
     tables: Option<usize>,
     /// The texts that it makes of its numbers.
     texts: Option<OldTexts>,
+    /// What to know of it.
+    note: Option<String>,
 }
 
 /// The texts of a counter of another system.

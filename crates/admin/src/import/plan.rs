@@ -5,8 +5,11 @@ mod known;
 
 use std::collections::HashMap;
 
-use sequent_core::{Layout, Numbering, SequenceName};
-use sequent_engine::{Body, BodyOptions, Engine, EngineError, Placement, foreign::Table};
+use sequent_core::{Block, Layout, Numbering, SequenceName};
+use sequent_engine::{
+    Body, BodyOptions, Engine, EngineError, Placement,
+    foreign::{Table, TableFormat},
+};
 
 use super::{
     Action, ImportReport, ImportedCounter, Mapping, OldCounter, carry_out,
@@ -21,6 +24,9 @@ pub(super) use known::{Known, request};
 /// From this number on, a sequence is defined for 64 bits: half of what numbers of JavaScript hold.
 const WIDE_FROM: u64 = 1 << 52;
 
+/// The last number of JavaScript, at which a sequence ends that does not say another.
+const JS_MAX: u64 = (1 << 53) - 1;
+
 /// What an operator chooses for all counters of an import.
 #[derive(Debug, Clone, Default)]
 pub struct Choice {
@@ -32,6 +38,8 @@ pub struct Choice {
     pub ahead: u64,
     /// How many numbers an id of slot tables stands for, as a power of two: the memory bits of the old program.
     pub memory_bits: u32,
+    /// The names of slot tables.
+    pub table_names: TableFormat,
     /// How many slot tables each owner has; `None`: as many as the ring has slots.
     pub tables: Option<usize>,
     /// Which counter becomes which sequence.
@@ -50,13 +58,22 @@ pub(super) struct Planned {
     /// The content, if it is to be defined.
     pub(super) body: Option<Body>,
     /// The other system may have given all numbers below this one, with the room that it has.
-    next: u64,
+    pub(super) next: u64,
     /// The layout by which its numbers are encoded.
     encoded: Option<Layout>,
     /// How many slot tables it was found in.
     tables: Option<usize>,
+    /// The last number in the other system, if it has one.
+    end: Option<u64>,
     /// It begins anew with each date.
-    resets: bool,
+    pub(super) resets: bool,
+}
+
+impl Choice {
+    /// The counters in these tables.
+    pub(super) fn counters(&self, tables: &[Table]) -> Vec<OldCounter> {
+        shapes::counters(tables, self.memory_bits, &self.table_names)
+    }
 }
 
 impl ImportPlan {
@@ -84,6 +101,22 @@ impl Planned {
         });
     }
 
+    /// The last number of a sequence that begins with `start`, if its numbers would go on beyond that of the other system.
+    fn end_of(&self, start: u64) -> Option<u64> {
+        let most = if start < WIDE_FROM { JS_MAX } else { Block::NUMBER_MAX };
+        self.end.filter(|end| *end < most)
+    }
+
+    /// Notes in what a sequence that is there differs.
+    fn note_differences(&mut self, existing: &Existing) {
+        if self.shown.step != existing.step && self.shown.template.is_none() {
+            self.note(format!("its step is {} there, and stays {} here", self.shown.step, existing.step));
+        }
+        if let Some(end) = self.end.filter(|end| *end < existing.end) {
+            self.note(format!("it ends at {end} there, and at {} here", existing.end));
+        }
+    }
+
     /// The note of numbers that were encoded by another layout than that of the ring.
     fn other_layout(&self, layout: Layout) -> Option<String> {
         let own = self.encoded.filter(|own| *own != layout)?;
@@ -102,7 +135,7 @@ pub async fn plan(engine: &Engine, tables: &[Table], choice: &Choice) -> Result<
     check_choice(choice)?;
     let known = Known::of(engine).await?;
     let facts = PlanFacts::of(engine);
-    let mut planned = named(shapes::counters(tables, choice.memory_bits), choice, facts);
+    let mut planned = named(choice.counters(tables), choice, facts);
     for planned in planned.iter_mut().filter(|planned| planned.shown.action != Action::Refused) {
         let existing = match known.existing(engine, planned).await {
             Ok(existing) => existing,
@@ -114,7 +147,7 @@ pub async fn plan(engine: &Engine, tables: &[Table], choice: &Choice) -> Result<
         };
         settle(planned, existing.as_ref(), (choice, facts.layout));
         if planned.shown.action == Action::Advance {
-            note_overlap(engine, planned, existing.map_or(0, |existing| existing.held)).await?;
+            note_overlap(engine, planned, existing.as_ref()).await?;
         }
     }
     prove(engine, &mut planned);
@@ -170,14 +203,16 @@ fn one(counter: OldCounter, choice: &Choice) -> Planned {
         start: None,
         to: next.and_then(|next| next.checked_sub(1)),
         step: counter.step,
+        end: None,
         placement: None,
         numbering: None,
         template,
         period,
-        note: None,
+        note: counter.note,
     };
-    let (next, encoded, tables) = (next.unwrap_or(0), counter.encoded, counter.tables);
-    let mut planned = Planned { shown, name: name.ok(), body: None, next, encoded, tables, resets };
+    let OldCounter { encoded, tables, end, .. } = counter;
+    let (next, name) = (next.unwrap_or(0), name.ok());
+    let mut planned = Planned { shown, name, body: None, next, encoded, tables, end, resets };
     if let Some(fault) = fault {
         planned.refuse(fault);
     }
@@ -196,6 +231,9 @@ fn settle(planned: &mut Planned, existing: Option<&Existing>, (choice, layout): 
     if let Some(why) = existing.and_then(|existing| existing.other_zone(choice.zone())) {
         return planned.refuse(why);
     }
+    if let Some(existing) = existing {
+        planned.note_differences(existing);
+    }
     match decision {
         Decision::Nothing => {}
         Decision::Advance(to) => {
@@ -212,6 +250,10 @@ fn settle(planned: &mut Planned, existing: Option<&Existing>, (choice, layout): 
                 if let Some(note) = planned.other_layout(layout).filter(|_| !is_encoded) {
                     planned.note(note);
                 }
+                if let Some(end) = planned.end_of(start) {
+                    planned.shown.end = Some(end);
+                    planned.note(format!("it ends at {end}, as there"));
+                }
                 planned.shown.placement = Some(body.placement().as_str());
                 planned.body = Some(body);
             }
@@ -223,7 +265,10 @@ fn settle(planned: &mut Planned, existing: Option<&Existing>, (choice, layout): 
 fn body(planned: &Planned, start: u64, (choice, layout): (&Choice, Layout)) -> Result<Body, String> {
     let shown = &planned.shown;
     let texts = shown.template.as_ref().map(|template| choice.texts(template));
-    let fits = (start >= WIDE_FROM).then_some("int64");
+    let (fits, end) = ((start >= WIDE_FROM).then_some("int64"), planned.end_of(start));
+    if let Some(end) = end.filter(|end| *end < start) {
+        return Err(format!("its next number is {start}, and the other system ends at {end}: none is left"));
+    }
     let placement = choice.placement.as_deref();
     let is_encoded = planned.encoded == Some(layout) && placement != Some(Placement::Dense.as_str());
     let body = if is_encoded {
@@ -231,20 +276,25 @@ fn body(planned: &Planned, start: u64, (choice, layout): (&Choice, Layout)) -> R
         let body = Body::check(placement, 1, 1, None, fits, texts);
         body.and_then(|body| body.with_options(&options, placement))
     } else {
-        Body::check(placement, start, shown.step, None, fits, texts)
+        Body::check(placement, start, shown.step, end, fits, texts)
     };
     body.map_err(|fault| format!("{} is {}: {}", fault.field, fault.value, fault.bound))
 }
 
 /// Notes which numbers both systems may have given.
-async fn note_overlap(engine: &Engine, planned: &mut Planned, held: u64) -> Result<(), EngineError> {
-    let Some(name) = &planned.name else { return Ok(()) };
+async fn note_overlap(
+    engine: &Engine,
+    planned: &mut Planned,
+    existing: Option<&Existing>,
+) -> Result<(), EngineError> {
+    let Some((name, existing)) = planned.name.as_ref().zip(existing) else { return Ok(()) };
     let request = request(engine, name, planned.shown.period.as_deref()).await?;
+    let first = existing.first(planned.shown.period.is_some());
     let given = advance::given(engine, &request).await?;
-    if given > held {
+    if let Some(given) = given.filter(|given| *given >= first) {
         let overlap = given.min(planned.shown.to.unwrap_or(0));
         planned.note(format!(
-            "it gave numbers up to {given}: those up to {overlap} may be the other system's, too"
+            "it gave numbers up to {given} at least: those up to {overlap} may be the other system's, too"
         ));
     }
     Ok(())

@@ -35,6 +35,9 @@ pub struct ImportedCounter {
     pub to: Option<u64>,
     /// The distance of two numbers.
     pub step: u64,
+    /// The last number of the sequence, if it is defined with that of the other system.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end: Option<u64>,
     /// Where the numbers are counted, if the sequence is defined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placement: Option<&'static str>,

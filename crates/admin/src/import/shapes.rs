@@ -1,11 +1,16 @@
 //! Tables of systems that are known, by their columns, and the counters in them.
 
-use sequent_engine::foreign::{Look, Table};
+use std::collections::HashMap;
+
+use sequent_engine::foreign::{Look, Table, TableFormat};
 
 use super::{OldCounter, slot_tables, texts};
 
 /// The highest number of a counter.
 pub(super) const NUMBER_MAX: i128 = i64::MAX as i128;
+
+/// From this number on, 2^53, doubles are rounded.
+const DOUBLE_BELOW: f64 = 9_007_199_254_740_992.0;
 
 /// A table that is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,8 +38,9 @@ enum Shape {
 }
 
 /// The columns of each, one of which a table must have, in the order in which they are tried.
-const SHAPES: [(Shape, &[&str]); 10] = [
-    (Shape::Plain, &["counter", "step"]),
+const SHAPES: [(Shape, &[&str]); 11] = [
+    (Shape::Plain, &["counter", "last_number", "step"]),
+    (Shape::Plain, &["counter", "next_number", "step"]),
     (Shape::Sequence, &["seq_name", "current_value", "_increment"]),
     (Shape::Row, &["owner_key", "current_value"]),
     (Shape::Numbered, &["code", "datetype", "indexlength", "maxdate", "maxindex"]),
@@ -45,6 +51,9 @@ const SHAPES: [(Shape, &[&str]); 10] = [
     (Shape::Document, &["_id", "start", "end", "step", "current"]),
     (Shape::Rule, &["key", "base", "cur", "pre", "needtime"]),
 ];
+
+/// Those with a last number in the column `end`, if they have one.
+const HAVE_AN_END: [Shape; 2] = [Shape::Plain, Shape::Document];
 
 /// The table of blocks, whose two columns many tables have: it is known by its name besides.
 const SEGMENT: (&str, [&str; 2]) = ("sequence_value", ["name", "id"]);
@@ -69,13 +78,34 @@ pub fn look(table: &str, columns: &[String]) -> Look {
     }
 }
 
-/// The counters of tables, in their order. `memory_bits` are those of the program that counts in slot tables.
-pub(super) fn counters(tables: &[Table], memory_bits: u32) -> Vec<OldCounter> {
+/// The counters of tables, in their order. `memory_bits` and `names` are those of the program that counts in slot tables.
+pub(super) fn counters(tables: &[Table], memory_bits: u32, names: &TableFormat) -> Vec<OldCounter> {
     let of_table = |table: &Table| -> Vec<OldCounter> {
         let Some(shape) = shape(&table.name, &table.columns) else { return Vec::new() };
-        table.rows.iter().map(|row| counter(shape, &Record { table, row })).collect()
+        let counters = table.rows.iter().map(|row| counter(shape, &Record { table, row }));
+        // The seed's table has no key, and two programs may insert a name at once.
+        if shape == Shape::Segment { highest_rows(counters) } else { counters.collect() }
     };
-    slot_tables::joined(tables.iter().flat_map(of_table).collect(), memory_bits)
+    slot_tables::joined(tables.iter().flat_map(of_table).collect(), memory_bits, names)
+}
+
+/// The counters with several rows of one name as one: the highest row counts.
+fn highest_rows(counters: impl Iterator<Item = OldCounter>) -> Vec<OldCounter> {
+    let mut highest: Vec<OldCounter> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for counter in counters {
+        let Some(held) = places.get(&counter.name).and_then(|at| highest.get_mut(*at)) else {
+            places.insert(counter.name.clone(), highest.len());
+            highest.push(counter);
+            continue;
+        };
+        held.note = Some("several rows have this name: the highest one counts".to_owned());
+        // A row that can't be read may be the highest.
+        if held.next.is_ok() && (counter.next.is_err() || counter.next > held.next) {
+            held.next = counter.next;
+        }
+    }
+    highest
 }
 
 /// A row of a table.
@@ -101,11 +131,21 @@ impl Record<'_> {
         at.and_then(|at| self.row.get(at)?.as_deref()).unwrap_or_default()
     }
 
-    /// A whole number.
+    /// A whole number, which may be written as a double.
     pub(super) fn number(&self, column: &str) -> Result<i128, String> {
-        let number = self.text(column).trim().parse();
-        number.map_err(|_| format!("{column} is {}: a whole number is expected", self.shown(column)))
+        let text = self.text(column).trim();
+        let number = text.parse().ok().or_else(|| whole(text));
+        number.ok_or_else(|| format!("{column} is {}: a whole number is expected", self.shown(column)))
     }
+}
+
+/// The whole number that a double is, below the first that doubles round.
+fn whole(text: &str) -> Option<i128> {
+    let double: f64 = text.parse().ok()?;
+    let is_whole = double.fract() == 0.0 && double.abs() < DOUBLE_BELOW;
+    #[allow(clippy::cast_possible_truncation, reason = "it has no fraction, and is bounded just above")]
+    let number = double as i128;
+    is_whole.then_some(number)
 }
 
 fn counter(shape: Shape, record: &Record<'_>) -> OldCounter {
@@ -113,9 +153,11 @@ fn counter(shape: Shape, record: &Record<'_>) -> OldCounter {
     let named = |name: &str, step: &str, next: &dyn Fn(i128) -> Result<i128, String>| {
         let checked = step_of(record, step);
         let next = checked.clone().and_then(next).and_then(allowed);
+        let end = if HAVE_AN_END.contains(&shape) { end_of(record) } else { Ok(None) };
+        let next = end.as_ref().map_err(Clone::clone).and(next);
         let step = checked.ok().and_then(|step| u64::try_from(step).ok()).unwrap_or(1);
-        let name = record.text(name).to_owned();
-        OldCounter { source: source.clone(), name, next, step, encoded: None, tables: None, texts: None }
+        let (source, name, end) = (source.clone(), record.text(name).to_owned(), end.ok().flatten());
+        OldCounter { source, name, next, step, end, encoded: None, tables: None, texts: None, note: None }
     };
     match shape {
         Shape::Plain => named("counter", "step", &|step| plain(record, step)),
@@ -157,6 +199,16 @@ fn plain(record: &Record<'_>, step: i128) -> Result<i128, String> {
     }
 }
 
+/// The last number; `None` without one, or if it is the last of 64 bits.
+fn end_of(record: &Record<'_>) -> Result<Option<u64>, String> {
+    if record.text("end").is_empty() {
+        return Ok(None);
+    }
+    let end = record.number("end")?;
+    let number = u64::try_from(end).map_err(|_| format!("end is {end}: at least 0 is allowed"))?;
+    Ok(Some(number).filter(|_| end < NUMBER_MAX))
+}
+
 /// The step in a column; 1 without a column.
 fn step_of(record: &Record<'_>, column: &str) -> Result<i128, String> {
     if column.is_empty() {
@@ -188,8 +240,12 @@ pub(super) mod tests {
         }
     }
 
+    pub(in crate::import) fn read(tables: &[Table]) -> Vec<OldCounter> {
+        counters(tables, 0, &TableFormat::default())
+    }
+
     fn next(table: &Table) -> (String, u64, u64) {
-        let counter = counters(std::slice::from_ref(table), 0).remove(0);
+        let counter = read(std::slice::from_ref(table)).remove(0);
         (counter.name, counter.next.unwrap(), counter.step)
     }
 
@@ -264,20 +320,77 @@ pub(super) mod tests {
         ];
         for (value, step, expected) in cases {
             let table = table("sequence", "seq_name current_value _increment", &[&["order", value, step]]);
-            assert_eq!(counters(&[table], 0).remove(0).next, Err(expected.to_owned()));
+            assert_eq!(read(&[table]).remove(0).next, Err(expected.to_owned()));
         }
     }
 
     #[test]
     fn a_negative_document_a_null_and_a_reason_of_the_reader_are_refused() {
-        let fault = |table: Table| counters(&[table], 0).remove(0).next.unwrap_err();
+        let fault = |table: Table| read(&[table]).remove(0).next.unwrap_err();
         let document = |current| table("sys", "collectionname step current", &[&["order", "1", current]]);
         assert_eq!(fault(document("-5")), "its next number is -5: 0 to 9223372036854775807 are allowed");
         assert_eq!(fault(document("NULL")), "current is NULL: a whole number is expected");
-        let missing = table("a", "counter step", &[&["order", "1"]]);
-        assert_eq!(fault(missing), "last_number is missing: a whole number is expected");
+        let missing = table("a", "counter last_number step", &[&["order", "NULL", "1"]]);
+        assert_eq!(fault(missing), "last_number is NULL: a whole number is expected");
         let refused = table("a", "counter last_number step refused", &[&["order", "7", "1", "it cycles"]]);
         assert_eq!(fault(refused), "it cycles");
+    }
+
+    #[test]
+    fn a_last_number_is_read_and_that_of_64_bits_is_none() {
+        let end = |text: &str| {
+            let columns = "collectionname start end step current";
+            read(&[table("sys", columns, &[&["order", "0", text, "1", "5"]])]).remove(0)
+        };
+        assert_eq!(end("100").end, Some(100));
+        assert_eq!(end("100.0").end, Some(100));
+        for none in ["9223372036854775807", "NULL"] {
+            assert_eq!((end(none).end, end(none).next), (None, Ok(5)));
+        }
+        assert_eq!(end("x").next, Err("end is \"x\": a whole number is expected".to_owned()));
+        let plain = table("a", "counter last_number step end", &[&["order", "7", "1", "20"]]);
+        assert_eq!(read(&[plain]).remove(0).end, Some(20));
+    }
+
+    #[test]
+    fn doubles_without_a_fraction_are_numbers() {
+        let current = |text: &str| {
+            let table = table("sys", "collectionname step current", &[&["order", "1.0", text]]);
+            read(&[table]).remove(0).next
+        };
+        assert_eq!((current("50.0"), current("5e3"), current("0.0")), (Ok(50), Ok(5000), Ok(0)));
+        for text in ["50.5", "9007199254740992.0", "1e300", "NaN", "inf"] {
+            let expected = format!("current is {text:?}: a whole number is expected");
+            assert_eq!(current(text), Err(expected));
+        }
+    }
+
+    #[test]
+    fn a_table_with_a_counter_and_a_step_and_no_number_is_not_known() {
+        let columns = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(look("progress", &columns("id counter step")), Look::Nothing);
+        assert!(read(&[table("progress", "id counter step", &[&["1", "7", "2"]])]).is_empty());
+        for known in ["counter step next_number", "id counter last_number step"] {
+            assert_eq!(look("progress", &columns(known)), Look::Rows);
+        }
+    }
+
+    #[test]
+    fn of_several_rows_of_one_name_the_highest_counts() {
+        let rows: &[&[&str]] = &[
+            &["dup", "2000"],
+            &["one", "7"],
+            &["dup", "9000"],
+            &["dup", "1000"],
+            &["odd", "1"],
+            &["odd", "x"],
+        ];
+        let found = read(&[table("sequence_value", "name id", rows)]);
+        let numbers: Vec<_> =
+            found.iter().map(|counter| (&*counter.name, counter.next.clone().ok())).collect();
+        assert_eq!(numbers, [("dup", Some(9001)), ("one", Some(8)), ("odd", None)]);
+        assert_eq!(found[0].note.as_deref(), Some("several rows have this name: the highest one counts"));
+        assert_eq!(found[1].note, None);
     }
 
     #[test]

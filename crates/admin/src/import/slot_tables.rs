@@ -1,14 +1,12 @@
-//! Tables `owner_code_0` to `owner_code_N` that together count one sequence: a number is `(id << n | index) << m | low` there,
-//! with m memory bits of the program that counts.
+//! Tables `owner_code_0` to `owner_code_N`, or of another format, that together count one sequence: a number is
+//! `(id << n | index) << m | low` there, with m memory bits of the program that counts.
 
 use std::collections::BTreeMap;
 
-use sequent_core::Layout;
+use sequent_core::{Layout, SlotIndex};
+use sequent_engine::foreign::TableFormat;
 
 use super::{OldCounter, shapes::NUMBER_MAX};
-
-/// What stands between owner and index.
-const BETWEEN: &str = "_code_";
 
 /// The most tables of one owner: 2^10.
 pub const TABLES_MAX: usize = 1024;
@@ -16,51 +14,50 @@ pub const TABLES_MAX: usize = 1024;
 /// The most memory bits of an old program.
 pub const MEMORY_BITS_MAX: u32 = 16;
 
+/// The tables of an owner, by their index.
+type OfOwner = BTreeMap<SlotIndex, OldCounter>;
+
 /// The same counters, with the tables of an owner as one counter.
-pub(super) fn joined(counters: Vec<OldCounter>, memory_bits: u32) -> Vec<OldCounter> {
-    let mut owners: BTreeMap<String, BTreeMap<usize, OldCounter>> = BTreeMap::new();
+pub(super) fn joined(counters: Vec<OldCounter>, memory_bits: u32, names: &TableFormat) -> Vec<OldCounter> {
+    let mut owners: BTreeMap<String, OfOwner> = BTreeMap::new();
     let mut others = Vec::new();
     for counter in counters {
-        match place(&counter.name) {
-            Some((owner, index)) if counter.source == "ids" => {
+        match names.parts(&counter.name) {
+            Some((owner, index)) if counter.source == "ids" && usize::from(index) < TABLES_MAX => {
                 add(owners.entry(owner.to_owned()).or_default(), index, counter);
             }
             _ => others.push(counter),
         }
     }
-    others.extend(owners.into_iter().map(|(owner, tables)| one(owner, &tables, memory_bits)));
+    others.extend(owners.into_iter().map(|(owner, tables)| one(owner, &tables, (memory_bits, names))));
     others
 }
 
 /// Adds a table, which only one of several databases may have.
-fn add(tables: &mut BTreeMap<usize, OldCounter>, index: usize, counter: OldCounter) {
+fn add(tables: &mut OfOwner, index: SlotIndex, counter: OldCounter) {
     let is_there = tables.contains_key(&index);
     let fault = || Err(format!("table {} is in two databases: one is expected", counter.name));
     let next = if is_there { fault() } else { counter.next.clone() };
     tables.insert(index, OldCounter { next, ..counter });
 }
 
-fn place(name: &str) -> Option<(&str, usize)> {
-    let (owner, index) = name.rsplit_once(BETWEEN)?;
-    let index = index.parse().ok().filter(|index| *index < TABLES_MAX)?;
-    (!owner.is_empty()).then_some((owner, index))
-}
-
-fn one(name: String, tables: &BTreeMap<usize, OldCounter>, memory_bits: u32) -> OldCounter {
-    let next = highest(&name, tables, memory_bits).map(|highest| highest + 1);
+fn one(name: String, tables: &OfOwner, (memory_bits, names): (u32, &TableFormat)) -> OldCounter {
+    let table = |index| names.table(&name, index, None);
+    let next = highest(table, tables, memory_bits).map(|highest| highest + 1);
     let shard_bits = tables.len().checked_ilog2().and_then(|bits| u8::try_from(bits).ok());
     let layout = shard_bits.zip(u8::try_from(memory_bits).ok());
     let encoded = layout.and_then(|(shard_bits, memory_bits)| Layout::new(shard_bits, memory_bits).ok());
-    let source = format!("{name}{BETWEEN}0…");
-    OldCounter { source, name, next, step: 1, encoded, tables: Some(tables.len()), texts: None }
+    let (source, tables) = (format!("{}…", table(0)), Some(tables.len()));
+    OldCounter { source, name, next, step: 1, end: None, encoded, tables, texts: None, note: None }
 }
 
 /// The highest number of all tables.
-fn highest(owner: &str, tables: &BTreeMap<usize, OldCounter>, memory_bits: u32) -> Result<u64, String> {
+fn highest(name: impl Fn(SlotIndex) -> String, tables: &OfOwner, memory_bits: u32) -> Result<u64, String> {
     let count = tables.keys().next_back().map_or(1, |last| last + 1);
     if let Some(missing) = (0..count).find(|index| !tables.contains_key(index)) {
         return Err(format!(
-            "table {owner}{BETWEEN}{missing} is missing: tables 0 to {} are expected; name each database that has some",
+            "table {} is missing: tables 0 to {} are expected; name each database that has some",
+            name(missing),
             count - 1
         ));
     }
@@ -70,7 +67,7 @@ fn highest(owner: &str, tables: &BTreeMap<usize, OldCounter>, memory_bits: u32) 
     let mut highest = 0;
     for (index, table) in tables {
         let id = table.next.clone()?.saturating_sub(1);
-        let encoded = (i128::from(id) << count.trailing_zeros()) | i128::try_from(*index).unwrap_or(0);
+        let encoded = (i128::from(id) << count.trailing_zeros()) | i128::from(*index);
         // All numbers of the last id, which the program may have in memory.
         let number = ((encoded + 1) << memory_bits) - 1;
         if number >= NUMBER_MAX {
@@ -88,7 +85,28 @@ mod tests {
 
     fn ids(name: &str, last: u64) -> OldCounter {
         let (source, name) = ("ids".to_owned(), name.to_owned());
-        OldCounter { source, name, next: Ok(last + 1), step: 1, encoded: None, tables: None, texts: None }
+        let (encoded, tables, texts, note) = (None, None, None, None);
+        OldCounter { source, name, next: Ok(last + 1), step: 1, end: None, encoded, tables, texts, note }
+    }
+
+    fn joined(counters: Vec<OldCounter>, memory_bits: u32) -> Vec<OldCounter> {
+        super::joined(counters, memory_bits, &TableFormat::default())
+    }
+
+    #[test]
+    fn tables_of_another_format_are_one_counter() {
+        let names: TableFormat = "t_%s_seq_%d".parse().unwrap();
+        let joined = super::joined(
+            vec![ids("t_sto_seq_0", 5), ids("t_sto_seq_1", 7), ids("sto_code_0", 1)],
+            0,
+            &names,
+        );
+        let found: Vec<_> =
+            joined.iter().map(|counter| (&*counter.source, &*counter.name, counter.tables)).collect();
+        assert_eq!(found, [("ids", "sto_code_0", None), ("t_sto_seq_0…", "sto", Some(2))]);
+        assert_eq!(joined[1].next, Ok((7 << 1 | 1) + 1));
+        let missing = super::joined(vec![ids("t_sto_seq_1", 7)], 0, &names);
+        assert!(missing[0].next.as_ref().unwrap_err().starts_with("table t_sto_seq_0 is missing"));
     }
 
     #[test]

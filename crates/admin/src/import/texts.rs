@@ -80,12 +80,16 @@ fn literal<'a>(column: &str, text: &'a str) -> Result<&'a str, String> {
     if text.contains('@') {
         return Err(format!("{column} is {text:?}: an @ can't be taken over into a template"));
     }
+    // Readers put it in place of such bytes.
+    if text.contains('\u{fffd}') {
+        return Err(format!("{column} is {text:?}: it has bytes that are not UTF-8"));
+    }
     Ok(text)
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::import::shapes::{counters, tests::table};
+    use crate::import::shapes::tests::{read, table};
 
     const COLUMNS: &str = "code prefix datetype infix indexlength suffix maxdate maxindex";
 
@@ -102,7 +106,7 @@ mod tests {
             (["T4", "Q", "", "", "4", "", "", "9"], "Q@{seq,w=4}", None),
         ];
         for (row, template, period) in cases {
-            let counter = counters(&[table("sequencenumber", COLUMNS, &[&row])], 0).remove(0);
+            let counter = read(&[table("sequencenumber", COLUMNS, &[&row])]).remove(0);
             let texts = counter.texts.unwrap();
             assert_eq!((texts.template.as_str(), texts.period.as_deref()), (template, period));
             assert_eq!(counter.next, Ok(row[7].parse::<u64>().unwrap() + 1));
@@ -112,27 +116,34 @@ mod tests {
     #[test]
     fn a_date_that_is_not_known_is_refused() {
         let row = ["T1", "P", "yyy", "", "8", "", "026", "12"];
-        let fault = counters(&[table("sequencenumber", COLUMNS, &[&row])], 0).remove(0).next.unwrap_err();
+        let fault = read(&[table("sequencenumber", COLUMNS, &[&row])]).remove(0).next.unwrap_err();
         assert!(fault.starts_with("datetype is \"yyy\": yyyy, "), "{fault}");
         let row = ["T1", "P", "yymm", "", "8", "", "202603", "12"];
-        let fault = counters(&[table("sequencenumber", COLUMNS, &[&row])], 0).remove(0).next.unwrap_err();
+        let fault = read(&[table("sequencenumber", COLUMNS, &[&row])]).remove(0).next.unwrap_err();
         assert_eq!(fault, "maxdate is \"202603\": a date as yyMM is expected");
     }
 
     #[test]
     fn a_counter_that_gave_numbers_has_a_date() {
         let row = ["T1", "P", "yymmdd", "M", "6", "S", "NULL", "41"];
-        let fault = counters(&[table("sequencenumber", COLUMNS, &[&row])], 0).remove(0).next.unwrap_err();
+        let fault = read(&[table("sequencenumber", COLUMNS, &[&row])]).remove(0).next.unwrap_err();
         let expected =
             "maxdate is NULL, and maxindex is 41: the date of a counter that gave numbers is expected";
         assert_eq!(fault, expected);
     }
 
     #[test]
+    fn a_text_that_was_not_utf8_is_refused() {
+        let row = ["T1", "P\u{fffd}", "", "", "8", "", "", "12"];
+        let fault = read(&[table("sequencenumber", COLUMNS, &[&row])]).remove(0).next.unwrap_err();
+        assert_eq!(fault, "prefix is \"P\u{fffd}\": it has bytes that are not UTF-8");
+    }
+
+    #[test]
     fn a_rule_counts_above_its_base() {
         let rule =
             table("rule:sto", "key base cur needtime pre", &[&["rule:sto", "100000", "42", "true", "QJ"]]);
-        let counter = counters(&[rule], 0).remove(0);
+        let counter = read(&[rule]).remove(0);
         assert_eq!(counter.next, Ok(100_043));
         assert_eq!(counter.texts.unwrap().template, "QJ@{date,yyyyMMdd}@{seq,reset=never}");
     }

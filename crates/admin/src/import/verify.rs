@@ -7,7 +7,6 @@ use sequent_engine::{Engine, EngineError, foreign::Table};
 use super::{
     Action, Choice, Standing, VerifiedCounter, VerifyReport,
     plan::{Known, PlanFacts, Planned, check_choice, named},
-    shapes,
 };
 
 /// Compares two readings of the other system, one after the other, with the sequences.
@@ -23,14 +22,14 @@ pub async fn verify(
     check_choice(choice)?;
     // The room that was left at the import is in the sequences.
     let choice = Choice { ahead: 0, ..choice.clone() };
-    let read = |tables| named(shapes::counters(tables, choice.memory_bits), &choice, PlanFacts::of(engine));
+    let read = |tables| named(choice.counters(tables), &choice, PlanFacts::of(engine));
     let of = |planned: &Planned| (planned.shown.source.clone(), planned.shown.counter.clone());
-    let before: HashMap<(String, String), Option<u64>> =
-        read(first).into_iter().map(|planned| (of(&planned), planned.shown.to)).collect();
+    let before: HashMap<(String, String), u64> =
+        read(first).into_iter().map(|planned| (of(&planned), planned.next)).collect();
     let known = Known::of(engine).await?;
     let mut counters = Vec::new();
     for planned in read(second) {
-        let moves = before.get(&of(&planned)).is_some_and(|before| *before < planned.shown.to);
+        let moves = before.get(&of(&planned)).is_some_and(|before| *before < planned.next);
         counters.push(verified(engine, (&known, &choice), &planned, moves).await?);
     }
     Ok(VerifyReport { counters })
@@ -71,10 +70,15 @@ async fn verified(
     if let Some(why) = existing.other_zone(choice.zone()) {
         return Ok(VerifiedCounter { note: Some(why), ..found });
     }
-    let last = shown.to.unwrap_or(0);
-    let first = if shown.period.is_some() { 0 } else { existing.start.saturating_sub(1) };
-    // What the sequence gave itself is no floor: numbers of both systems may be among it.
-    let to = existing.held.max(first);
-    let standing = if last > to { Standing::Passed } else { Standing::Kept };
-    Ok(VerifiedCounter { standing, to: Some(to), gap: last.abs_diff(to) / shown.step, ..found })
+    // Next numbers are compared: a last number of 0 is another thing than none. What the sequence gave itself is no floor:
+    // numbers of both systems may be among it.
+    let (next, first) = (planned.next, existing.first(planned.resets));
+    let next = if planned.resets { next.max(1) } else { next };
+    let standing = if next > first { Standing::Passed } else { Standing::Kept };
+    Ok(VerifiedCounter {
+        standing,
+        to: first.checked_sub(1),
+        gap: next.abs_diff(first) / shown.step,
+        ..found
+    })
 }

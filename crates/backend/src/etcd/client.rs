@@ -33,6 +33,11 @@ impl Span {
         Self { first, ..self }
     }
 
+    /// Its first name.
+    pub(super) fn first(&self) -> &str {
+        &self.first
+    }
+
     /// The same range, ending before this name.
     pub(super) fn to(self, end: String) -> Self {
         Self { end: Some(end), ..self }

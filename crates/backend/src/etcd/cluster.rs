@@ -18,7 +18,7 @@ use crate::net::{Fault, Server, ServerOptions};
 const HEAD_START_MAX: Duration = Duration::from_millis(150);
 
 /// A ledger's cluster. The member that answered last is asked first; at the start, the one named first.
-pub(super) struct EtcdCluster {
+pub struct EtcdCluster {
     pub(super) options: ServerOptions,
     /// The index of the member that answered last.
     first: AtomicUsize,

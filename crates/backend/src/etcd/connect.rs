@@ -1,24 +1,25 @@
 //! Instance check of a new etcd connection: finds or creates the ledger, and decides whether its run has ended.
 
 use sequent_core::{Condition, LedgerId};
-use serde_json::json;
 
 use super::{
     client::{Op, Span, Txn},
     connection::Connection,
     instance::{MemberState, Run},
-    json_value::{self, Answers},
 };
-use crate::net::{Cause, Fault, token};
+use crate::{
+    ledger::documents::{body, parsed},
+    net::{Cause, Fault, token},
+};
 
 /// The most tries after other clients were faster.
 const ROUNDS_MAX: usize = 16;
 
 /// The version of the storage format. Another version can't be read.
-const FORMAT: u64 = 1;
+const FORMAT: u64 = 2;
 
 /// The record that identifies the ledger.
-#[derive(serde::Deserialize)]
+#[derive(serde::Serialize, serde::Deserialize)]
 pub(super) struct About {
     pub(super) id: String,
     format: u64,
@@ -44,11 +45,9 @@ pub(super) async fn settle(
             return Ok(run.token.clone());
         }
         let token = token(connection.env());
-        let txn = match held {
-            Some((_, revision)) => another(connection, token.clone(), seen, revision),
-            None => first(connection, token.clone(), seen),
-        };
-        if connection.carry_out(&txn).await?.answer.succeeded {
+        let held_at = held.map_or(0, |(_, revision)| revision);
+        let txn = begin(connection, token.clone(), seen, held_at);
+        if connection.carry_out(&txn).await?.succeeded {
             return Ok(token);
         }
     }
@@ -66,16 +65,16 @@ pub(super) async fn found(connection: &mut Connection) -> Result<String, Fault> 
 async fn read(connection: &mut Connection) -> Result<Option<(Run, u64)>, Fault> {
     let names = connection.names();
     let reads = ["about", "run"].map(|what| Op::Read(Span::one(names.only(what))));
-    let mut answers = Answers::of(connection.carry_out(&Txn::read(reads.into())).await?);
+    let mut answers = connection.carry_out(&Txn::read(reads.into())).await?;
     let Some(about) = answers.one() else { return Ok(None) };
-    let about: About = json_value::of("ledger", &about)?;
+    let about: About = parsed("about", &about.value)?;
     if about.format != FORMAT {
         let cause = format!("format of the ledger: found {}, expected {FORMAT}", about.format);
         return Err(Fault::refused(cause));
     }
     let gone = || Cause::from("the ledger's run is gone: restore it from a copy").with(Condition::RunMissing);
     let run = answers.one().ok_or_else(|| Fault::refused(gone()))?;
-    Ok(Some((json_value::of("run", &run)?, run.mod_revision)))
+    Ok(Some((parsed("run", &run.value)?, run.mod_revision)))
 }
 
 fn missing(is_known: bool) -> Fault {
@@ -88,18 +87,18 @@ fn missing(is_known: bool) -> Fault {
     Fault::refused(Cause::from(text).with(condition))
 }
 
-fn first(connection: &Connection, token: String, seen: MemberState) -> Txn {
-    let names = connection.names();
-    let about = json!({"format": FORMAT, "id": LedgerId::random(&*connection.env().entropy).to_string()});
-    let then = vec![
-        Op::Put(names.only("about"), about.to_string()),
-        Op::Put(names.only("run"), json_value::text(&Run { token, seen })),
-    ];
-    Txn { unchanged: vec![(names.only("about"), 0), (names.only("run"), 0)], then, otherwise: Vec::new() }
-}
-
-fn another(connection: &Connection, token: String, seen: MemberState, revision: u64) -> Txn {
-    let name = connection.names().only("run");
-    let then = vec![Op::Put(name.clone(), json_value::text(&Run { token, seen }))];
-    Txn { unchanged: vec![(name, revision)], then, otherwise: Vec::new() }
+/// Writes a run in the place of the one that `held_at` wrote; 0: the first, together with the ledger.
+fn begin(connection: &Connection, token: String, seen: MemberState, held_at: u64) -> Txn {
+    let (run, about) = (connection.names().only("run"), connection.names().only("about"));
+    let mut txn = Txn {
+        unchanged: vec![(run.clone(), held_at)],
+        then: vec![Op::Put(run, body(&Run { token, seen }))],
+        otherwise: Vec::new(),
+    };
+    if held_at == 0 {
+        let id = LedgerId::random(&*connection.env().entropy).to_string();
+        txn.unchanged.push((about.clone(), 0));
+        txn.then.push(Op::Put(about, body(&About { id, format: FORMAT })));
+    }
+    txn
 }

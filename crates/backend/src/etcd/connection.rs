@@ -9,6 +9,7 @@ use sequent_core::{Env, ErrorKind, InstanceId};
 use serde::de::DeserializeOwned;
 
 use super::{
+    answers::Answers,
     client::{Answer, Header, Status, Ticket, Txn},
     cluster::EtcdCluster,
     fault,
@@ -20,7 +21,7 @@ use super::{
 use crate::net::{self, Fault, Operation};
 
 /// An open connection, logged in.
-pub(super) struct Connection {
+pub(crate) struct Connection {
     cluster: Arc<EtcdCluster>,
     /// The index of its member.
     at: usize,
@@ -44,12 +45,6 @@ impl ClusterId {
     pub(super) fn instance(self, token: &str) -> InstanceId {
         InstanceId::new(format!("etcd {:x} {token}", self.0))
     }
-}
-
-/// The answer of a transaction, and the wall clock of the member that answered.
-pub(super) struct TxnReply {
-    pub(super) answer: Answer,
-    pub(super) clock_ms: u64,
 }
 
 impl net::Connection for Connection {
@@ -159,7 +154,7 @@ impl Connection {
     ///
     /// A read is abandoned if this member is late and another one is reachable. A write is awaited, since the outcome
     /// of an abandoned write is unknown.
-    pub(super) async fn txn(&mut self, txn: &Txn) -> Result<TxnReply, Fault> {
+    pub(super) async fn txn(&mut self, txn: &Txn) -> Result<Answers, Fault> {
         self.only_read &= txn.only_reads();
         let (cluster, at) = (Arc::clone(&self.cluster), self.at);
         let others = txn.only_reads() && cluster.count() > 1;
@@ -177,11 +172,11 @@ impl Connection {
     }
 
     /// Runs one transaction, confirmed by a quorum.
-    pub(super) async fn carry_out(&mut self, txn: &Txn) -> Result<TxnReply, Fault> {
+    pub(super) async fn carry_out(&mut self, txn: &Txn) -> Result<Answers, Fault> {
         let (answer, clock_ms): (Answer, _) = self.post("/v3/kv/txn", txn.json().to_string()).await?;
         let Header { cluster_id, member_id, .. } = answer.header;
         self.check_member(cluster_id, member_id)?;
-        Ok(TxnReply { answer, clock_ms })
+        Ok(Answers::of(answer, clock_ms))
     }
 
     /// Fails if the answering member is not the one that answered first on this connection.

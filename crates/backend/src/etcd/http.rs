@@ -14,7 +14,7 @@ use sequent_core::Why;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::TcpStream,
-    task::JoinHandle,
+    task::JoinSet,
 };
 use tokio_rustls::TlsConnector;
 
@@ -28,16 +28,8 @@ const ANSWER_BYTES_MAX: usize = 32 << 20;
 pub(super) struct Http {
     sender: SendRequest<Full<Bytes>>,
     host: String,
-    driver: Driver,
-}
-
-/// The task that reads and writes the connection. It ends with the connection's owner.
-struct Driver(JoinHandle<()>);
-
-impl Drop for Driver {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
+    /// The task that reads and writes the connection. It ends with the connection's owner.
+    _driver: JoinSet<()>,
 }
 
 /// A request.
@@ -74,8 +66,9 @@ impl Http {
     {
         let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(away)?;
         // The next request reports why the connection ended.
-        let driver = Driver(tokio::spawn(async move { drop(connection.await) }));
-        Ok(Self { sender, host: host.to_string(), driver })
+        let mut driver = JoinSet::new();
+        driver.spawn(async move { drop(connection.await) });
+        Ok(Self { sender, host: host.to_string(), _driver: driver })
     }
 
     pub(super) async fn ask(&mut self, request: HttpRequest<'_>) -> Result<Reply, Fault> {
@@ -100,7 +93,7 @@ impl Http {
 
     /// Whether the connection is open, as far as this side knows.
     pub(super) fn is_open(&self) -> bool {
-        !self.sender.is_closed() && !self.driver.0.is_finished()
+        !self.sender.is_closed()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use sequent_core::{
     Key, SlotIndex,
-    ledger::{Counter, NoteSubject, ServerId},
+    ledger::{Counter, ServerId},
 };
 
 /// The names of all records under one prefix.
@@ -11,12 +11,29 @@ pub(super) struct Names {
     prefix: String,
 }
 
+/// What a name stands for.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Named<'a> {
+    /// The row of a counter.
+    Row(Counter),
+    /// A dense counter.
+    Dense(Key),
+    /// An ended epoch.
+    Past,
+    /// A server's row.
+    Server,
+    /// The rows that a version changed.
+    Moves(u64),
+    /// A document.
+    Document(&'a str),
+}
+
 impl Names {
     pub(super) fn under(prefix: &str) -> Self {
         Self { prefix: prefix.to_owned() }
     }
 
-    /// The name of a record that exists once.
+    /// The name of a document, or of another record that exists once.
     pub(super) fn only(&self, what: &str) -> String {
         format!("{}/{what}", self.prefix)
     }
@@ -27,14 +44,6 @@ impl Names {
 
     pub(super) fn server(&self, server: ServerId) -> String {
         format!("{}{:016x}", self.servers(), server.0)
-    }
-
-    pub(super) fn stores(&self) -> String {
-        format!("{}/store/", self.prefix)
-    }
-
-    pub(super) fn store(&self, slot: SlotIndex) -> String {
-        format!("{}{slot:05}", self.stores())
     }
 
     pub(super) fn rows(&self) -> String {
@@ -48,12 +57,6 @@ impl Names {
     /// The key is last, so none of its characters can be taken for a separator.
     pub(super) fn row(&self, counter: &Counter) -> String {
         format!("{}{}", self.rows_of(counter.slot), counter.key)
-    }
-
-    /// The counter of a row's name.
-    pub(super) fn counter(&self, name: &str) -> Option<Counter> {
-        let (slot, key) = name.strip_prefix(&self.rows())?.split_once('/')?;
-        Some(Counter { slot: slot.parse().ok()?, key: Key::from_stored(key) })
     }
 
     /// The prefix of a counter's ended epochs. It contains the key's length, which marks where the key ends.
@@ -75,35 +78,6 @@ impl Names {
         format!("{}{version:020}", self.moves())
     }
 
-    /// The version of a name under `moves`.
-    pub(super) fn version(&self, name: &str) -> Option<u64> {
-        name.strip_prefix(&self.moves())?.parse().ok()
-    }
-
-    pub(super) fn definitions(&self) -> String {
-        format!("{}/definition/", self.prefix)
-    }
-
-    pub(super) fn definition(&self, name: &str) -> String {
-        format!("{}{name}", self.definitions())
-    }
-
-    pub(super) fn notes(&self) -> String {
-        format!("{}/advance/", self.prefix)
-    }
-
-    pub(super) fn note(&self, about: &NoteSubject) -> String {
-        format!("{}{}", self.notes(), about.to_stored())
-    }
-
-    pub(super) fn words(&self) -> String {
-        format!("{}/word/", self.prefix)
-    }
-
-    pub(super) fn word(&self, slot: SlotIndex) -> String {
-        format!("{}{slot:05}", self.words())
-    }
-
     pub(super) fn all_dense(&self) -> String {
         format!("{}/dense/", self.prefix)
     }
@@ -111,11 +85,23 @@ impl Names {
     pub(super) fn dense(&self, key: &Key) -> String {
         format!("{}{key}", self.all_dense())
     }
-}
 
-/// The slot at the end of a name.
-pub(super) fn slot_of(name: &str) -> Option<SlotIndex> {
-    name.rsplit_once('/')?.1.parse().ok()
+    /// What a name stands for; `None` for a name that this version never writes.
+    pub(super) fn parsed<'a>(&self, name: &'a str) -> Option<Named<'a>> {
+        let name = name.strip_prefix(&self.prefix)?.strip_prefix('/')?;
+        let (folder, rest) = name.split_once('/').unwrap_or((name, ""));
+        Some(match folder {
+            "row" => {
+                let (slot, key) = rest.split_once('/')?;
+                Named::Row(Counter { slot: slot.parse().ok()?, key: Key::from_stored(key) })
+            }
+            "dense" => Named::Dense(Key::from_stored(rest)),
+            "past" => Named::Past,
+            "server" => Named::Server,
+            "moves" => Named::Moves(rest.parse().ok()?),
+            _ => Named::Document(name),
+        })
+    }
 }
 
 #[cfg(test)]
@@ -131,9 +117,10 @@ mod tests {
         let names = Names::under("sequent");
         for key in ["order", "a/b", "a/00001/", "/", "\0", "磁盘|1:/"] {
             let counter = counter(7, key);
-            assert_eq!(names.counter(&names.row(&counter)), Some(counter));
+            assert_eq!(names.parsed(&names.row(&counter)), Some(Named::Row(counter)));
         }
-        assert_eq!(names.counter("sequent/word/00001"), None);
+        assert_eq!(names.parsed("sequent/command/00001"), Some(Named::Document("command/00001")));
+        assert_eq!(names.parsed("sequent/row/x"), None);
     }
 
     #[test]

@@ -38,6 +38,7 @@
 //! etcdctl user grant-role sequent sequent
 //! ```
 
+mod answers;
 mod client;
 mod cluster;
 mod connect;
@@ -45,12 +46,11 @@ mod connection;
 mod fault;
 mod http;
 mod instance;
-mod json_value;
 mod keys;
 mod ledger;
 mod open;
 mod reach;
 mod tls;
 
-pub use ledger::{EtcdLedger, EtcdLedgerEngine};
+pub use ledger::EtcdLedger;
 pub(crate) use open::open_ledger;

@@ -19,8 +19,8 @@ pub(super) async fn connector(options: &ServerOptions) -> Result<TlsConnector, F
     let builder = builder.with_root_certificates(trusted(options).await?);
     let config = match (&options.tls_cert_file, &options.tls_key_file) {
         (Some(cert), Some(key)) => {
-            let chain = files::file("tls_cert_file", cert).await.map_err(Fault::refused)?;
-            let secret = files::file("tls_key_file", key).await.map_err(Fault::refused)?;
+            let chain = files::pem("tls_cert_file", cert).await.map_err(Fault::refused)?;
+            let secret = files::pem("tls_key_file", key).await.map_err(Fault::refused)?;
             let wrong = |key: &str, path: &PathBuf, cause: &dyn Error| {
                 Fault::refused(format!("{key} {}: {cause}", path.display()))
             };

@@ -17,13 +17,14 @@ mod sqlite;
 use sequent_core::{BoxFuture, ErrorKind, SourceError};
 
 use crate::net::ServerOptions;
+pub use crate::net::TableFormat;
 
 /// The most counters of one reading. They are held in memory.
 pub const COUNTERS_MAX: usize = 200_000;
 
-/// The columns of a table that has one counter a row: its name, the highest number given, the step, the next number, and why it
-/// can't be imported. One of the two numbers is enough.
-pub const COUNTER_COLUMNS: [&str; 5] = ["counter", "last_number", "step", "next_number", "refused"];
+/// The columns of a table that has one counter a row: its name, the highest number given, the step, the next number, the last one
+/// that it will give, and why it can't be imported. One of the first two numbers is enough.
+pub const COUNTER_COLUMNS: [&str; 6] = ["counter", "last_number", "step", "next_number", "end", "refused"];
 
 /// A row as text; `None` is NULL.
 pub type TextRow = Vec<Option<String>>;
@@ -53,7 +54,7 @@ pub enum Look {
 /// What an import wants to read.
 #[derive(Clone)]
 pub struct Wanted {
-    /// The tables and sequences to read; empty: all that `look` knows.
+    /// The tables and sequences to read, as far as they are there; empty: all that `look` knows.
     pub tables: Vec<String>,
     /// Columns whose maximum is wanted, as table and column. They are read alone, or beside named tables.
     pub columns: Vec<(String, String)>,
@@ -77,9 +78,9 @@ pub trait Source: Send + Sync {
 pub fn on_server(options: ServerOptions) -> Result<Box<dyn Source>, SourceError> {
     match options.url.driver().name {
         #[cfg(feature = "mysql")]
-        "mysql" => Ok(Box::new(mysql::MysqlTables(options))),
+        "mysql" => Ok(Box::new(sql::SqlSource::<mysql::Reader>(options))),
         #[cfg(feature = "postgres")]
-        "postgres" => Ok(Box::new(postgres::PostgresTables(options))),
+        "postgres" => Ok(Box::new(sql::SqlSource::<postgres::Reader>(options))),
         #[cfg(feature = "redis")]
         "redis" => Ok(Box::new(redis::RedisKeys(options))),
         other => Err(refused(format!(
@@ -92,7 +93,7 @@ pub fn on_server(options: ServerOptions) -> Result<Box<dyn Source>, SourceError>
 /// The source in a SQLite file.
 #[cfg(feature = "sqlite")]
 pub fn in_file(path: &std::path::Path) -> Box<dyn Source> {
-    Box::new(sqlite::SqliteTables(path.to_owned()))
+    Box::new(sql::SqlSource::<sqlite::Reader>(path.to_owned()))
 }
 
 fn refused(text: String) -> SourceError {
@@ -100,20 +101,17 @@ fn refused(text: String) -> SourceError {
 }
 
 /// A row of [`COUNTER_COLUMNS`] with the highest number given; `None`: none yet.
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "redis", feature = "sqlite"))]
 fn counter(name: &str, last: Option<String>) -> TextRow {
     let last = last.unwrap_or_else(|| "0".to_owned());
-    vec![Some(name.to_owned()), Some(last), Some("1".to_owned()), None, None]
+    vec![Some(name.to_owned()), Some(last), Some("1".to_owned()), None, None, None]
 }
 
 /// A row of [`COUNTER_COLUMNS`] for a counter that can't be imported.
-#[cfg(any(feature = "postgres", feature = "redis"))]
 fn refused_counter(name: &str, why: String) -> TextRow {
-    vec![Some(name.to_owned()), None, Some("1".to_owned()), None, Some(why)]
+    vec![Some(name.to_owned()), None, Some("1".to_owned()), None, None, Some(why)]
 }
 
 /// Refuses more counters than are held in memory.
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "redis", feature = "sqlite"))]
 fn check_count(count: usize) -> Result<(), SourceError> {
     if count <= COUNTERS_MAX {
         return Ok(());
@@ -122,7 +120,6 @@ fn check_count(count: usize) -> Result<(), SourceError> {
 }
 
 /// A table of counters.
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "redis", feature = "sqlite"))]
 fn counters(name: &str, rows: Vec<TextRow>) -> Table {
     Table { name: name.to_owned(), columns: COUNTER_COLUMNS.map(str::to_owned).to_vec(), rows }
 }

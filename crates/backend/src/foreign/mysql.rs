@@ -1,47 +1,34 @@
 //! Tables of MySQL and MariaDB.
 
 use mysql_async::{Conn, Row, Value, prelude::Queryable as _};
-use sequent_core::{BoxFuture, SourceError};
 
-use super::{
-    Source, Table, TextRow, Wanted,
-    sql::{self, Tables},
-};
+use super::{TextRow, sql::Tables};
 use crate::{
     mysql::connect_to_read,
     net::{Fault, ServerOptions},
 };
 
-/// What is said in front of an error.
-const CONTEXT: &str = "import from mysql";
-
 /// A database with tables of another program.
-pub(super) struct MysqlTables(pub(super) ServerOptions);
-
-impl Source for MysqlTables {
-    fn read<'a>(&'a self, wanted: &'a Wanted) -> BoxFuture<'a, Result<Vec<Table>, SourceError>> {
-        Box::pin(async move {
-            let connection = connect_to_read(&self.0).await.map_err(|fault| fault.into_error(CONTEXT))?;
-            let mut reader = Reader(connection);
-            let read = sql::read(&mut reader, wanted).await;
-            // The reading is over: a failed farewell loses nothing.
-            let _ = reader.0.disconnect().await;
-            read
-        })
-    }
-}
-
-struct Reader(Conn);
+pub(super) struct Reader(Conn);
 
 impl Tables for Reader {
+    const CONTEXT: &'static str = "import from mysql";
+    type Place = ServerOptions;
     const COLUMNS: &'static str = "SELECT c.TABLE_NAME, c.COLUMN_NAME, c.EXTRA LIKE '%auto_increment%', c.DATA_TYPE, \
         t.TABLE_TYPE LIKE '%VIEW' FROM information_schema.COLUMNS c JOIN information_schema.TABLES t \
         ON t.TABLE_SCHEMA = c.TABLE_SCHEMA AND t.TABLE_NAME = c.TABLE_NAME WHERE c.TABLE_SCHEMA = DATABASE() \
         ORDER BY c.TABLE_NAME, c.ORDINAL_POSITION";
 
-    async fn rows(&mut self, sql: &str) -> Result<Vec<TextRow>, SourceError> {
-        let rows: Vec<Row> =
-            self.0.query(sql).await.map_err(|error| Fault::from(error).into_error(CONTEXT))?;
+    async fn open(options: &ServerOptions) -> Result<Self, Fault> {
+        Ok(Self(connect_to_read(options).await?))
+    }
+
+    async fn close(self) {
+        let _ = self.0.disconnect().await;
+    }
+
+    async fn rows(&mut self, sql: &str) -> Result<Vec<TextRow>, Fault> {
+        let rows: Vec<Row> = self.0.query(sql).await?;
         Ok(rows.into_iter().map(|row| row.unwrap_raw().into_iter().map(text_of).collect()).collect())
     }
 
@@ -54,7 +41,7 @@ impl Tables for Reader {
         format!("`{}`", name.replace('`', "``"))
     }
 
-    async fn last_id(&mut self, table: &str, _column: &str) -> Result<Option<String>, SourceError> {
+    async fn last_id(&mut self, table: &str, _column: &str) -> Result<Option<String>, Fault> {
         // MySQL 8 answers from statistics that may be a day old. MariaDB has no such setting, and refuses it.
         let _ = self.0.query_drop("SET SESSION information_schema_stats_expiry = 0").await;
         let name = table.replace('\\', "\\\\").replace('\'', "''");
@@ -62,7 +49,7 @@ impl Tables for Reader {
             "SELECT AUTO_INCREMENT - 1 FROM information_schema.TABLES \
              WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '{name}'"
         );
-        Ok(self.rows(&sql).await?.into_iter().next().and_then(|row| row.into_iter().next()).flatten())
+        self.value(&sql).await
     }
 }
 

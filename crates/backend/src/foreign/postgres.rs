@@ -2,59 +2,49 @@
 
 use std::collections::HashMap;
 
-use sequent_core::{BoxFuture, SourceError};
 use sqlx::{AssertSqlSafe, PgConnection, Row as _};
 
-use super::{
-    Source, Table, TextRow, Wanted, refused_counter,
-    sql::{self, Tables},
+use super::{TextRow, refused_counter, sql::Tables};
+use crate::{
+    net::{Fault, ServerOptions},
+    postgres,
 };
-use crate::{net::ServerOptions, postgres};
-
-/// What is said in front of an error.
-const CONTEXT: &str = "import from postgres";
 
 /// How many sequences one statement reads.
 const AT_ONCE_MAX: usize = 200;
 
 /// A database with tables of another program.
-pub(super) struct PostgresTables(pub(super) ServerOptions);
-
-impl Source for PostgresTables {
-    fn read<'a>(&'a self, wanted: &'a Wanted) -> BoxFuture<'a, Result<Vec<Table>, SourceError>> {
-        Box::pin(async move {
-            let connection = postgres::connect_to_read(&self.0).await;
-            let mut reader = Reader(connection.map_err(|fault| fault.into_error(CONTEXT))?);
-            sql::read(&mut reader, wanted).await
-        })
-    }
-}
-
-struct Reader(PgConnection);
+pub(super) struct Reader(PgConnection);
 
 impl Tables for Reader {
+    const CONTEXT: &'static str = "import from postgres";
+    type Place = ServerOptions;
     const COLUMNS: &'static str = "SELECT c.table_name::text, c.column_name::text, '0', c.data_type::text, \
         CASE t.table_type WHEN 'VIEW' THEN '1' ELSE '0' END \
         FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name) \
         WHERE table_schema = current_schema() \
         ORDER BY table_name, c.ordinal_position";
 
-    async fn rows(&mut self, sql: &str) -> Result<Vec<TextRow>, SourceError> {
+    async fn open(options: &ServerOptions) -> Result<Self, Fault> {
+        Ok(Self(postgres::connect_to_read(options).await?))
+    }
+
+    async fn rows(&mut self, sql: &str) -> Result<Vec<TextRow>, Fault> {
         let rows = sqlx::query(AssertSqlSafe(sql)).fetch_all(&mut self.0).await;
-        let of_driver = |error: sqlx::Error| postgres::from_driver(error).into_error(CONTEXT);
-        rows.map_err(of_driver)?.iter().map(texts).collect::<Result<_, _>>().map_err(of_driver)
+        let rows = rows.and_then(|rows| rows.iter().map(texts).collect());
+        rows.map_err(postgres::from_driver)
     }
 
     fn text(expression: &str) -> String {
         format!("{expression}::text")
     }
 
-    async fn last_id(&mut self, _table: &str, _column: &str) -> Result<Option<String>, SourceError> {
+    async fn last_id(&mut self, _table: &str, _column: &str) -> Result<Option<String>, Fault> {
         Ok(None)
     }
 
-    async fn sequences(&mut self) -> Result<Vec<TextRow>, SourceError> {
-        let sql = "SELECT sequencename::text, format('%I.%I', schemaname, sequencename), increment_by::text, cycle::text, \
+    async fn sequences(&mut self) -> Result<Vec<TextRow>, Fault> {
+        let sql = "SELECT sequencename::text, format('%I.%I', schemaname, sequencename), increment_by::text, cycle::text, max_value::text, \
             has_sequence_privilege(format('%I.%I', schemaname, sequencename), 'SELECT')::text \
             FROM pg_sequences WHERE schemaname = current_schema() ORDER BY 1";
         let found: Vec<Found> = self.rows(sql).await?.into_iter().map(Found::of).collect();
@@ -79,6 +69,7 @@ struct Found {
     quoted: String,
     increment: String,
     cycles: bool,
+    end: String,
     is_readable: bool,
 }
 
@@ -97,7 +88,8 @@ impl Found {
         let mut texts = row.into_iter().map(Option::unwrap_or_default);
         let mut next = || texts.next().unwrap_or_default();
         let (name, quoted, increment) = (next(), next(), next());
-        Self { name, quoted, increment, cycles: next() == "true", is_readable: next() == "true" }
+        let (cycles, end) = (next() == "true", next());
+        Self { name, quoted, increment, cycles, end, is_readable: next() == "true" }
     }
 
     /// Why its next number can't be known.
@@ -127,7 +119,7 @@ impl Found {
             Some((value, false)) => (None, Some(value.clone())),
             None => (None, None),
         };
-        vec![Some(self.name), last, Some(self.increment), next, None]
+        vec![Some(self.name), last, Some(self.increment), next, Some(self.end), None]
     }
 }
 

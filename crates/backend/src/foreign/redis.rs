@@ -11,9 +11,6 @@ use crate::{
     redis::connect_to_read,
 };
 
-/// What is said in front of an error.
-const CONTEXT: &str = "import from redis";
-
 /// How many keys one step of SCAN looks at, and how many are read in one pipeline.
 const STEP: usize = 1000;
 
@@ -35,20 +32,14 @@ impl Source for RedisKeys {
             if let Some(table) = wanted.tables.first().or(wanted.columns.first().map(|(table, _)| table)) {
                 return Err(refused(format!("table is {table:?}: Redis has keys, name them by --pattern")));
             }
-            let connection = connect_to_read(&self.0).await.map_err(|fault| fault.into_error(CONTEXT))?;
-            read(connection, wanted).await.map_err(|fault| fault.into_error(CONTEXT))?
+            read(&self.0, wanted).await.map_err(|fault| fault.into_error("import from redis"))
         })
     }
 }
 
-async fn read(
-    mut connection: MultiplexedConnection,
-    wanted: &Wanted,
-) -> Result<Result<Vec<Table>, SourceError>, Fault> {
-    let scanned = match scan(&mut connection, wanted.pattern.as_deref().unwrap_or("*")).await? {
-        Ok(scanned) => scanned,
-        Err(error) => return Ok(Err(error)),
-    };
+async fn read(options: &ServerOptions, wanted: &Wanted) -> Result<Vec<Table>, Fault> {
+    let mut connection = connect_to_read(options).await?;
+    let scanned = scan(&mut connection, wanted.pattern.as_deref().unwrap_or("*")).await?;
     let names: Vec<String> = scanned.names.into_iter().collect();
     let (mut keys, mut hashes) = (Vec::new(), Vec::new());
     let mut others: Vec<(String, String)> = Vec::new();
@@ -78,7 +69,7 @@ async fn read(
         keys.extend(refusals(&others));
     }
     let keys = Some(counters("keys", keys)).filter(|table| !table.rows.is_empty());
-    Ok(Ok(keys.into_iter().chain(hashes).collect()))
+    Ok(keys.into_iter().chain(hashes).collect())
 }
 
 /// Rows of keys that match the pattern and are no counters: the first of them, and how many more there are.
@@ -105,10 +96,7 @@ struct Scanned {
     unreadable: BTreeSet<Vec<u8>>,
 }
 
-async fn scan(
-    connection: &mut MultiplexedConnection,
-    pattern: &str,
-) -> Result<Result<Scanned, SourceError>, Fault> {
+async fn scan(connection: &mut MultiplexedConnection, pattern: &str) -> Result<Scanned, Fault> {
     let (mut scanned, mut cursor) = (Scanned::default(), 0u64);
     loop {
         let mut scan = redis::cmd("SCAN");
@@ -120,12 +108,10 @@ async fn scan(
                 Err(error) => drop(scanned.unreadable.insert(error.into_bytes())),
             }
         }
-        if let Err(error) = check_count(scanned.names.len() + scanned.unreadable.len()) {
-            return Ok(Err(error));
-        }
+        check_count(scanned.names.len() + scanned.unreadable.len())?;
         cursor = next;
         if cursor == 0 {
-            return Ok(Ok(scanned));
+            return Ok(scanned);
         }
     }
 }

@@ -2,22 +2,61 @@
 
 use std::{collections::BTreeMap, future::Future};
 
-use sequent_core::SourceError;
+use sequent_core::{BoxFuture, SourceError};
 
-use super::{COUNTERS_MAX, Look, Table, TextRow, Wanted, check_count, counter, counters, refused};
+use super::{COUNTERS_MAX, Look, Source, Table, TextRow, Wanted, check_count, counter, counters, refused};
+use crate::net::Fault;
 
 /// The types of columns whose maximum is that of their numbers. A decimal with a fraction is refused when it is read.
 const NUMBER_TYPES: [&str; 8] =
     ["tinyint", "smallint", "mediumint", "int", "integer", "bigint", "decimal", "numeric"];
 
+/// Tables of another program, in a place that names them.
+pub(super) struct SqlSource<T: Tables>(pub(super) T::Place);
+
+impl<T: Tables> Source for SqlSource<T> {
+    fn read<'a>(&'a self, wanted: &'a Wanted) -> BoxFuture<'a, Result<Vec<Table>, SourceError>> {
+        Box::pin(async move {
+            let read = async {
+                let mut tables = T::open(&self.0).await?;
+                let read = read(&mut tables, wanted).await;
+                tables.close().await;
+                read
+            };
+            read.await.map_err(|fault: Fault| fault.into_error(T::CONTEXT))
+        })
+    }
+}
+
 /// A connection to tables of another program.
-pub(super) trait Tables: Send {
+pub(super) trait Tables: Send + Sized {
+    /// What is said in front of an error.
+    const CONTEXT: &'static str;
+
+    /// Where the tables are.
+    type Place: Send + Sync;
+
     /// Lists table, column, `1` if the column counts by itself, the column's type, and `1` if it is of a view, in the order of the
     /// tables' columns.
     const COLUMNS: &'static str;
 
+    /// Connects. Nothing is written.
+    fn open(place: &Self::Place) -> impl Future<Output = Result<Self, Fault>> + Send;
+
+    /// Closes the connection. The reading is over: a failed farewell loses nothing.
+    fn close(self) -> impl Future<Output = ()> + Send {
+        async { drop(self) }
+    }
+
     /// The rows of a statement.
-    fn rows(&mut self, sql: &str) -> impl Future<Output = Result<Vec<TextRow>, SourceError>> + Send;
+    fn rows(&mut self, sql: &str) -> impl Future<Output = Result<Vec<TextRow>, Fault>> + Send;
+
+    /// The first value of a statement's first row.
+    fn value(&mut self, sql: &str) -> impl Future<Output = Result<Option<String>, Fault>> + Send {
+        async move {
+            Ok(self.rows(sql).await?.into_iter().next().and_then(|row| row.into_iter().next()).flatten())
+        }
+    }
 
     /// An expression as text.
     fn text(expression: &str) -> String;
@@ -32,7 +71,7 @@ pub(super) trait Tables: Send {
         &mut self,
         table: &str,
         column: &str,
-    ) -> impl Future<Output = Result<Option<String>, SourceError>> + Send;
+    ) -> impl Future<Output = Result<Option<String>, Fault>> + Send;
 
     /// The type of a column's values that are no whole numbers: the maximum of texts is not that of the numbers in them. `declared`
     /// is the column's type.
@@ -41,13 +80,13 @@ pub(super) trait Tables: Send {
         _table: &str,
         _column: &str,
         declared: &str,
-    ) -> impl Future<Output = Result<Option<String>, SourceError>> + Send {
+    ) -> impl Future<Output = Result<Option<String>, Fault>> + Send {
         let is_number = NUMBER_TYPES.iter().any(|known| known.eq_ignore_ascii_case(declared));
         std::future::ready(Ok((!is_number).then(|| declared.to_owned())))
     }
 
     /// Sequences that are no tables, as rows of [`COUNTER_COLUMNS`](super::COUNTER_COLUMNS).
-    fn sequences(&mut self) -> impl Future<Output = Result<Vec<TextRow>, SourceError>> + Send {
+    fn sequences(&mut self) -> impl Future<Output = Result<Vec<TextRow>, Fault>> + Send {
         std::future::ready(Ok(Vec::new()))
     }
 }
@@ -72,22 +111,16 @@ impl Columns {
 }
 
 /// Reads what is wanted.
-pub(super) async fn read<T: Tables>(tables: &mut T, wanted: &Wanted) -> Result<Vec<Table>, SourceError> {
+async fn read<T: Tables>(tables: &mut T, wanted: &Wanted) -> Result<Vec<Table>, Fault> {
     if let Some(pattern) = &wanted.pattern {
-        return Err(refused(format!("pattern is {pattern:?}: a database has tables, name them by --table")));
+        return Err(
+            refused(format!("pattern is {pattern:?}: a database has tables, name them by --table")).into()
+        );
     }
     let found = columns(tables).await?;
     let mut sequences = tables.sequences().await?;
     let name_of = |row: &TextRow| row.first().cloned().flatten().unwrap_or_default();
     sequences.retain(|row| is_wanted(wanted, &name_of(row)));
-    let is_there =
-        |name: &String| found.contains_key(name) || sequences.iter().any(|row| name_of(row) == *name);
-    let mut named = wanted.tables.iter().chain(wanted.columns.iter().map(|(table, _)| table));
-    if let Some(missing) = named.find(|name| !is_there(name)) {
-        return Err(refused(format!(
-            "table is {missing:?}: the database has no table or sequence of that name"
-        )));
-    }
     let mut read = Vec::new();
     let mut ids = Vec::new();
     // A view is read if it is named: its rows are those of tables.
@@ -107,11 +140,11 @@ pub(super) async fn read<T: Tables>(tables: &mut T, wanted: &Wanted) -> Result<V
                 return Err(refused(format!(
                     "table is {name:?}: its columns ({columns}) are those of no system that is known: name a column \
                      whose maximum counts, --column {name}.COLUMN"
-                )));
+                )).into());
             }
         }
     }
-    for (table, column) in &wanted.columns {
+    for (table, column) in wanted.columns.iter().filter(|(table, _)| found.contains_key(table)) {
         ids.push(maximum(tables, table, column, &found).await?);
     }
     read.extend(
@@ -132,7 +165,7 @@ fn is_wanted(wanted: &Wanted, name: &str) -> bool {
     wanted.tables.iter().any(|table| table == name)
 }
 
-async fn columns<T: Tables>(tables: &mut T) -> Result<BTreeMap<String, Columns>, SourceError> {
+async fn columns<T: Tables>(tables: &mut T) -> Result<BTreeMap<String, Columns>, Fault> {
     let mut found: BTreeMap<String, Columns> = BTreeMap::new();
     for row in tables.rows(T::COLUMNS).await? {
         let mut texts = row.into_iter().map(Option::unwrap_or_default);
@@ -149,7 +182,7 @@ async fn columns<T: Tables>(tables: &mut T) -> Result<BTreeMap<String, Columns>,
     Ok(found)
 }
 
-async fn whole<T: Tables>(tables: &mut T, name: &str, columns: &Columns) -> Result<Table, SourceError> {
+async fn whole<T: Tables>(tables: &mut T, name: &str, columns: &Columns) -> Result<Table, Fault> {
     let list: Vec<String> = columns.names.iter().map(|column| T::text(&T::quoted(column))).collect();
     // One row more than is held shows that there are too many.
     let sql = format!("SELECT {} FROM {} LIMIT {}", list.join(", "), T::quoted(name), COUNTERS_MAX + 1);
@@ -158,7 +191,7 @@ async fn whole<T: Tables>(tables: &mut T, name: &str, columns: &Columns) -> Resu
     Ok(Table { name: name.to_owned(), columns: columns.lower(), rows })
 }
 
-async fn last_id<T: Tables>(tables: &mut T, name: &str, column: &str) -> Result<TextRow, SourceError> {
+async fn last_id<T: Tables>(tables: &mut T, name: &str, column: &str) -> Result<TextRow, Fault> {
     let last = tables.last_id(name, column).await?;
     let highest = highest(tables, name, column).await?;
     let number = |text: &Option<String>| text.as_ref().and_then(|text| text.parse::<i128>().ok());
@@ -171,30 +204,25 @@ async fn maximum<T: Tables>(
     table: &str,
     column: &str,
     found: &BTreeMap<String, Columns>,
-) -> Result<TextRow, SourceError> {
+) -> Result<TextRow, Fault> {
     let none = Columns::default();
     let columns = found.get(table).unwrap_or(&none);
     let mut both = columns.names.iter().zip(&columns.types);
     let Some((own, declared)) = both.find(|(name, _)| name.eq_ignore_ascii_case(column)) else {
         let expected = columns.names.join(", ");
-        return Err(refused(format!("column is {column:?}: table {table} has {expected}")));
+        return Err(refused(format!("column is {column:?}: table {table} has {expected}")).into());
     };
     if let Some(other) = tables.other_type(table, own, declared).await? {
         return Err(refused(format!(
             "column is {column:?}: table {table} has values of type {other} in it, and the maximum of whole numbers is \
              expected: name a column of whole numbers, on a server also one of a view, or import a file with counter, \
              last_number, step"
-        )));
+        )).into());
     }
     Ok(counter(table, highest(tables, table, own).await?))
 }
 
-async fn highest<T: Tables>(
-    tables: &mut T,
-    table: &str,
-    column: &str,
-) -> Result<Option<String>, SourceError> {
+async fn highest<T: Tables>(tables: &mut T, table: &str, column: &str) -> Result<Option<String>, Fault> {
     let maximum = T::text(&format!("MAX({})", T::quoted(column)));
-    let rows = tables.rows(&format!("SELECT {maximum} FROM {}", T::quoted(table))).await?;
-    Ok(rows.into_iter().next().and_then(|row| row.into_iter().next()).flatten())
+    tables.value(&format!("SELECT {maximum} FROM {}", T::quoted(table))).await
 }

@@ -5,8 +5,6 @@
 
 mod site;
 
-use std::fmt;
-
 use sequent_core::{SourceError, Store, ledger::Ledger};
 
 pub use site::{Opened, Site, Where};
@@ -46,79 +44,62 @@ pub struct Kind {
     open: Open,
 }
 
-type OpenStore = fn(&Site<'_>) -> Result<Opened<dyn Store>, SourceError>;
-type OpenLedger = fn(&Site<'_>) -> Result<Opened<dyn Ledger>, SourceError>;
-
-/// `None` if the build does not include the kind.
+/// How a kind is opened.
+#[derive(Debug)]
 enum Open {
-    Store(Option<OpenStore>),
-    Ledger(Option<OpenLedger>),
+    Store(fn(&Site<'_>) -> Result<Opened<dyn Store>, SourceError>),
+    Ledger(fn(&Site<'_>) -> Result<Opened<dyn Ledger>, SourceError>),
+    /// The build does not include the kind.
+    #[cfg_attr(feature = "full", allow(dead_code, reason = "such a build includes all"))]
+    LeftOut,
 }
 
-impl fmt::Debug for Open {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.is_some() { "built in" } else { "left out" })
-    }
-}
-
-impl Open {
-    const fn is_some(&self) -> bool {
-        match self {
-            Self::Store(open) => open.is_some(),
-            Self::Ledger(open) => open.is_some(),
-        }
-    }
-}
-
-/// The function if the build has the engine's feature, else `None`.
-macro_rules! where_built {
-    ($feature:literal, $kind:ty, $open:path) => {{
+/// A kind of this role, built in if the build has the engine's feature.
+macro_rules! kind {
+    ($role:ident, $word:literal, $feature:literal, $medium:expr, $open:expr) => {{
         #[cfg(feature = $feature)]
-        const OPEN: Option<$kind> = Some($open);
+        const OPEN: Open = Open::$role($open);
         #[cfg(not(feature = $feature))]
-        const OPEN: Option<$kind> = None;
-        OPEN
+        const OPEN: Open = Open::LeftOut;
+        Kind { word: $word, role: Role::$role, medium: $medium, open: OPEN }
     }};
-}
-
-macro_rules! store {
-    ($word:literal, $feature:literal, $medium:expr, $open:path) => {
-        Kind {
-            word: $word,
-            role: Role::Store,
-            medium: $medium,
-            open: Open::Store(where_built!($feature, OpenStore, $open)),
-        }
-    };
-}
-
-macro_rules! ledger {
-    ($word:literal, $feature:literal, $medium:expr, $open:path) => {
-        Kind {
-            word: $word,
-            role: Role::Ledger,
-            medium: $medium,
-            open: Open::Ledger(where_built!($feature, OpenLedger, $open)),
-        }
-    };
 }
 
 /// Every kind. A new store is a row here.
 pub static KINDS: &[Kind] = &[
-    store!("sqlite", "sqlite", Medium::File, crate::sqlite::open_store),
-    store!("memory", "memory", Medium::Memory, crate::memory::open_store),
-    store!("mysql-auto-increment", "mysql", Medium::Server(&net::MYSQL), crate::mysql::open_auto_increment),
-    store!("mysql-row", "mysql", Medium::Server(&net::MYSQL), crate::mysql::open_row),
-    store!("mysql-segment", "mysql", Medium::Server(&net::MYSQL), crate::mysql::open_segment),
-    store!("postgres-row", "postgres", Medium::Server(&net::POSTGRES), crate::postgres::open_store),
-    store!("redis", "redis", Medium::Server(&net::REDIS), crate::redis::open_store),
-    store!("memcached", "memcached", Medium::Server(&net::MEMCACHED), crate::memcached::open_store),
-    store!("mongodb", "mongodb", Medium::Server(&net::MONGODB), crate::mongodb::open_store),
-    ledger!("sqlite", "sqlite", Medium::File, crate::sqlite::open_ledger),
-    ledger!("memory", "memory", Medium::Memory, crate::memory::open_ledger),
-    ledger!("mysql", "mysql", Medium::Server(&net::MYSQL), crate::mysql::open_ledger),
-    ledger!("postgres", "postgres", Medium::Server(&net::POSTGRES), crate::postgres::open_ledger),
-    ledger!("etcd", "etcd", Medium::Server(&net::ETCD), crate::etcd::open_ledger),
+    kind!(Store, "sqlite", "sqlite", Medium::File, crate::sqlite::open_store),
+    kind!(Store, "memory", "memory", Medium::Memory, crate::memory::open_store),
+    kind!(Store, "mysql-auto-increment", "mysql", Medium::Server(&net::MYSQL), |site| {
+        let (options, slot) = (site.server()?, site.owner()?.slot);
+        Ok(opened_store(crate::mysql::MysqlAutoIncrementStore::new(options, slot)))
+    }),
+    kind!(Store, "mysql-row", "mysql", Medium::Server(&net::MYSQL), |site| {
+        Ok(opened_store(crate::mysql::MysqlRowStore::new(site.server()?)))
+    }),
+    kind!(Store, "mysql-segment", "mysql", Medium::Server(&net::MYSQL), |site| {
+        Ok(opened_store(crate::mysql::MysqlSegmentStore::new(site.server()?)))
+    }),
+    kind!(Store, "postgres-row", "postgres", Medium::Server(&net::POSTGRES), |site| {
+        Ok(opened_store(crate::postgres::PostgresStore::new(site.server()?)))
+    }),
+    kind!(Store, "redis", "redis", Medium::Server(&net::REDIS), |site| {
+        Ok(opened_store(crate::redis::RedisStore::new(site.server()?, site.owner()?)))
+    }),
+    kind!(Store, "memcached", "memcached", Medium::Server(&net::MEMCACHED), |site| {
+        Ok(opened_store(crate::memcached::MemcachedStore::new(site.server()?, site.owner()?)))
+    }),
+    kind!(Store, "mongodb", "mongodb", Medium::Server(&net::MONGODB), |site| {
+        Ok(opened_store(crate::mongodb::MongodbStore::new(site.server()?)))
+    }),
+    kind!(Ledger, "sqlite", "sqlite", Medium::File, crate::sqlite::open_ledger),
+    kind!(Ledger, "memory", "memory", Medium::Memory, crate::memory::open_ledger),
+    kind!(Ledger, "mysql", "mysql", Medium::Server(&net::MYSQL), |site| {
+        Ok(opened_ledger(crate::mysql::MysqlLedger::new(site.server()?)))
+    }),
+    kind!(Ledger, "postgres", "postgres", Medium::Server(&net::POSTGRES), |site| {
+        Ok(opened_ledger(crate::postgres::PostgresLedger::new(site.server()?)))
+    }),
+    kind!(Ledger, "etcd", "etcd", Medium::Server(&net::ETCD), crate::etcd::open_ledger),
 ];
 
 impl PartialEq for Kind {
@@ -147,7 +128,7 @@ impl Kind {
 
     /// Whether this build includes the engine.
     pub const fn is_built_in(&self) -> bool {
-        self.open.is_some()
+        !matches!(self.open, Open::LeftOut)
     }
 
     /// Whether its counters are tables with `AUTO_INCREMENT`.
@@ -166,7 +147,7 @@ impl Kind {
     ///
     /// `Refused` for a ledger's kind, for a kind missing from the build, and for settings of another kind.
     pub fn open_store(&self, site: &Site<'_>) -> Result<Opened<dyn Store>, SourceError> {
-        let Open::Store(Some(open)) = &self.open else { return Err(self.is_of_no_use()) };
+        let Open::Store(open) = &self.open else { return Err(self.is_of_no_use()) };
         open(site)
     }
 
@@ -176,7 +157,7 @@ impl Kind {
     ///
     /// As [`open_store`](Self::open_store).
     pub fn open_ledger(&self, site: &Site<'_>) -> Result<Opened<dyn Ledger>, SourceError> {
-        let Open::Ledger(Some(open)) = &self.open else { return Err(self.is_of_no_use()) };
+        let Open::Ledger(open) = &self.open else { return Err(self.is_of_no_use()) };
         open(site)
     }
 

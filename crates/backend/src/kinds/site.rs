@@ -4,7 +4,11 @@ use std::{path::Path, sync::Arc};
 
 use sequent_core::{BoxFuture, Env, ErrorKind, SequenceName, SlotIndex, SourceError, Store, ledger::Ledger};
 
-use crate::net::{Owner, ServerOptions};
+use crate::{
+    ledger::{CoreLedger, LedgerEngine},
+    net::{Connections, Owner, ServerOptions},
+    store::CoreStore,
+};
 
 /// The location of a store or ledger.
 #[derive(Clone, Copy)]
@@ -65,29 +69,28 @@ pub struct Opened<T: ?Sized> {
 }
 
 /// Wraps a store for callers that know no engine.
-pub(crate) fn opened_store<E: crate::store::StoreEngine>(
-    store: crate::store::CoreStore<E>,
-) -> Opened<dyn Store> {
-    let store = Arc::new(store);
-    let closing = Arc::clone(&store);
-    let close = move || -> BoxFuture<'static, ()> {
-        let store = Arc::clone(&closing);
-        Box::pin(async move { store.disconnect().await })
-    };
-    Opened { handle: store, close: Arc::new(close) }
+pub(crate) fn opened_store<C: Connections, E: Send + Sync + 'static>(
+    store: CoreStore<C, E>,
+) -> Opened<dyn Store>
+where
+    CoreStore<C, E>: Store,
+{
+    opened(store, |store| store, |store| Box::pin(async move { store.disconnect().await }))
 }
 
 /// Wraps a ledger for callers that know no engine.
-pub(crate) fn opened_ledger<E: crate::ledger::LedgerEngine>(
-    ledger: crate::ledger::CoreLedger<E>,
-) -> Opened<dyn Ledger> {
-    let ledger = Arc::new(ledger);
-    let closing = Arc::clone(&ledger);
-    let close = move || -> BoxFuture<'static, ()> {
-        let ledger = Arc::clone(&closing);
-        Box::pin(async move { ledger.disconnect().await })
-    };
-    Opened { handle: ledger, close: Arc::new(close) }
+pub(crate) fn opened_ledger<E: LedgerEngine>(ledger: CoreLedger<E>) -> Opened<dyn Ledger> {
+    opened(ledger, |ledger| ledger, |ledger| Box::pin(async move { ledger.disconnect().await }))
+}
+
+fn opened<O: Send + Sync + 'static, T: ?Sized>(
+    opened: O,
+    handle: fn(Arc<O>) -> Arc<T>,
+    close: fn(Arc<O>) -> BoxFuture<'static, ()>,
+) -> Opened<T> {
+    let opened = Arc::new(opened);
+    let closing = Arc::clone(&opened);
+    Opened { handle: handle(opened), close: Arc::new(move || close(Arc::clone(&closing))) }
 }
 
 pub(super) fn refused(context: impl Into<String>) -> SourceError {

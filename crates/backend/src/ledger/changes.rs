@@ -39,8 +39,6 @@ pub(crate) struct Changes {
     pub(crate) lost: u64,
     /// Counters whose row is written as in the records, with the version of this call, or deleted.
     pub(crate) rows: BTreeSet<Counter>,
-    /// Counters whose row changes only in ceiling and `seen`.
-    pub(crate) raised: BTreeSet<Counter>,
     /// Ended epochs, in this order.
     pub(crate) ended: Vec<(Counter, PastEpoch)>,
     /// Counters to delete, with their history and note.

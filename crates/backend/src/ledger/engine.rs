@@ -3,26 +3,11 @@
 use std::future::Future;
 
 use sequent_core::{
-    Fact, InstanceId, SlotIndex, SourceError,
-    ledger::{
-        Answer, Counter, DenseAsk, DenseRow, DenseTaken, LayoutPage, LedgerInspection, Moved, Pass,
-        PastEpoch, Row, ServerId,
-    },
+    Fact, SourceError,
+    ledger::{Answer, DenseAsk, DenseTaken, LedgerInspection, Pass, ServerId},
 };
 
 use super::{Records, Selection};
-
-/// The keys of a scan.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Keys<'a> {
-    /// All of them.
-    All,
-    /// This text, and keys that begin with it and `|`: all keys of a sequence name. The range ends before `}`, the
-    /// character after `|`.
-    Of(&'a str),
-    /// Keys from the first, inclusive, to the second, exclusive.
-    Between(&'a str, &'a str),
-}
 
 /// The reason why a rule writes nothing.
 #[derive(Debug)]
@@ -44,10 +29,8 @@ impl From<SourceError> for Refusal {
 pub(crate) struct Examined {
     /// The identity, durability and clock of the ledger.
     pub(crate) inspection: LedgerInspection,
-    /// The page of the layout.
-    pub(crate) layout: Option<LayoutPage>,
-    /// The first rows.
-    pub(crate) rows: Vec<(Counter, Row)>,
+    /// The layout, and the first rows.
+    pub(crate) records: Records,
     /// Further facts.
     pub(crate) facts: Vec<Fact>,
 }
@@ -73,37 +56,12 @@ pub(crate) trait LedgerEngine: Send + Sync + 'static {
         decide: impl Fn(&mut Records) -> Result<T, Refusal> + Send + Sync,
     ) -> impl Future<Output = Result<T, SourceError>> + Send;
 
-    /// Reads the records as of one moment.
+    /// Reads the records as of one moment. A scan's records may be read a moment later.
     fn view(
         &self,
         verb: &'static str,
         selection: &Selection<'_>,
     ) -> impl Future<Output = Result<Records, SourceError>> + Send;
-
-    /// The rows of one slot or of all, at most `most`, ascending by slot and key.
-    fn rows(
-        &self,
-        slot: Option<SlotIndex>,
-        keys: Keys<'_>,
-        most: usize,
-    ) -> impl Future<Output = Result<Vec<(Counter, Row)>, SourceError>> + Send;
-
-    /// The dense counters, at most `most`, ascending by key.
-    fn dense_rows(
-        &self,
-        keys: Keys<'_>,
-        most: usize,
-    ) -> impl Future<Output = Result<Vec<DenseRow>, SourceError>> + Send;
-
-    /// The ended epochs of a counter, oldest first.
-    fn history(&self, counter: &Counter) -> impl Future<Output = Result<Vec<PastEpoch>, SourceError>> + Send;
-
-    /// The instance, and the rows changed after version `since`: ascending by version, at most `most`.
-    fn moved(
-        &self,
-        since: u64,
-        most: usize,
-    ) -> impl Future<Output = Result<(InstanceId, Vec<Moved>), SourceError>> + Send;
 
     /// Counts in one statement, if the engine has one for these asks and nothing prevents it. Otherwise `None`, and
     /// nothing was written.
@@ -123,9 +81,7 @@ pub(crate) trait LedgerEngine: Send + Sync + 'static {
     /// anything.
     fn examine(&self, most: usize) -> impl Future<Output = Result<Examined, SourceError>> + Send;
 
-    /// Removes a server's row, if a connection is open.
-    fn delist(&self, server: ServerId) -> impl Future<Output = Result<(), SourceError>> + Send;
-
-    /// Closes the connections. The next call opens another.
-    fn disconnect(&self) -> impl Future<Output = ()> + Send;
+    /// Removes the row of a leaving server, if a connection is open, and closes the connections. The next call opens
+    /// another.
+    fn disconnect(&self, leaving: Option<ServerId>) -> impl Future<Output = ()> + Send;
 }

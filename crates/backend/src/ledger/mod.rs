@@ -6,8 +6,9 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `engine.rs` | what an engine implements |
+//! | `engine.rs`, `pooled.rs` | what an engine implements: as a whole, or on a connection |
 //! | `records.rs`, `changes.rs` | what a call reads, and what it writes |
+//! | `documents.rs` | the JSON of the records that are seldom written |
 //! | `calls/` | the traits of `sequent_core::ledger`, each call a selection and a rule |
 //! | `rules/` | the rules |
 
@@ -15,7 +16,11 @@
 
 mod calls;
 mod changes;
+#[cfg(any(feature = "etcd", feature = "mysql", feature = "postgres", feature = "sqlite"))]
+pub(crate) mod documents;
 mod engine;
+#[cfg(any(feature = "etcd", feature = "mysql", feature = "postgres", feature = "sqlite"))]
+pub(crate) mod pooled;
 mod records;
 mod rules;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
@@ -26,10 +31,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use sequent_core::{Rules, ledger::ServerId};
 
 pub(crate) use changes::Changes;
-pub(crate) use engine::{Examined, Keys, LedgerEngine, Refusal};
+pub(crate) use engine::{Examined, LedgerEngine, Refusal};
 #[cfg(any(feature = "etcd", feature = "memory"))]
 pub(crate) use records::bounded_sum;
-pub(crate) use records::{DenseCount, Records, Selection, Token};
+pub(crate) use records::{DenseCount, Keys, Records, Scan, Selection, Token};
 
 /// A ledger on an engine.
 ///
@@ -64,11 +69,7 @@ impl<E: LedgerEngine> CoreLedger<E> {
     /// again can call again.
     pub async fn disconnect(&self) {
         let enlisted = self.enlisted().take();
-        if let Some(server) = enlisted {
-            // If this fails, the row is removed later with other old ones.
-            let _ = self.engine.delist(server).await;
-        }
-        self.engine.disconnect().await;
+        self.engine.disconnect(enlisted).await;
     }
 }
 

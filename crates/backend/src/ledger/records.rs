@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use sequent_core::{
     InstanceId, Key, SequenceName, SlotIndex,
     ledger::{
-        Counter, Definition, LayoutPage, LedgerNote, NoteSubject, PastEpoch, Row, ServerId, SlotCommand,
+        Counter, Definition, LayoutPage, LedgerNote, Moved, NoteSubject, PastEpoch, Row, ServerId,
+        SlotCommand,
     },
 };
 
@@ -35,6 +36,66 @@ pub(crate) struct Selection<'a> {
     pub(crate) commands: bool,
     /// Whether a new token is needed.
     pub(crate) token: bool,
+    /// Records to list. Only a view lists any.
+    pub(crate) scan: Option<Scan<'a>>,
+}
+
+impl Selection<'_> {
+    /// Whether the records must be read in one transaction: rows and their changes belong to the instance, definitions
+    /// to the catalog's version, stores to the instance on record.
+    #[cfg(any(feature = "etcd", feature = "mysql", feature = "postgres", feature = "sqlite"))]
+    pub(crate) fn is_of_one_moment(&self) -> bool {
+        let lists_changes = matches!(self.scan, Some(Scan::Moved { .. }));
+        !self.counters.is_empty() || self.all_definitions || self.stores || lists_changes
+    }
+}
+
+/// Records listed in order.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Scan<'a> {
+    /// The first rows of one slot or of all, by slot and key.
+    Rows {
+        /// The slot, if keys between two are listed; `None`: all slots.
+        slot: Option<SlotIndex>,
+        /// The keys.
+        keys: Keys<'a>,
+        /// The most rows.
+        most: usize,
+    },
+    /// The first dense counters, by key.
+    Dense {
+        /// The keys.
+        keys: Keys<'a>,
+        /// The most counters.
+        most: usize,
+    },
+    /// The ended epochs of a counter, oldest first.
+    History(&'a Counter),
+    /// The rows changed after a version, ascending by version.
+    Moved {
+        /// The version.
+        since: u64,
+        /// The most rows.
+        most: usize,
+    },
+}
+
+impl<'a> From<Scan<'a>> for Selection<'a> {
+    fn from(scan: Scan<'a>) -> Self {
+        Self { scan: Some(scan), ..Self::default() }
+    }
+}
+
+/// The keys of a scan.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Keys<'a> {
+    /// All of them.
+    All,
+    /// This text, and keys that begin with it and `|`: all keys of a sequence name. The range ends before `}`, the
+    /// character after `|`.
+    Of(&'a str),
+    /// Keys from the first, inclusive, to the second, exclusive.
+    Between(&'a str, &'a str),
 }
 
 /// The records of a [`Selection`] as a transaction read them, and the changes of the call.
@@ -56,22 +117,24 @@ pub(crate) struct Records {
     pub(crate) layout: Option<LayoutPage>,
     /// The nonce in the server's row.
     pub(crate) nonce: Option<u64>,
-    /// The rows found.
+    /// The rows found, and those listed.
     pub(crate) rows: BTreeMap<Counter, Row>,
-    /// The dense counters found.
+    /// The dense counters found, and those listed.
     pub(crate) dense: BTreeMap<Key, DenseCount>,
     /// Dense counters whose rows another client has locked.
     pub(crate) locked_dense: BTreeSet<Key>,
     /// The notes found.
     pub(crate) notes: BTreeMap<NoteSubject, u64>,
-    /// The definition in force.
-    pub(crate) definition: Option<Definition>,
-    /// Every definition in force, ascending by name.
+    /// The definitions in force that were read, ascending by name.
     pub(crate) definitions: Vec<Definition>,
     /// The stores' instances on record, ascending by slot.
     pub(crate) stores: Vec<(SlotIndex, InstanceId)>,
     /// The slot commands, ascending by slot.
     pub(crate) commands: Vec<SlotCommand>,
+    /// The ended epochs listed.
+    pub(crate) history: Vec<PastEpoch>,
+    /// The changed rows listed.
+    pub(crate) moved: Vec<Moved>,
     /// The new token.
     pub(crate) token: Option<Token>,
     /// The changes to write.
@@ -112,10 +175,11 @@ impl Records {
             dense: BTreeMap::new(),
             locked_dense: BTreeSet::new(),
             notes: BTreeMap::new(),
-            definition: None,
             definitions: Vec::new(),
             stores: Vec::new(),
             commands: Vec::new(),
+            history: Vec::new(),
+            moved: Vec::new(),
             token: None,
             changes: Changes::default(),
         }
@@ -152,7 +216,7 @@ impl Records {
         let Some(row) = self.rows.get_mut(counter) else { return };
         if (row.ceiling, row.seen) != (ceiling, seen) {
             (row.ceiling, row.seen) = (ceiling, seen);
-            self.changes.raised.insert(counter.clone());
+            self.changes.rows.insert(counter.clone());
             self.raise_version();
         }
     }

@@ -1,8 +1,6 @@
-//! Memcached connection, with the instance and token read when it was opened.
+//! Memcached connection: opened, with the instance and token read.
 
-use std::time::Duration;
-
-use sequent_core::{Entropy, Env, InstanceId};
+use sequent_core::{Entropy, InstanceId};
 
 use super::{
     codec::{When, Wire},
@@ -11,10 +9,7 @@ use super::{
     server::MemcachedServer,
     stats::process,
 };
-use crate::net::{self, Fault};
-
-/// The longest pause after a lost race. The pause is random up to it, so that equal clients do not collide again.
-const PAUSE_MAX: Duration = Duration::from_millis(2);
+use crate::net::{self, Fault, Owner, Server, ServerOptions};
 
 /// An open connection.
 #[derive(Debug)]
@@ -25,7 +20,31 @@ pub(crate) struct Connection {
     token: String,
     /// The name of the shard's own item.
     shard: Name,
-    env: Env,
+    owner: Owner,
+}
+
+impl Server for MemcachedServer {
+    type Connection = Connection;
+
+    /// Data without a token gets one even if this process has connected before: a changed token shows a flush.
+    async fn connect(&self, _is_known: bool) -> Result<Connection, Fault> {
+        let mut wire = self.wire().await?;
+        let (process, shard) = (process(&mut wire).await?, Name::of_shard(&self.owner));
+        let token = leave_token(&mut wire, &shard, &*self.options.env.entropy).await?;
+        Ok(Connection::new(self, wire, &process, token, shard))
+    }
+
+    async fn connect_to_look(&self) -> Result<Connection, Fault> {
+        let mut wire = self.wire().await?;
+        let (process, shard) = (process(&mut wire).await?, Name::of_shard(&self.owner));
+        let held = wire.get(&shard).await?.map(|found| found.data);
+        let token = ShardItem::of(held.as_deref())?.born;
+        Ok(Connection::new(self, wire, &process, token, shard))
+    }
+
+    fn options(&self) -> &ServerOptions {
+        &self.options
+    }
 }
 
 impl net::Connection for Connection {
@@ -39,26 +58,9 @@ impl net::Connection for Connection {
 }
 
 impl Connection {
-    /// Connects and reads the instance.
-    pub(super) async fn open(server: &MemcachedServer) -> Result<Self, Fault> {
-        let mut wire = server.wire().await?;
-        let (process, shard) = (process(&mut wire).await?, Name::of_shard(&server.owner));
-        let token = leave_token(&mut wire, &shard, &*server.options.env.entropy).await?;
-        Ok(Self::new(server, wire, &process, token, shard))
-    }
-
-    /// Connects for reading only: nothing is written.
-    pub(super) async fn open_to_look(server: &MemcachedServer) -> Result<Self, Fault> {
-        let mut wire = server.wire().await?;
-        let (process, shard) = (process(&mut wire).await?, Name::of_shard(&server.owner));
-        let held = wire.get(&shard).await?.map(|found| found.data);
-        let token = ShardItem::of(held.as_deref())?.born;
-        Ok(Self::new(server, wire, &process, token, shard))
-    }
-
     fn new(server: &MemcachedServer, wire: Wire, process: &str, token: String, shard: Name) -> Self {
         let instance = InstanceId::new(format!("{process} {token}"));
-        Self { wire, instance, token, shard, env: server.options.env.clone() }
+        Self { wire, instance, token, shard, owner: server.owner.clone() }
     }
 
     /// The stream for commands.
@@ -76,9 +78,9 @@ impl Connection {
         &self.shard
     }
 
-    /// Pauses after a lost race.
-    pub(super) async fn pause(&self) {
-        tokio::time::sleep(PAUSE_MAX.mul_f64(self.env.entropy.fraction())).await;
+    /// The slot whose store it is.
+    pub(super) fn owner(&self) -> &Owner {
+        &self.owner
     }
 }
 

@@ -2,57 +2,20 @@
 
 use sequent_core::{Block, Epoch};
 
-use super::{codec::When, connection::Connection, key_names::Name};
+use super::{codec::When, connection::Connection};
 use crate::{
     net::Fault,
-    store::{
-        CellState,
-        cas::{Register, Seen},
-    },
+    store::{CellState, cas::won},
 };
 
-/// The cell of a key: `epoch open value`.
-pub(super) struct CellItem<'a> {
-    pub(super) connection: &'a mut Connection,
-    pub(super) name: Name,
-    /// Whether the cell was created by this call.
-    pub(super) added: bool,
-}
-
-impl Register for CellItem<'_> {
-    type Token = u64;
-    type Fault = Fault;
-
-    async fn read(&mut self) -> Result<Option<Seen<u64>>, Fault> {
-        let shard = self.connection.shard().clone();
-        let (own, found) = self.connection.wire().get_both(&shard, &self.name).await?;
-        if ShardItem::of(own.map(|own| own.data).as_deref())?.born != self.connection.token() {
-            return Err(flushed());
-        }
-        Ok(found.map(|found| Seen { state: state(&found.data), token: found.version }))
-    }
-
-    async fn swap(&mut self, seen: &Seen<u64>, new: CellState) -> Result<bool, Fault> {
-        self.connection.wire().set(&self.name, data(new).as_bytes(), When::Is(seen.token)).await
-    }
-
-    async fn add(&mut self, new: CellState) -> Result<bool, Fault> {
-        self.added = self.connection.wire().set(&self.name, data(new).as_bytes(), When::Absent).await?;
-        Ok(self.added)
-    }
-
-    async fn pause(&mut self) {
-        self.connection.pause().await;
-    }
-}
-
-fn data(CellState { epoch, open, value }: CellState) -> String {
+/// A cell as an item holds it: `epoch open value`.
+pub(super) fn cell_data(CellState { epoch, open, value }: CellState) -> String {
     format!("{} {} {value}", epoch.to_stored(), u8::from(open))
 }
 
 /// The state of a cell. Data written by others that is no cell counts as closed at 0. Its epoch is none of ours, so
 /// only a close changes it.
-fn state(data: &[u8]) -> CellState {
+pub(super) fn cell_state(data: &[u8]) -> CellState {
     parsed(data).unwrap_or(CellState { epoch: Epoch::from_stored(0), open: false, value: 0 })
 }
 
@@ -95,10 +58,11 @@ impl ShardItem {
         }
     }
 
-    /// Replaces the item; `false` if another client was faster.
-    pub(super) async fn write(&self, connection: &mut Connection, when: When) -> Result<bool, Fault> {
+    /// Replaces the item, unless another client was faster. Then nothing was done, and the call is repeated.
+    pub(super) async fn write(&self, connection: &mut Connection, when: When) -> Result<(), Fault> {
         let name = connection.shard().clone();
-        connection.wire().set(&name, self.text().as_bytes(), when).await
+        let is_won = connection.wire().set(&name, self.text().as_bytes(), when).await?;
+        won("the shard's own item", is_won)
     }
 
     /// Parses the item; without one, the default.
@@ -125,7 +89,7 @@ impl ShardItem {
 }
 
 /// The token is missing: the server was flushed, or the item was evicted.
-fn flushed() -> Fault {
+pub(super) fn flushed() -> Fault {
     Fault::stale("the server lost the shard's own item")
 }
 
@@ -136,9 +100,9 @@ mod tests {
     #[test]
     fn what_is_no_cell_is_of_no_epoch_and_closed() {
         let sound = CellState { epoch: Epoch::from_stored(-7), open: true, value: Block::NUMBER_MAX };
-        assert_eq!(state(data(sound).as_bytes()), sound);
+        assert_eq!(cell_state(cell_data(sound).as_bytes()), sound);
         for odd in ["", "5", "-7 1", "-7 1 -3", "-7 1 9223372036854775808", "-7 2 3", "-7 1 3 4", "-7 1 3 "] {
-            let found = state(odd.as_bytes());
+            let found = cell_state(odd.as_bytes());
             assert_eq!((found.epoch, found.open, found.value), (Epoch::from_stored(0), false, 0), "{odd:?}");
         }
     }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use sequent_core::Key;
 use sha2::{Digest, Sha256};
 
@@ -10,9 +11,12 @@ use crate::net::Owner;
 /// The longest name that memcached accepts, in bytes.
 const BYTES_MAX: usize = 250;
 
+/// What is escaped besides bytes beyond ASCII: what ends a name, and the sign of an escape.
+const ESCAPED: &AsciiSet = &CONTROLS.add(b' ').add(b'%');
+
 /// The name of an item, as commands contain it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Name(Vec<u8>);
+pub(super) struct Name(String);
 
 impl Name {
     /// The name of a key's cell. A cluster's name contains no `/`, so the key is all after `cell/`.
@@ -27,30 +31,19 @@ impl Name {
 
     /// A name that was stored in an item.
     pub(super) fn from_stored(text: &str) -> Self {
-        Self(text.into())
+        Self(text.to_owned())
     }
 
     pub(super) fn bytes(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+
+    pub(super) fn text(&self) -> &str {
         &self.0
     }
 
-    /// The name as text. Names are valid UTF-8, since keys are.
-    pub(super) fn text(&self) -> String {
-        String::from_utf8_lossy(&self.0).into_owned()
-    }
-
     fn new(whole: &str) -> Self {
-        let mut name = Vec::with_capacity(whole.len());
-        for byte in whole.bytes() {
-            match byte {
-                0..=b' ' | b'%' | 0x7f => {
-                    let [high, low] =
-                        [byte >> 4, byte & 15].map(|half| b"0123456789ABCDEF"[usize::from(half)]);
-                    name.extend([b'%', high, low]);
-                }
-                plain => name.push(plain),
-            }
-        }
+        let name = utf8_percent_encode(whole, ESCAPED).to_string();
         if name.len() <= BYTES_MAX {
             return Self(name);
         }
@@ -59,7 +52,7 @@ impl Name {
             // Writing to a `String` never fails.
             let _ = write!(short, "{byte:02x}");
         }
-        Self(short.into_bytes())
+        Self(short)
     }
 }
 
@@ -76,14 +69,16 @@ mod tests {
         for (at, name) in names.iter().enumerate() {
             assert!(name.bytes().len() <= BYTES_MAX && !names[..at].contains(name), "{}", name.text());
             assert!(name.bytes().iter().all(|byte| *byte > b' '), "{}", name.text());
-            assert_eq!(&Name::from_stored(&name.text()), name);
+            assert_eq!(&Name::from_stored(name.text()), name);
         }
     }
 
     #[test]
     fn names_of_owners_are_told_apart() {
         let name = |cluster: &str, slot, key| {
-            Name::of_cell(&Owner { cluster: cluster.parse().unwrap(), slot }, &Key::from_stored(key)).text()
+            Name::of_cell(&Owner { cluster: cluster.parse().unwrap(), slot }, &Key::from_stored(key))
+                .text()
+                .to_owned()
         };
         assert_eq!(name("shop-eu", 1, "order"), "sequent/shop-eu/1/cell/order");
         assert_ne!(name("a", 1, "2/cell/x"), name("a", 12, "x"));

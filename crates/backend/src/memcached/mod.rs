@@ -27,10 +27,8 @@ mod codec;
 mod connection;
 mod entry;
 mod key_names;
-mod open;
 mod server;
 mod stats;
 mod store;
 
-pub(crate) use open::open_store;
 pub use store::MemcachedStore;

@@ -2,12 +2,12 @@
 
 use tokio::net::TcpStream;
 
-use super::{codec::Wire, connection::Connection};
-use crate::net::{Cause, Fault, Owner, Server, ServerOptions};
+use super::codec::Wire;
+use crate::net::{Cause, Fault, Owner, ServerOptions};
 
 /// A server, and the slot whose store it is.
 #[derive(Debug)]
-pub(crate) struct MemcachedServer {
+pub struct MemcachedServer {
     pub(super) options: ServerOptions,
     pub(super) owner: Owner,
 }
@@ -25,22 +25,5 @@ impl MemcachedServer {
             wire.log_in(url.user().unwrap_or_default(), &password).await?;
         }
         Ok(wire)
-    }
-}
-
-impl Server for MemcachedServer {
-    type Connection = Connection;
-
-    /// Data without a token gets one even if this process has connected before: a changed token shows a flush.
-    async fn connect(&self, _is_known: bool) -> Result<Connection, Fault> {
-        Connection::open(self).await
-    }
-
-    async fn connect_to_look(&self) -> Result<Connection, Fault> {
-        Connection::open_to_look(self).await
-    }
-
-    fn options(&self) -> &ServerOptions {
-        &self.options
     }
 }

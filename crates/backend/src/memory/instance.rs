@@ -27,16 +27,12 @@ impl CurrentInstance {
         self.instance.clone()
     }
 
+    /// `InstanceChanged` unless the current instance is `under`.
     pub(super) fn check(&self, under: &InstanceId) -> Result<(), SourceError> {
-        check_instance(&self.instance, under)
+        if self.instance == *under {
+            return Ok(());
+        }
+        let context = format!("found instance {:?}, expected {under:?}", self.instance);
+        Err(SourceError::new(ErrorKind::InstanceChanged, context))
     }
-}
-
-/// `InstanceChanged` unless the current instance is `under`.
-pub(super) fn check_instance(current: &InstanceId, under: &InstanceId) -> Result<(), SourceError> {
-    if current == under {
-        return Ok(());
-    }
-    let context = format!("found instance {current:?}, expected {under:?}");
-    Err(SourceError::new(ErrorKind::InstanceChanged, context))
 }

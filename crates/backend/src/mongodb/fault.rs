@@ -2,7 +2,10 @@
 
 use std::{error::Error as _, io};
 
-use mongodb::error::{Error, ErrorKind as Said};
+use mongodb::{
+    bson::Document,
+    error::{Error, ErrorKind as Said},
+};
 use sequent_core::{ErrorKind, Why};
 
 use crate::net::{Cause, Fault, cause_of};
@@ -21,7 +24,7 @@ const AUTHENTICATION_FAILED: i32 = 18;
 const WRITE_CONFLICT: i32 = 112;
 
 /// The fault for a command that the server refused.
-pub(super) fn of_command(code: i32, name: &str, message: &str) -> Fault {
+fn of_command(code: i32, name: &str, message: &str) -> Fault {
     let cause = Cause::from(format!("{code} {name}: {message}")).hinted(hint(code, message));
     match code {
         WRITE_CONFLICT => Fault::Busy(cause),
@@ -30,6 +33,12 @@ pub(super) fn of_command(code: i32, name: &str, message: &str) -> Fault {
         UNAUTHORIZED => Fault::Denied(cause),
         code => Fault::Server(code, kind_of(code), cause.told(why_of(code))),
     }
+}
+
+/// The fault for an error in a command's answer.
+pub(super) fn of_document(error: &Document) -> Fault {
+    let text = |name| error.get_str(name).unwrap_or_default();
+    of_command(error.get_i32("code").unwrap_or_default(), text("codeName"), text("errmsg"))
 }
 
 /// The fault for an error of the driver.

@@ -1,7 +1,7 @@
 //! MongoDB store: two collections in a database of its own.
 //!
 //! Reading order: `fault` (errors), `server` (driver options), `pinned_connection` (one connection of the driver),
-//! `hello` (the server's process), `schema` (the collections), `connection` (the instance), then `store`.
+//! `hello` (the server's process), `collection` (commands), `schema` (the collections), `connection` (the instance), then `store`.
 //!
 //! **Tested against a double of the wire protocol (`testkit::mongo`), and never run against a real server.** `FerretDB` 1 is
 //! no substitute, and is refused: its `findAndModify` is not atomic.
@@ -32,14 +32,13 @@
 //! db.createUser({ user: "seq", pwd: passwordPrompt(), roles: [{ role: "readWrite", db: "seq" }] })
 //! ```
 
+mod collection;
 mod connection;
 mod fault;
 mod hello;
-mod open;
 mod pinned_connection;
 mod schema;
 mod server;
 mod store;
 
-pub(crate) use open::open_store;
-pub use store::{MongodbStore, MongodbStoreEngine};
+pub use store::MongodbStore;

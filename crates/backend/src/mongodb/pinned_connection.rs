@@ -31,7 +31,6 @@ use crate::net::{Fault, ServerOptions};
 /// A connection that can't be exchanged for another. Dropping it closes it.
 pub(super) struct PinnedConnection {
     database: Database,
-    admin: Database,
     events: Arc<DriverEvents>,
 }
 
@@ -57,33 +56,24 @@ impl PinnedConnection {
         let seen = Arc::clone(&events);
         driver.sdam_event_handler = Some(EventHandler::callback(move |event| seen.server(&event)));
         let client = Client::with_options(driver).map_err(|error| fault::of_driver(&error))?;
-        Ok(Self { database: client.database(options.url.path()), admin: client.database("admin"), events })
+        Ok(Self { database: client.database(options.url.path()), events })
     }
 
     /// Runs the first command. The driver connects meanwhile, and its first failure is final.
     pub(super) async fn first(&self, command: Document) -> Result<Document, Fault> {
         tokio::select! {
             biased;
-            done = self.send(&self.admin, command) => done,
+            done = self.run(command) => done,
             () = self.events.failed.notified() => Err(self.events.failure("can't be reached")),
         }
     }
 
     /// Runs a command on the URL's database.
     pub(super) async fn run(&self, command: Document) -> Result<Document, Fault> {
-        self.send(&self.database, command).await
-    }
-
-    /// Runs a command on the database `admin`, for commands that need no privilege there.
-    pub(super) async fn run_on_admin(&self, command: Document) -> Result<Document, Fault> {
-        self.send(&self.admin, command).await
-    }
-
-    async fn send(&self, database: &Database, command: Document) -> Result<Document, Fault> {
         if self.events.lost.load(Ordering::SeqCst) {
             return Err(Fault::stale("the driver gave up the connection"));
         }
-        let mut reply = pin!(database.run_command(command).into_future());
+        let mut reply = pin!(self.database.run_command(command).into_future());
         let done = poll_fn(|context| {
             // A second connection has begun; it can't reach the command before the command's next step.
             if self.events.begun.load(Ordering::SeqCst) > 1 {
@@ -129,8 +119,8 @@ impl DriverEvents {
 
 /// Fails on a write that was done here but not acknowledged by a majority or the journal.
 fn unacknowledged(reply: Document) -> Result<Document, Fault> {
-    let Ok(error) = reply.get_document("writeConcernError") else { return Ok(reply) };
-    let code = error.get_i32("code").unwrap_or_default();
-    let text = |name| error.get_str(name).unwrap_or_default();
-    Err(fault::of_command(code, text("codeName"), text("errmsg")))
+    match reply.get_document("writeConcernError") {
+        Ok(error) => Err(fault::of_document(error)),
+        Err(_) => Ok(reply),
+    }
 }

@@ -13,7 +13,7 @@ use crate::net::{Fault, Server, ServerOptions, Tls};
 const HEARTBEAT_LEAST: Duration = Duration::from_millis(500);
 
 /// A server reached by these options. The driver watches each connection over a second one.
-pub(crate) struct MongodbServer {
+pub struct MongodbServer {
     pub(super) options: ServerOptions,
 }
 

@@ -7,7 +7,7 @@ use sequent_core::{Condition, ErrorKind, InstanceId};
 use tokio::time::timeout;
 
 use super::{
-    server::MysqlServer,
+    server::{MysqlServer, connect},
     settings::{self, Settings},
     tables::{self, Tables},
 };
@@ -31,8 +31,29 @@ use crate::{
 const SESSION: &str = "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,NO_ENGINE_SUBSTITUTION', \
     autocommit = 1, completion_type = 0, time_zone = '+00:00', innodb_lock_wait_timeout = 1, lock_wait_timeout = 2";
 
+/// The isolation level of the race tests.
+const READ_COMMITTED: &str = "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED";
+
+/// The same for a connection that can't change anything, which the server enforces.
+const READ_ONLY: &str = "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, READ ONLY";
+
+/// Placeholder in examinations for a server run without a token.
+const NOBODY: &str = "nobody";
+
 /// Time limit of the first use if tables may have to be created. The server syncs each of them to disk.
 const MAKE_LIMIT: Duration = Duration::from_secs(10);
+
+/// What a connection may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Access {
+    /// Read only. The instance equals that of other connections only if one of them has connected since the server's
+    /// start.
+    Look,
+    /// Read and write the tables.
+    Use,
+    /// Create missing tables, too.
+    Create,
+}
 
 /// An open connection.
 pub(crate) struct Connection {
@@ -52,49 +73,36 @@ pub(super) struct Done {
 }
 
 impl Connection {
-    /// Connects within the time limit. With `create`, missing tables are created.
-    pub(super) async fn open(server: &MysqlServer, create: bool) -> Result<Self, Fault> {
+    /// Connects within the time limit.
+    pub(super) async fn open(server: &MysqlServer, access: Access) -> Result<Self, Fault> {
         let limit = server.options.connect_timeout;
-        let conn = within(ErrorKind::Unavailable, limit, server.driver_connection()).await?;
-        let limit = if create { limit.max(MAKE_LIMIT) } else { limit };
+        let conn = within(ErrorKind::Unavailable, limit, connect(&server.options)).await?;
+        let limit = if access == Access::Create { limit.max(MAKE_LIMIT) } else { limit };
         // A server that has sent its greeting is present, so a timeout after it means slowness, not absence.
-        within(ErrorKind::Timeout, limit, async {
-            let mut connection =
-                Self::begun(conn, server, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED").await?;
-            connection.admit().await?;
-            let made = tables::settle(&mut connection, server, create).await?;
-            let boot = connection.boot(server).await?;
-            connection.check_way().await?;
-            connection.instance = connection.named(&boot, &made);
-            Ok(connection)
-        })
-        .await
+        within(ErrorKind::Timeout, limit, Self::prepare(conn, server, access)).await
     }
 
-    /// Connects for reading only, which the server enforces. The instance equals that of other connections only if one
-    /// of them has connected since the server's start.
-    pub(super) async fn open_to_look(server: &MysqlServer) -> Result<Self, Fault> {
-        let limit = server.options.connect_timeout;
-        let conn = within(ErrorKind::Unavailable, limit, server.driver_connection()).await?;
-        within(ErrorKind::Timeout, limit, async {
-            let sql = "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, READ ONLY";
-            let mut connection = Self::begun(conn, server, sql).await?;
-            connection.settings.admit()?;
-            let made = tables::settle(&mut connection, server, false).await?;
-            let boot = connection.read_boot().await?.unwrap_or_else(|| "nobody".to_owned());
-            connection.instance = connection.named(&boot, &made);
-            Ok(connection)
-        })
-        .await
-    }
-
-    /// Applies the session settings and reads the server's settings.
-    async fn begun(conn: Conn, server: &MysqlServer, isolation: &'static str) -> Result<Self, Fault> {
+    /// Applies the session settings, checks server and tables, and reads the instance.
+    async fn prepare(conn: Conn, server: &MysqlServer, access: Access) -> Result<Self, Fault> {
         let (settings, instance) = (Settings::default(), InstanceId::new(""));
         let mut connection = Self { conn, tables: server.tables, settings, instance };
-        connection.control(isolation).await?;
+        let looks = access == Access::Look;
+        connection.control(if looks { READ_ONLY } else { READ_COMMITTED }).await?;
         connection.text(&format!("{SESSION}{}", server.tables.session)).await?;
         connection.settings = connection.read_settings().await?;
+        connection.settings.admit()?;
+        if !looks {
+            connection.admit_tables().await?;
+        }
+        let made = tables::settle(&mut connection, server, access == Access::Create).await?;
+        let boot = if looks {
+            connection.read_boot().await?.unwrap_or_else(|| NOBODY.to_owned())
+        } else {
+            let boot = connection.boot(server).await?;
+            connection.check_way().await?;
+            boot
+        };
+        connection.instance = connection.named(&boot, &made);
         Ok(connection)
     }
 
@@ -105,14 +113,13 @@ impl Connection {
     }
 
     /// Fails for a server that does not meet the tables' requirements.
-    async fn admit(&mut self) -> Result<(), Fault> {
+    async fn admit_tables(&mut self) -> Result<(), Fault> {
         let tables = self.tables;
         if self.settings.is_mariadb() && tables.transactions {
             // A client suspended inside a transaction must not hold locks for long. MySQL has no such setting; there
             // `wait_timeout` closes the connection.
             self.control("SET SESSION idle_transaction_timeout = 3").await?;
         }
-        self.settings.admit()?;
         if tables.auto_increment {
             self.settings.admit_auto_increment()?;
         }

@@ -33,7 +33,6 @@
 mod connection;
 mod fault;
 mod ledger;
-mod open;
 mod privileges;
 mod server;
 mod settings;
@@ -41,6 +40,5 @@ mod store;
 mod tables;
 
 pub use ledger::MysqlLedger;
-pub(crate) use open::{open_auto_increment, open_ledger, open_row, open_segment};
 pub(crate) use server::connect_to_read;
 pub use store::{MysqlAutoIncrementStore, MysqlRowStore, MysqlSegmentStore};

@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use mysql_async::{Conn, DriverError, Error, Opts, OptsBuilder, SslOpts, prelude::Queryable as _};
 
-use super::{connection::Connection, tables::Tables};
+use super::{
+    connection::{Access, Connection},
+    tables::Tables,
+};
 use crate::net::{Fault, Server, ServerOptions, Tls};
 
 /// Prepared statements per connection: one for each table of the busiest keys, and the common ones.
@@ -26,15 +29,8 @@ pub(crate) async fn connect_to_read(options: &ServerOptions) -> Result<Conn, Fau
     Ok(connection)
 }
 
-impl MysqlServer {
-    /// Connects, with or without TLS.
-    pub(super) async fn driver_connection(&self) -> Result<Conn, Fault> {
-        connect(&self.options).await
-    }
-}
-
 /// Connects, with or without TLS.
-async fn connect(options: &ServerOptions) -> Result<Conn, Fault> {
+pub(super) async fn connect(options: &ServerOptions) -> Result<Conn, Fault> {
     // Sets the TLS provider. An error means that it is set already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let is_encrypted = options.tls != Tls::Off;
@@ -79,11 +75,12 @@ impl Server for MysqlServer {
     type Connection = Connection;
 
     async fn connect(&self, is_known: bool) -> Result<Connection, Fault> {
-        Connection::open(self, self.options.create && !is_known).await
+        let access = if self.options.create && !is_known { Access::Create } else { Access::Use };
+        Connection::open(self, access).await
     }
 
     async fn connect_to_look(&self) -> Result<Connection, Fault> {
-        Connection::open_to_look(self).await
+        Connection::open(self, Access::Look).await
     }
 
     fn shown(&self) -> String {

@@ -4,6 +4,8 @@ use std::{fmt, str::FromStr};
 
 use sequent_core::SlotIndex;
 
+use super::SettingError;
+
 /// Settings of the tables in which a slot counts by `AUTO_INCREMENT`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CodeTables {
@@ -28,23 +30,20 @@ pub struct TableFormat {
     after: String,
 }
 
-/// An invalid setting of code tables.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CodeTablesError(String);
-
-impl fmt::Display for CodeTablesError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for CodeTablesError {}
-
 impl Default for TableFormat {
     fn default() -> Self {
         let (before, between, after) = (String::new(), "_code_".to_owned(), String::new());
         Self { database: None, before, between, after }
     }
+}
+
+/// The tables of a ring's slots, as its configuration says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SlotTables {
+    /// How many slots the ring has.
+    pub slots: SlotIndex,
+    /// The slots whose tables are in the same database as this slot's, itself among them.
+    pub together: Vec<SlotIndex>,
 }
 
 impl TableFormat {
@@ -65,6 +64,26 @@ impl TableFormat {
         let generation = generation.map(|generation| format!("~{generation}")).unwrap_or_default();
         format!("{before}{sequence}{between}{slot}{after}{generation}")
     }
+
+    /// The names of a sequence's tables, for LIKE: each of them fits, and others may.
+    pub fn like(&self, sequence: &str) -> String {
+        let Self { before, between, after, .. } = self;
+        format!("{before}{sequence}{between}%{after}")
+    }
+
+    /// Sequence and slot of a table of the first generation; `None` if it is no table of this format.
+    ///
+    /// ```
+    /// let format = sequent_backend::net::TableFormat::default();
+    /// assert_eq!(format.parts("sto_code_3"), Some(("sto", 3)));
+    /// assert_eq!(format.parts("sto_code_03"), None);
+    /// ```
+    pub fn parts<'a>(&self, table: &'a str) -> Option<(&'a str, SlotIndex)> {
+        let inner = table.strip_prefix(&*self.before)?.strip_suffix(&*self.after)?;
+        let (sequence, slot) = inner.rsplit_once(&*self.between)?;
+        let slot = slot.parse().ok()?;
+        (!sequence.is_empty() && self.table(sequence, slot, None) == table).then_some((sequence, slot))
+    }
 }
 
 impl fmt::Display for TableFormat {
@@ -76,12 +95,12 @@ impl fmt::Display for TableFormat {
 }
 
 impl FromStr for TableFormat {
-    type Err = CodeTablesError;
+    type Err = SettingError;
 
-    fn from_str(text: &str) -> Result<Self, CodeTablesError> {
+    fn from_str(text: &str) -> Result<Self, SettingError> {
         let expected = "\"%s_code_%d\" is expected: %s for the sequence, then a letter or `_` or more, %d for the slot, \
             A-Z a-z 0-9 _ around them, and before all a database with a dot if it is another one";
-        let fault = || CodeTablesError(expected.to_owned());
+        let fault = || SettingError(expected.to_owned());
         let (database, table) = match text.split_once('.') {
             Some((database, table)) => (Some(database), table),
             None => (None, text),
@@ -102,7 +121,7 @@ impl FromStr for TableFormat {
         }
         if table.len() > Self::LENGTH_MAX {
             let (length, bound) = (table.len(), Self::LENGTH_MAX);
-            return Err(CodeTablesError(format!("has {length} characters: at most {bound} are allowed")));
+            return Err(SettingError(format!("has {length} characters: at most {bound} are allowed")));
         }
         let [before, between, after] = [before, between, after].map(str::to_owned);
         Ok(Self { database: database.map(str::to_owned), before, between, after })
@@ -137,9 +156,9 @@ impl fmt::Display for KeepRows {
 }
 
 impl FromStr for KeepRows {
-    type Err = CodeTablesError;
+    type Err = SettingError;
 
-    fn from_str(text: &str) -> Result<Self, CodeTablesError> {
+    fn from_str(text: &str) -> Result<Self, SettingError> {
         let days =
             |text: &str| text.strip_suffix(" days").or_else(|| text.strip_suffix(" day"))?.parse().ok();
         match text {
@@ -150,7 +169,7 @@ impl FromStr for KeepRows {
                 _ => {
                     let most = Self::DAYS_MAX;
                     let text = "\"purge\", \"all\" and days, as \"30 days\", are allowed";
-                    Err(CodeTablesError(format!("{text}: 1 to {most} of them")))
+                    Err(SettingError(format!("{text}: 1 to {most} of them")))
                 }
             },
         }
@@ -175,6 +194,20 @@ mod tests {
             assert_eq!(format(text).to_string(), text);
         }
         assert_eq!((format("seq.%s_%d").database(), format("%s_%d").database()), (Some("seq"), None));
+    }
+
+    #[test]
+    fn names_are_taken_apart_by_the_format() {
+        for text in ["%s_code_%d", "t_%s_no_%d_x", "%s_%d"] {
+            for (sequence, slot) in [("sto", 0), ("a_code_1", 1023), ("a_1", 12)] {
+                let table = format(text).table(sequence, slot, None);
+                assert_eq!(format(text).parts(&table), Some((sequence, slot)), "{table}");
+            }
+        }
+        for table in ["_code_1", "sto_code_", "sto_code_+1", "sto_code_01", "sto_code_1~2", "sto_code_99999"]
+        {
+            assert_eq!(format("%s_code_%d").parts(table), None, "{table}");
+        }
     }
 
     #[test]

@@ -10,8 +10,8 @@ use std::{
 /// Maximum size of a password file, in bytes.
 const PASSWORD_BYTES_MAX: u64 = 4096;
 
-/// Maximum size of a certificate file, in bytes.
-const AUTHORITY_BYTES_MAX: u64 = 1 << 20;
+/// Maximum size of a file of certificates or of a key, in bytes.
+const PEM_BYTES_MAX: u64 = 1 << 20;
 
 /// The first line of a password file. An error names the configuration key, the file and the cause.
 pub(crate) async fn password(path: &Path) -> Result<String, String> {
@@ -21,15 +21,10 @@ pub(crate) async fn password(path: &Path) -> Result<String, String> {
     Ok(text.lines().next().unwrap_or_default().to_owned())
 }
 
-/// The certificates of an authority's file. An error names the configuration key, the file and the cause.
-pub(crate) async fn authority(path: &Path) -> Result<Vec<u8>, String> {
-    read("tls_ca_file", path, AUTHORITY_BYTES_MAX).await
-}
-
-/// The contents of the file under another configuration key. An error names the key, the file and the cause.
-#[cfg(feature = "etcd")]
-pub(crate) async fn file(key: &'static str, path: &Path) -> Result<Vec<u8>, String> {
-    read(key, path, AUTHORITY_BYTES_MAX).await
+/// The contents of the file of certificates or of a key under a configuration key. An error names the key, the file and
+/// the cause.
+pub(crate) async fn pem(key: &'static str, path: &Path) -> Result<Vec<u8>, String> {
+    read(key, path, PEM_BYTES_MAX).await
 }
 
 async fn read(key: &'static str, path: &Path, most: u64) -> Result<Vec<u8>, String> {
@@ -79,11 +74,11 @@ mod tests {
             assert!(error.contains(&format!("file {}: {cause}", path.display())), "{error}");
         };
         says(password(&path).await.unwrap_err(), "No such file");
-        says(authority(&path).await.unwrap_err(), "No such file");
+        says(pem("tls_ca_file", &path).await.unwrap_err(), "No such file");
         std::fs::write(&path, [0xff; 3]).unwrap();
         says(password(&path).await.unwrap_err(), "not text");
         std::fs::write(&path, "x".repeat(4097)).unwrap();
         says(password(&path).await.unwrap_err(), "more than 4096 bytes");
-        assert_eq!(authority(&path).await.unwrap().len(), 4097);
+        assert_eq!(pem("tls_ca_file", &path).await.unwrap().len(), 4097);
     }
 }

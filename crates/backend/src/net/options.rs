@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use sequent_core::{Env, ErrorKind, SourceError};
 
-use super::{CodeTables, Fault, SchemaName, ServerUrl, Tls, files};
+use super::{CodeTables, Fault, SchemaName, ServerUrl, SettingError, SlotTables, Tls, files};
 
 /// Options of a store or ledger on a server.
 ///
@@ -22,6 +22,8 @@ pub struct ServerOptions {
     pub schema: Option<SchemaName>,
     /// The tables of `mysql-auto-increment`; other kinds have none.
     pub code_tables: CodeTables,
+    /// The tables of the ring's slots, with which those that are adopted are compared; `None`: they are not compared.
+    pub slot_tables: Option<SlotTables>,
     /// A file whose first line is the password, read at each connect. It takes precedence over a password in the URL.
     pub password_file: Option<PathBuf>,
     /// The TLS mode.
@@ -46,7 +48,7 @@ pub struct ServerOptions {
 }
 
 impl PartialEq for ServerOptions {
-    /// Whether both reach the same server in the same way; `env` is ignored.
+    /// Whether both reach the same server in the same way; `env` and the other slots are ignored.
     fn eq(&self, other: &Self) -> bool {
         let parts = |options: &Self| {
             let Self { url, schema, code_tables, password_file, tls, create, .. } = options.clone();
@@ -74,6 +76,7 @@ impl ServerOptions {
             url,
             schema: None,
             code_tables: CodeTables::default(),
+            slot_tables: None,
             password_file: None,
             tls: first,
             tls_ca_file: None,
@@ -93,10 +96,8 @@ impl ServerOptions {
     ///
     /// `Refused` with what is wrong. The message never contains the text, which may have a password.
     pub fn from_url(text: &str) -> Result<Self, SourceError> {
-        let url = text
-            .parse()
-            .map_err(|error: super::UrlError| SourceError::new(ErrorKind::Refused, error.to_string()))?;
-        Ok(Self::new(url))
+        let wrong = |error: SettingError| SourceError::new(ErrorKind::Refused, format!("url: {error}"));
+        Ok(Self::new(text.parse().map_err(wrong)?))
     }
 
     /// The pool size: at least one, and at most what the driver allows.
@@ -116,7 +117,7 @@ impl ServerOptions {
     /// The current certificates of the authority, if a file is configured.
     pub(crate) async fn authority(&self) -> Result<Option<Vec<u8>>, Fault> {
         match &self.tls_ca_file {
-            Some(path) => files::authority(path).await.map(Some).map_err(Fault::refused),
+            Some(path) => files::pem("tls_ca_file", path).await.map(Some).map_err(Fault::refused),
             None => Ok(None),
         }
     }

@@ -85,10 +85,6 @@ impl<S: Server> Pool<S> {
         Self { server, permits, idle: Mutex::new(idle), is_known: AtomicBool::new(false) }
     }
 
-    pub(crate) fn server(&self) -> &S {
-        &self.server
-    }
-
     async fn once<O: Operation<S::Connection>>(
         &self,
         operation: &O,
@@ -96,12 +92,7 @@ impl<S: Server> Pool<S> {
     ) -> Result<O::Out, Fault> {
         let mut lent = self.lend(operation.looks_again()).await?;
         let connection = lent.connection()?;
-        let done = match operation.under() {
-            Some(under) if under != connection.instance() => {
-                Err(Fault::instance_changed(under, connection.instance()))
-            }
-            _ => retry.attempts(connection, operation).await,
-        };
+        let done = retry.attempts(connection, operation).await;
         match &done {
             Err(fault) if !fault.leaves_connection_sound() => lent.give_up(),
             _ => lent.give_back(),

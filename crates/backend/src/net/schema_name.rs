@@ -2,21 +2,11 @@
 
 use std::{fmt, str::FromStr};
 
+use super::SettingError;
+
 /// A schema name of 1 to 63 bytes. It is always quoted, so any characters are allowed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SchemaName(String);
-
-/// An invalid schema name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SchemaNameError(String);
-
-impl fmt::Display for SchemaNameError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for SchemaNameError {}
 
 impl SchemaName {
     /// The longest name, in bytes. PostgreSQL truncates longer ones, and two names could become one.
@@ -29,9 +19,9 @@ impl SchemaName {
 }
 
 impl FromStr for SchemaName {
-    type Err = SchemaNameError;
+    type Err = SettingError;
 
-    fn from_str(text: &str) -> Result<Self, SchemaNameError> {
+    fn from_str(text: &str) -> Result<Self, SettingError> {
         let bound = Self::LENGTH_MAX;
         let fault = match text.len() {
             0 => "is empty".to_owned(),
@@ -42,7 +32,7 @@ impl FromStr for SchemaName {
             }
             _ => return Ok(Self(text.to_owned())),
         };
-        Err(SchemaNameError(format!("schema {fault}")))
+        Err(SettingError(format!("schema {fault}")))
     }
 }
 

@@ -5,7 +5,10 @@ use std::{fmt, str::FromStr};
 use percent_encoding::percent_decode_str;
 use url::Url;
 
-use super::driver::{DRIVERS, Driver};
+use super::{
+    SettingError,
+    driver::{DRIVERS, Driver},
+};
 
 /// Form of the path of a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,28 +60,6 @@ pub struct Host {
     pub port: u16,
 }
 
-/// An error in a URL. It never contains the text, which may be a secret.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UrlError {
-    cause: String,
-    expected: &'static str,
-}
-
-impl UrlError {
-    /// The message for a caller that already mentions the URL.
-    pub fn cause(&self) -> String {
-        format!("{}, expected {}", self.cause, self.expected)
-    }
-}
-
-impl fmt::Display for UrlError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "url: {}", self.cause())
-    }
-}
-
-impl std::error::Error for UrlError {}
-
 /// The highest accepted number of a database. Servers have sixteen by default.
 const NUMBER_MAX: u32 = 1_000_000;
 
@@ -92,15 +73,13 @@ const PREFIX: &str = "sequent";
 const MONGODB_NAME_MAX: usize = 63;
 
 impl FromStr for ServerUrl {
-    type Err = UrlError;
+    type Err = SettingError;
 
-    fn from_str(text: &str) -> Result<Self, UrlError> {
+    fn from_str(text: &str) -> Result<Self, SettingError> {
         let scheme = text.split_once("://").map(|(scheme, _)| scheme);
         let driver = DRIVERS.into_iter().find(|driver| scheme.is_some_and(|is| driver.schemes.contains(&is)));
-        let unknown = || UrlError {
-            cause: "its scheme is unknown".to_owned(),
-            expected: "scheme://user@host:port/path",
-        };
+        let unknown =
+            || SettingError("its scheme is unknown, expected scheme://user@host:port/path".to_owned());
         Self::parse(driver.ok_or_else(unknown)?, text)
     }
 }
@@ -111,8 +90,8 @@ impl ServerUrl {
     /// # Errors
     ///
     /// What is wrong with the URL. The message never contains its text.
-    pub fn parse(driver: &'static Driver, text: &str) -> Result<Self, UrlError> {
-        let wrong = |cause: String| UrlError { cause, expected: driver.example };
+    pub fn parse(driver: &'static Driver, text: &str) -> Result<Self, SettingError> {
+        let wrong = |cause: String| SettingError(format!("{cause}, expected {}", driver.example));
         let (user, password, path) = (None, None, String::new());
         let mut url = Self { driver, hosts: Vec::new(), user, password, path, auth_source: None };
         let members: Vec<&str> = if driver.hosts_max > 1 { text.split(',').collect() } else { vec![text] };

@@ -1,16 +1,16 @@
 //! PostgreSQL connection to one set of tables, with the instance read when it was opened.
 
 use sequent_core::InstanceId;
-use sqlx::Connection as _;
+use sqlx::{Connection as _, PgConnection};
 
 use super::{
     fault::from_driver,
     schema::{self, Tables},
     server::PostgresServer,
-    session::Session,
+    session::{bound, values},
 };
 use crate::{
-    net::{self, Fault, Operation, TxMode, token},
+    net::{self, Fault, Operation, TxMode, missing, token},
     sql::{self, SqlRow, SqlSession, Value},
 };
 
@@ -20,71 +20,75 @@ const NOBODY: &str = "nobody";
 /// An open connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    session: Session,
+    pub(super) driver: PgConnection,
+    /// The process id of the server's backend.
+    pub(super) pid: i64,
     /// The anchor's file, which each statement that counts compares.
-    file: i64,
-    instance: InstanceId,
+    pub(super) file: i64,
+    pub(super) instance: InstanceId,
 }
 
 impl Connection {
     /// Connects, creates missing tables if allowed, and reads the instance.
     pub(super) async fn open(server: &PostgresServer, is_known: bool) -> Result<Self, Fault> {
-        let mut session = Session::open(server).await?;
-        if !schema::exists(&mut session, server.schema()).await? {
+        let mut connection = Self::log_in(server).await?;
+        if !schema::exists(&mut connection, server.schema()).await? {
             if is_known || !server.options.create {
-                return Err(schema::missing(is_known));
+                return Err(missing("tables", is_known));
             }
-            schema::create(&mut session, server).await?;
+            schema::create(&mut connection, server).await?;
         }
-        schema::check_kind(&mut session, server.tables).await?;
-        name_run(&mut session, server).await?;
-        Self::learn(session, server.tables, Value::NoText).await
+        schema::check_kind(&mut connection, server.tables).await?;
+        connection.name_run(server).await?;
+        connection.learn(server.tables, Value::NoText).await?;
+        Ok(connection)
     }
 
     /// Connects for reading only, which the server enforces. The instance equals that of other connections only if one
     /// of them has connected since the server's last recovery.
     pub(super) async fn open_to_look(server: &PostgresServer) -> Result<Self, Fault> {
-        let mut session = Session::open(server).await?;
-        session.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY", Vec::new()).await?;
-        if !schema::exists(&mut session, server.schema()).await? {
-            return Err(schema::missing(false));
+        let mut connection = Self::log_in(server).await?;
+        connection.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY", Vec::new()).await?;
+        if !schema::exists(&mut connection, server.schema()).await? {
+            return Err(missing("tables", false));
         }
-        schema::check_kind(&mut session, server.tables).await?;
-        Self::learn(session, server.tables, NOBODY.into()).await
+        schema::check_kind(&mut connection, server.tables).await?;
+        connection.learn(server.tables, NOBODY.into()).await?;
+        Ok(connection)
+    }
+
+    /// Gives the server's run a name, if it has none.
+    async fn name_run(&mut self, server: &PostgresServer) -> Result<(), Fault> {
+        if self.rows("SELECT one FROM run", Vec::new()).await?.is_empty() {
+            let sql = "INSERT INTO run (one, uuid) VALUES (1, $1) ON CONFLICT (one) DO NOTHING";
+            self.execute(sql, vec![token(&server.options.env).as_str().into()]).await?;
+        }
+        Ok(())
     }
 
     /// Reads the instance: the cluster and its timeline, the server's start time, the run since the last recovery
     /// (table `run`), and the anchor's file. None of it needs a privilege. `unnamed` stands for a run without a name,
     /// under which no client counts.
-    async fn learn(mut session: Session, tables: &Tables, unnamed: Value) -> Result<Self, Fault> {
+    async fn learn(&mut self, tables: &Tables, unnamed: Value) -> Result<(), Fault> {
         let sql = "SELECT s.system_identifier, substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8), \
             (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint, coalesce(r.uuid, $2), \
             pg_relation_filenode($1::text::regclass)::bigint, pg_backend_pid() \
             FROM pg_control_system() s LEFT JOIN run r ON true WHERE coalesce(r.uuid, $2) IS NOT NULL";
-        let mut row = session.only(sql, vec![tables.anchor.into(), unnamed]).await?;
+        let mut row = self.only(sql, vec![tables.anchor.into(), unnamed]).await?;
         let (system, timeline, start, run) = (row.int()?, row.text()?, row.int()?, row.text()?);
         let file = row.maybe_int()?;
-        session.check_process(row.int()?)?;
-        let file = file.ok_or_else(|| Fault::refused(format!("{} is not a table", tables.anchor)))?;
-        let instance = InstanceId::new(format!("postgres {system:x} {timeline} {start} {run} {file}"));
-        Ok(Self { session, file, instance })
-    }
-
-    /// The session for statements.
-    pub(super) fn session(&mut self) -> &mut Session {
-        &mut self.session
-    }
-
-    /// The anchor's file.
-    pub(super) fn file(&self) -> i64 {
-        self.file
+        self.check_process(row.int()?)?;
+        self.file = file.ok_or_else(|| Fault::refused(format!("{} is not a table", tables.anchor)))?;
+        self.instance =
+            InstanceId::new(format!("postgres {system:x} {timeline} {start} {run} {}", self.file));
+        Ok(())
     }
 
     /// Removes the last two columns of a row, the anchor's file and the server's process, and compares them with those
     /// of the opening.
     pub(super) fn check_origin(&self, row: &mut SqlRow) -> Result<(), Fault> {
         let (pid, file) = (row.take_last()?.unwrap_or(0), row.take_last()?);
-        self.session.check_process(pid)?;
+        self.check_process(pid)?;
         if file == Some(self.file) {
             return Ok(());
         }
@@ -93,22 +97,13 @@ impl Connection {
     }
 }
 
-/// Gives the server's run a name, if it has none.
-async fn name_run(session: &mut Session, server: &PostgresServer) -> Result<(), Fault> {
-    if session.rows("SELECT one FROM run", Vec::new()).await?.is_empty() {
-        let sql = "INSERT INTO run (one, uuid) VALUES (1, $1) ON CONFLICT (one) DO NOTHING";
-        session.execute(sql, vec![token(&server.options.env).as_str().into()]).await?;
-    }
-    Ok(())
-}
-
 impl net::Connection for Connection {
     fn instance(&self) -> &InstanceId {
         &self.instance
     }
 
     async fn ping(&mut self) -> Result<(), Fault> {
-        self.session.connection.ping().await.map_err(from_driver)
+        self.driver.ping().await.map_err(from_driver)
     }
 
     async fn attempt<O: Operation<Self>>(&mut self, operation: &O) -> Result<O::Out, Fault> {
@@ -129,11 +124,14 @@ impl SqlSession for Connection {
         }
     }
 
+    /// Runs the statement to its end, commit included: single rows would arrive before the commit.
     async fn rows(&mut self, sql: &str, params: Vec<Value>) -> Result<Vec<SqlRow>, Fault> {
-        self.session.rows(sql, params).await
+        let rows = bound(sql, params).fetch_all(&mut self.driver).await.map_err(from_driver)?;
+        values(&rows).map_err(from_driver)
     }
 
     async fn execute(&mut self, sql: &str, params: Vec<Value>) -> Result<u64, Fault> {
-        self.session.execute(sql, params).await
+        let done = bound(sql, params).execute(&mut self.driver).await.map_err(from_driver)?;
+        Ok(done.rows_affected())
     }
 }

@@ -2,15 +2,15 @@
 
 use sequent_core::{Durability, DurabilityClass, Fact, FactClass};
 
-use super::session::Session;
+use super::connection::Connection;
 use crate::net::Fault;
 
 /// The durability class by the current settings of a commit.
-pub(super) async fn durability(session: &mut Session, anchor: &str) -> Result<Durability, Fault> {
-    let mut settings = session.settings(&["fsync", "synchronous_commit", "full_page_writes"]).await?;
+pub(super) async fn durability(connection: &mut Connection, anchor: &str) -> Result<Durability, Fault> {
+    let mut settings = connection.settings(&["fsync", "synchronous_commit", "full_page_writes"]).await?;
     let sql = "SELECT CASE relpersistence WHEN 'p' THEN 'permanent' ELSE 'unlogged' END \
         FROM pg_class WHERE oid = $1::text::regclass";
-    let tables = session.only(sql, vec![anchor.into()]).await?.text()?;
+    let tables = connection.only(sql, vec![anchor.into()]).await?.text()?;
     settings.push((anchor.to_owned(), tables));
     Ok(Durability { class: class(&settings), settings })
 }

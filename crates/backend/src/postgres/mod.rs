@@ -45,19 +45,17 @@
 //! GRANT CONNECT ON DATABASE seq TO seq_run;
 //! GRANT USAGE ON SCHEMA sequent_ledger TO seq_run;
 //! GRANT SELECT ON sequent_ledger.about TO seq_run;
-//! GRANT SELECT, INSERT ON sequent_ledger.run, sequent_ledger.history, sequent_ledger.definitions TO seq_run;
+//! GRANT SELECT, INSERT ON sequent_ledger.run, sequent_ledger.history TO seq_run;
 //! GRANT SELECT, UPDATE ON sequent_ledger.meta TO seq_run;
-//! GRANT SELECT, INSERT, UPDATE ON sequent_ledger.layout, sequent_ledger.advances, sequent_ledger.dense,
-//!     sequent_ledger.slot_commands TO seq_run;
+//! GRANT SELECT, INSERT, UPDATE ON sequent_ledger.dense TO seq_run;
 //! GRANT SELECT, INSERT, UPDATE, DELETE ON sequent_ledger.counters, sequent_ledger.servers,
-//!     sequent_ledger.slots TO seq_run;
+//!     sequent_ledger.documents TO seq_run;
 //! ```
 
 mod connection;
 mod durability;
 mod fault;
 mod ledger;
-mod open;
 mod privileges;
 mod schema;
 mod server;
@@ -66,6 +64,5 @@ mod store;
 
 pub(crate) use fault::from_driver;
 pub use ledger::PostgresLedger;
-pub(crate) use open::{open_ledger, open_store};
 pub(crate) use server::connect_to_read;
 pub use store::PostgresStore;

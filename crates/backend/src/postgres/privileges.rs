@@ -2,8 +2,11 @@
 
 use sequent_core::{Fact, FactClass};
 
-use super::session::{Session, texts};
-use crate::{net::Fault, sql::Value};
+use super::{connection::Connection, session::texts};
+use crate::{
+    net::Fault,
+    sql::{SqlSession, Value},
+};
 
 /// The tables of a kind, each with the privileges that a role needs on it.
 pub(super) type Needed = [(&'static str, &'static str)];
@@ -18,11 +21,11 @@ const LACKING: &str = "SELECT w.right || ' on ' || w.name FROM (SELECT t.name, u
     AS right FROM unnest($1::text[], $2::text[]) AS t (name, rights)) AS w \
     WHERE NOT has_table_privilege(current_user, w.name, w.right) ORDER BY 1";
 
-/// Reads the privileges of this session's role.
-pub(super) async fn facts(session: &mut Session, needed: &Needed) -> Result<Vec<Fact>, Fault> {
-    let held = joined(session, ATTRIBUTES, Vec::new()).await?;
+/// Reads the privileges of this connection's role.
+pub(super) async fn facts(connection: &mut Connection, needed: &Needed) -> Result<Vec<Fact>, Fault> {
+    let held = joined(connection, ATTRIBUTES, Vec::new()).await?;
     let (names, rights) = (needed.iter().map(|(name, _)| *name), needed.iter().map(|(_, rights)| *rights));
-    let lacking = joined(session, LACKING, vec![texts(names), texts(rights)]).await?;
+    let lacking = joined(connection, LACKING, vec![texts(names), texts(rights)]).await?;
     let mut facts = Vec::new();
     if !held.is_empty() {
         let fact = Fact::new(FactClass::Excess, "role attributes", held).expected("LOGIN alone");
@@ -40,8 +43,8 @@ pub(super) async fn facts(session: &mut Session, needed: &Needed) -> Result<Vec<
     Ok(facts)
 }
 
-async fn joined(session: &mut Session, sql: &str, params: Vec<Value>) -> Result<String, Fault> {
-    let rows = session.rows(sql, params).await?;
+async fn joined(connection: &mut Connection, sql: &str, params: Vec<Value>) -> Result<String, Fault> {
+    let rows = connection.rows(sql, params).await?;
     let texts = rows.into_iter().map(|mut row| row.text()).collect::<Result<Vec<_>, _>>()?;
     Ok(texts.join(", "))
 }

@@ -1,9 +1,10 @@
 //! PostgreSQL schema of a store or ledger, whose tables appear complete or not at all.
 
-use sequent_core::Condition;
-
-use super::{server::PostgresServer, session::Session};
-use crate::net::{Cause, Fault, token};
+use super::{connection::Connection, server::PostgresServer};
+use crate::{
+    net::{Fault, token},
+    sql::SqlSession,
+};
 
 /// The tables of a store or of a ledger.
 #[derive(Debug)]
@@ -45,37 +46,37 @@ const COMMON: [&str; 2] = [
 const MAKERS_LOCK: i64 = 0x7371_6e73;
 
 /// Whether the tables exist. The query reads the catalog, because `to_regclass` may not see a schema created meanwhile.
-pub(super) async fn exists(session: &mut Session, schema: &str) -> Result<bool, Fault> {
+pub(super) async fn exists(connection: &mut Connection, schema: &str) -> Result<bool, Fault> {
     let sql = "SELECT EXISTS (SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
         WHERE n.nspname = $1 AND c.relname = 'about')";
-    Ok(session.only(sql, vec![schema.into()]).await?.int()? != 0)
+    Ok(connection.only(sql, vec![schema.into()]).await?.int()? != 0)
 }
 
 /// Creates the tables, unless another client has done so: in one transaction, all or none.
-pub(super) async fn create(session: &mut Session, server: &PostgresServer) -> Result<(), Fault> {
+pub(super) async fn create(connection: &mut Connection, server: &PostgresServer) -> Result<(), Fault> {
     let (schema, tables) = (server.schema(), server.tables);
-    session.execute("BEGIN", Vec::new()).await?;
-    session.execute("SELECT pg_advisory_xact_lock($1)", vec![MAKERS_LOCK.into()]).await?;
-    if !exists(session, schema).await? {
+    connection.execute("BEGIN", Vec::new()).await?;
+    connection.execute("SELECT pg_advisory_xact_lock($1)", vec![MAKERS_LOCK.into()]).await?;
+    if !exists(connection, schema).await? {
         let there = "SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $1)";
         // CREATE … IF NOT EXISTS demands the privilege to create even if nothing is created.
-        if session.only(there, vec![schema.into()]).await?.int()? == 0 {
-            session.execute(&format!("CREATE SCHEMA {}", quoted(schema)), Vec::new()).await?;
+        if connection.only(there, vec![schema.into()]).await?.int()? == 0 {
+            connection.execute(&format!("CREATE SCHEMA {}", quoted(schema)), Vec::new()).await?;
         }
         for statement in COMMON.iter().chain(tables.statements) {
-            session.execute(statement, Vec::new()).await?;
+            connection.execute(statement, Vec::new()).await?;
         }
         let about = "INSERT INTO about (one, kind, schema_version) VALUES (1, $1, $2::bigint)";
-        session.execute(about, vec![tables.kind.into(), tables.version.into()]).await?;
-        session.execute(tables.first_row, vec![token(&server.options.env).as_str().into()]).await?;
+        connection.execute(about, vec![tables.kind.into(), tables.version.into()]).await?;
+        connection.execute(tables.first_row, vec![token(&server.options.env).as_str().into()]).await?;
     }
-    session.execute("COMMIT", Vec::new()).await?;
+    connection.execute("COMMIT", Vec::new()).await?;
     Ok(())
 }
 
 /// Fails for tables of another kind or version.
-pub(super) async fn check_kind(session: &mut Session, tables: &Tables) -> Result<(), Fault> {
-    let mut row = session.only("SELECT kind, schema_version FROM about", Vec::new()).await?;
+pub(super) async fn check_kind(connection: &mut Connection, tables: &Tables) -> Result<(), Fault> {
+    let mut row = connection.only("SELECT kind, schema_version FROM about", Vec::new()).await?;
     let (found, version) = (row.text()?, row.int()?);
     if found != tables.kind {
         return Err(Fault::refused(format!(
@@ -87,20 +88,6 @@ pub(super) async fn check_kind(session: &mut Session, tables: &Tables) -> Result
         return Err(Fault::refused(format!("schema version: found {version}, expected {}", tables.version)));
     }
     Ok(())
-}
-
-/// The fault for missing tables that may not be created.
-pub(super) fn missing(is_known: bool) -> Fault {
-    let text = if is_known {
-        "the tables were dropped while this process used them, and no new ones are made in their place: restore them; \
-         if they are a shard's and lost for good, a `sequent serve` that is started anew makes them, and `sequent rescue \
-         SLOT --why TEXT` brings the slot back for those that run"
-    } else {
-        "no tables are there, and none may be made here: restore them; where there is nothing to restore, a `sequent \
-         serve` that is started anew makes them"
-    };
-    let condition = if is_known { Condition::Removed } else { Condition::NeverMade };
-    Fault::refused(Cause::from(text).with(condition))
 }
 
 #[cfg(test)]

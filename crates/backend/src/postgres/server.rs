@@ -28,7 +28,9 @@ pub struct PostgresServer {
 /// Connects to tables of another program, which are not written.
 pub(crate) async fn connect_to_read(options: &ServerOptions) -> Result<PgConnection, Fault> {
     let limit = options.connect_timeout;
-    let driver = driver_options(options).await?.options([("default_transaction_read_only", "on")]);
+    // Rows that a policy hides are an error, and not left out: a maximum without them would be too low.
+    let settings = [("default_transaction_read_only", "on"), ("row_security", "off")];
+    let driver = driver_options(options).await?.options(settings);
     let connecting = tokio::time::timeout(limit, driver.connect()).await;
     connecting.map_err(|_| Fault::away(not_within(limit)))?.map_err(from_driver)
 }
@@ -38,16 +40,11 @@ impl PostgresServer {
     pub(super) fn schema(&self) -> &str {
         self.options.schema.as_ref().map_or(self.tables.schema, SchemaName::as_str)
     }
-
-    /// The driver's options.
-    pub(super) async fn driver_options(&self) -> Result<PgConnectOptions, Fault> {
-        driver_options(&self.options).await
-    }
 }
 
 /// The driver's options. Files are read anew each time, so an operator can change a password under a running
 /// process.
-async fn driver_options(options: &ServerOptions) -> Result<PgConnectOptions, Fault> {
+pub(super) async fn driver_options(options: &ServerOptions) -> Result<PgConnectOptions, Fault> {
     let url = &options.url;
     refuse_environment(options.tls)?;
     let mut driver = PgConnectOptions::new_without_pgpass()

@@ -1,19 +1,21 @@
 //! PostgreSQL session: login, checked settings, and statements.
 
+use sequent_core::InstanceId;
 use sqlx::{
-    AssertSqlSafe, Column, ConnectOptions, PgConnection, Postgres, Row, TypeInfo,
+    AssertSqlSafe, Column, ConnectOptions, Postgres, Row, TypeInfo,
     postgres::{PgArguments, PgColumn, PgRow},
     query::Query,
 };
 
 use super::{
+    connection::Connection,
     fault::{PROXY, from_driver},
     schema::quoted,
-    server::PostgresServer,
+    server::{PostgresServer, driver_options},
 };
 use crate::{
     net::{Fault, not_within},
-    sql::{SqlRow, Value},
+    sql::{SqlRow, SqlSession, Value},
 };
 
 /// Settings of every session, whose values the server must confirm. They are sent as startup parameters: a proxy that
@@ -33,29 +35,21 @@ pub(super) const SETTINGS: [(&str, &str); 5] = [
 /// Interval at which the server checks, during a statement, whether its client is still connected. From PostgreSQL 14.
 const CLIENT_CHECK: &str = "SET client_connection_check_interval = '1s'";
 
-/// A session. Dropping it closes it.
-#[derive(Debug)]
-pub(super) struct Session {
-    pub(super) connection: PgConnection,
-    /// The process id of the server's backend.
-    pid: i64,
-}
-
-impl Session {
+impl Connection {
     /// Connects and logs in within the time limit. A proxy that spreads statements over several connections is refused.
-    /// A read-only server is unavailable, until it is promoted or replaced.
-    pub(super) async fn open(server: &PostgresServer) -> Result<Self, Fault> {
-        let options = server.driver_options().await?;
+    /// A read-only server is unavailable, until it is promoted or replaced. The instance is yet to be read.
+    pub(super) async fn log_in(server: &PostgresServer) -> Result<Self, Fault> {
+        let options = driver_options(&server.options).await?;
         let limit = server.options.connect_timeout;
         let connecting = tokio::time::timeout(limit, options.connect());
-        let connection = connecting.await.map_err(|_| Fault::away(not_within(limit)))?;
-        let connection = connection.map_err(from_driver)?;
-        let mut session = Self { connection, pid: 0 };
+        let driver = connecting.await.map_err(|_| Fault::away(not_within(limit)))?;
+        let driver = driver.map_err(from_driver)?;
+        let mut connection = Self { driver, pid: 0, file: 0, instance: InstanceId::new("") };
         // An error is ignored: servers before 14 lack the setting, as do some platforms.
-        let _ = session.execute(CLIENT_CHECK, Vec::new()).await;
-        session.search_only(&quoted(server.schema())).await?;
-        session.check_settings().await?;
-        Ok(session)
+        let _ = connection.execute(CLIENT_CHECK, Vec::new()).await;
+        connection.search_only(&quoted(server.schema())).await?;
+        connection.check_settings().await?;
+        Ok(connection)
     }
 
     /// Restricts the search path to the one schema, and checks that the server accepts writes.
@@ -105,22 +99,10 @@ impl Session {
         Err(Fault::refused(format!("the server's process was {}, and is now {pid}{PROXY}", self.pid)))
     }
 
-    /// Runs a statement to its end, commit included, and returns its rows; single rows would arrive before the commit.
-    pub(super) async fn rows(&mut self, sql: &str, params: Vec<Value>) -> Result<Vec<SqlRow>, Fault> {
-        let rows = bound(sql, params).fetch_all(&mut self.connection).await.map_err(from_driver)?;
-        values(&rows).map_err(from_driver)
-    }
-
     /// The row of a statement that always has one.
     pub(super) async fn only(&mut self, sql: &str, params: Vec<Value>) -> Result<SqlRow, Fault> {
         let row = self.rows(sql, params).await?.into_iter().next();
         row.ok_or_else(|| Fault::refused("a row that every schema of ours has is gone"))
-    }
-
-    /// Runs a statement to its end; returns how many rows it touched.
-    pub(super) async fn execute(&mut self, sql: &str, params: Vec<Value>) -> Result<u64, Fault> {
-        let done = bound(sql, params).execute(&mut self.connection).await.map_err(from_driver)?;
-        Ok(done.rows_affected())
     }
 }
 
@@ -130,7 +112,7 @@ pub(super) fn texts<'a>(texts: impl Iterator<Item = &'a str>) -> Value {
 }
 
 /// The parameters of a prepared statement.
-fn bound(sql: &str, params: Vec<Value>) -> Query<'_, Postgres, PgArguments> {
+pub(super) fn bound(sql: &str, params: Vec<Value>) -> Query<'_, Postgres, PgArguments> {
     let query = sqlx::query(AssertSqlSafe(sql));
     params.into_iter().fold(query, |query, value| match value {
         Value::Null => query.bind(None::<i64>),
@@ -170,7 +152,7 @@ impl Holds {
 }
 
 /// Column types are the same in each row of a statement, so they are determined once.
-fn values(rows: &[PgRow]) -> Result<Vec<SqlRow>, sqlx::Error> {
+pub(super) fn values(rows: &[PgRow]) -> Result<Vec<SqlRow>, sqlx::Error> {
     let Some(first) = rows.first() else { return Ok(Vec::new()) };
     let columns: Vec<Holds> = first.columns().iter().map(Holds::of).collect();
     let row = |row: &PgRow| {

@@ -14,10 +14,10 @@ use super::{
 };
 use crate::{
     net::{Fault, Pool, ServerOptions},
-    sql::{Many, SqlRow, Value},
+    sql::{Many, SqlRow, SqlSession, Value},
     store::{
         CoreStore,
-        sql::{Counting, SqlStore, StoreFacts, StoreSession, StoreStatements},
+        sql::{InPlace, StoreFacts, StoreSession, StoreStatements},
     },
 };
 
@@ -99,25 +99,12 @@ const NEEDED: &Needed = &[
 /// # Ok(())
 /// # }
 /// ```
-pub type PostgresStore = CoreStore<SqlStore<Pool<PostgresServer>, InPlace>>;
+pub type PostgresStore = CoreStore<Pool<PostgresServer>, InPlace>;
 
 impl PostgresStore {
     /// The store in the options' database and schema.
     pub fn new(options: ServerOptions) -> Self {
-        let connections = Pool::new(PostgresServer { options, tables: &TABLES });
-        Self(SqlStore { connections, counting: InPlace })
-    }
-}
-
-/// Counting by adding to a row in place.
-#[derive(Debug)]
-pub struct InPlace;
-
-impl Counting<Connection> for InPlace {
-    async fn facts(&self, connection: &mut Connection) -> Result<Vec<Fact>, Fault> {
-        let mut facts = losses(&durability(connection.session(), TABLES.anchor).await?.settings);
-        facts.extend(privileges::facts(connection.session(), NEEDED).await?);
-        Ok(facts)
+        Self::on(Pool::new(PostgresServer { options, tables: &TABLES }), InPlace)
     }
 }
 
@@ -125,26 +112,31 @@ impl StoreSession for Connection {
     const STATEMENTS: &'static StoreStatements = &STATEMENTS;
 
     async fn change(&mut self, sql: &'static str, mut params: Vec<Value>) -> Result<Option<u64>, Fault> {
-        params.push(self.file().into());
-        let Some(mut row) = self.session().rows(sql, params).await?.into_iter().next() else {
+        params.push(self.file.into());
+        let Some(mut row) = self.rows(sql, params).await?.into_iter().next() else {
             return Ok(None);
         };
         let left = row.count()?;
         let pid = row.int()?;
-        self.session().check_process(pid)?;
+        self.check_process(pid)?;
         Ok(Some(left))
     }
 
     async fn read(&mut self, sql: &'static str, params: Vec<Value>) -> Result<Option<SqlRow>, Fault> {
-        let mut row = self.session().only(sql, params).await?;
+        let mut row = self.only(sql, params).await?;
         self.check_origin(&mut row)?;
         Ok(Some(row))
     }
 
+    async fn facts(&mut self) -> Result<Vec<Fact>, Fault> {
+        let mut facts = losses(&durability(self, TABLES.anchor).await?.settings);
+        facts.extend(privileges::facts(self, NEEDED).await?);
+        Ok(facts)
+    }
+
     async fn store_facts(&mut self) -> Result<StoreFacts, Fault> {
-        let durability = durability(self.session(), TABLES.anchor).await?;
-        let version =
-            self.session().only("SELECT current_setting('server_version')", Vec::new()).await?.text()?;
+        let durability = durability(self, TABLES.anchor).await?;
+        let version = self.only("SELECT current_setting('server_version')", Vec::new()).await?.text()?;
         Ok(StoreFacts { durability, engine: format!("PostgreSQL {version}") })
     }
 }

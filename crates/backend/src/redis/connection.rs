@@ -1,4 +1,4 @@
-//! Redis connection, with the instance and token read when it was opened.
+//! Redis connection: opened, with the instance and token read.
 
 use redis::{Cmd, FromRedisValue, Pipeline, RedisResult, aio::MultiplexedConnection, cmd};
 use sequent_core::{Durability, InstanceId};
@@ -7,10 +7,10 @@ use super::{
     instance::{Run, leave_token, read_token},
     names::{CellNames, shard_name},
     scripts::Text,
-    server::RedisServer,
+    server::{RedisServer, connect},
     settings,
 };
-use crate::net::{self, Fault};
+use crate::net::{self, Fault, Owner, Server, ServerOptions};
 
 /// An open connection. Dropping it closes it, even with a command in flight.
 pub(crate) struct Connection {
@@ -19,23 +19,40 @@ pub(crate) struct Connection {
     run: Run,
     /// The token of the data on which it was opened. Each script compares it, and the replication id.
     token: String,
+    owner: Owner,
     /// The name of the shard's own key.
     shard: Vec<u8>,
 }
 
-/// The answer of a script.
-#[derive(Debug)]
-pub(super) enum Answer {
-    /// Success, with these values.
-    Done(Vec<String>),
-    /// There is no cell.
-    None,
-    /// The cell is closed, or of another epoch.
-    Other(Vec<String>),
-    /// A cell without its witness, or a witness without its cell: the value, and which of the two exists.
-    Half(Vec<String>),
-    /// The value is not a valid number.
-    Odd(Vec<String>),
+/// The words of a script's answer: first `ok`, with the results, or what was found instead.
+///
+/// - `none`: there is no cell.
+/// - `other`: the cell is closed, or of another epoch. Its epoch and whether it is open follow.
+/// - `half`: a cell without its witness, or a witness without its cell. The value, and which of the two exists, follow.
+/// - `odd`: a value that is no valid number. It follows.
+pub(super) type Answer = Vec<String>;
+
+impl Server for RedisServer {
+    type Connection = Connection;
+
+    /// Data without a token gets one even if this process has connected before: a changed token shows a flush.
+    async fn connect(&self, _is_known: bool) -> Result<Connection, Fault> {
+        let mut driver = connect(&self.options).await?;
+        let (run, shard) = (Run::of(&mut driver).await?, shard_name(&self.owner));
+        let token = leave_token(&mut driver, &shard, &*self.options.env.entropy).await?;
+        Ok(Connection::new(driver, run, token, &self.owner))
+    }
+
+    async fn connect_to_look(&self) -> Result<Connection, Fault> {
+        let mut driver = connect(&self.options).await?;
+        let run = Run::of(&mut driver).await?;
+        let token = read_token(&mut driver, &shard_name(&self.owner)).await?;
+        Ok(Connection::new(driver, run, token, &self.owner))
+    }
+
+    fn options(&self) -> &ServerOptions {
+        &self.options
+    }
 }
 
 impl net::Connection for Connection {
@@ -49,25 +66,14 @@ impl net::Connection for Connection {
 }
 
 impl Connection {
-    /// Connects to a server that counts, and reads its instance.
-    pub(super) async fn open(server: &RedisServer) -> Result<Self, Fault> {
-        let mut driver = server.driver_connection().await?;
-        let (run, shard) = (Run::of(&mut driver).await?, shard_name(&server.owner));
-        let token = leave_token(&mut driver, &shard, &*server.options.env.entropy).await?;
-        Ok(Self::new(driver, run, token, shard))
-    }
-
-    /// Connects for reading only: nothing is written.
-    pub(super) async fn open_to_look(server: &RedisServer) -> Result<Self, Fault> {
-        let mut driver = server.driver_connection().await?;
-        let (run, shard) = (Run::of(&mut driver).await?, shard_name(&server.owner));
-        let token = read_token(&mut driver, &shard).await?;
-        Ok(Self::new(driver, run, token, shard))
-    }
-
-    fn new(driver: MultiplexedConnection, run: Run, token: String, shard: Vec<u8>) -> Self {
+    fn new(driver: MultiplexedConnection, run: Run, token: String, owner: &Owner) -> Self {
         let instance = InstanceId::new(format!("redis {} {} {token}", run.id, run.replid));
-        Self { driver, instance, run, token, shard }
+        Self { driver, instance, run, token, owner: owner.clone(), shard: shard_name(owner) }
+    }
+
+    /// The slot whose store it is.
+    pub(super) fn owner(&self) -> &Owner {
+        &self.owner
     }
 
     /// The name of the shard's own key.
@@ -124,22 +130,14 @@ impl Connection {
         let said = match self.evaluate(cmd("EVALSHA").arg(script.digest()), cell, args).await {
             // Nothing has run: the server forgot its scripts, or never had this one.
             Err(error) if error.code() == Some("NOSCRIPT") => {
-                self.evaluate(cmd("EVAL").arg(script.lua.as_str()), cell, args).await?
+                self.evaluate(cmd("EVAL").arg(script.lua()), cell, args).await?
             }
             said => said?,
         };
-        let mut words = said.into_iter();
-        match words.next().as_deref() {
-            Some("ok") => Ok(Answer::Done(words.collect())),
-            Some("none") => Ok(Answer::None),
-            Some("other") => Ok(Answer::Other(words.collect())),
-            Some("half") => Ok(Answer::Half(words.collect())),
-            Some("odd") => Ok(Answer::Odd(words.collect())),
-            Some("stale") => {
-                Err(Fault::stale("the server's data has another history now, or lost its token"))
-            }
-            other => Err(Fault::refused(format!("script {} said {other:?}", script.name))),
+        if said.first().is_some_and(|word| word == "stale") {
+            return Err(Fault::stale("the server's data has another history now, or lost its token"));
         }
+        Ok(said)
     }
 
     async fn evaluate(

@@ -43,12 +43,10 @@ mod connection;
 mod fault;
 mod instance;
 mod names;
-mod open;
 mod scripts;
 mod server;
 mod settings;
 mod store;
 
-pub(crate) use open::open_store;
 pub(crate) use server::connect_to_read;
 pub use store::RedisStore;

@@ -2,28 +2,29 @@
 //!
 //! Numbers are text throughout, because a Lua number is a double and rounds above 2^53.
 
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 use redis::Script;
 
-/// A script: its name, its text, and the digest by which the server knows it.
+/// A script, by its own part of the text.
 pub(super) struct Text {
-    /// Its name in errors.
-    pub(super) name: &'static str,
-    /// Its Lua text.
-    pub(super) lua: String,
-    script: Script,
+    body: &'static str,
+    script: OnceLock<Script>,
 }
 
 impl Text {
-    fn new(name: &'static str, body: &str) -> Self {
-        let lua = format!("{HEAD}{body}");
-        Self { name, script: Script::new(&lua), lua }
+    const fn new(body: &'static str) -> Self {
+        Self { body, script: OnceLock::new() }
     }
 
-    /// The digest of the text.
+    /// The whole text.
+    pub(super) fn lua(&self) -> String {
+        format!("{HEAD}{}", self.body)
+    }
+
+    /// The digest of the text, by which the server knows it.
     pub(super) fn digest(&self) -> &str {
-        self.script.get_hash()
+        self.script.get_or_init(|| Script::new(&self.lua())).get_hash()
     }
 }
 
@@ -65,10 +66,8 @@ end
 
 /// `KEYS[2]` the cell, `KEYS[3]` its witness, `ARGV[3]` the epoch, `ARGV[4]` the count. HINCRBY refuses to pass 2^63-1.
 /// Its own answer is rounded; HGET's is not.
-pub(super) static TAKE: LazyLock<Text> = LazyLock::new(|| {
-    Text::new(
-        "take",
-        "\
+pub(super) static TAKE: Text = Text::new(
+    "\
 local refusal = other_than(redis.call('HMGET', KEYS[2], 'epoch', 'open', 'v'))
 if refusal then return refusal end
 redis.call('HINCRBY', KEYS[2], 'v', ARGV[4])
@@ -76,24 +75,20 @@ local v = redis.call('HGET', KEYS[2], 'v')
 redis.call('HSET', KEYS[3], 'v', v)
 return {'ok', v}
 ",
-    )
-});
+);
 
 /// `KEYS[2]` the cell, `KEYS[3]` its witness, `ARGV[3]` the next epoch.
 ///
 /// The higher of the two values counts, so that all given ids stay covered if one was set directly or is missing. A key
-/// that is no cell, or a value that is no number, counts as nothing: the ledger's ceiling covers all ids given. `w` is
-/// the field in which a cell of earlier versions held its value a second time.
+/// that is no cell, or a value that is no number, counts as nothing: the ledger's ceiling covers all ids given.
 ///
 /// The shard's own key is written first. A full server refuses that write, but would let all writes pass that follow a
 /// DEL.
-pub(super) static CLOSE: LazyLock<Text> = LazyLock::new(|| {
-    Text::new(
-        "close",
-        "\
-local c = redis.pcall('HMGET', KEYS[2], 'v', 'w')
+pub(super) static CLOSE: Text = Text::new(
+    "\
+local c = redis.pcall('HGET', KEYS[2], 'v')
 local v = '0'
-for _, found in ipairs({c[1] or '', c[2] or '', witnessed() or ''}) do
+for _, found in ipairs({type(c) == 'string' and c or '', witnessed() or ''}) do
   if is_number(found) and less(v, found) then v = found end
 end
 redis.call('HSET', KEYS[1], 'cell', KEYS[2])
@@ -102,14 +97,11 @@ redis.call('HSET', KEYS[2], 'epoch', ARGV[3], 'open', '0', 'v', v)
 witness(v)
 return {'ok', v}
 ",
-    )
-});
+);
 
 /// `KEYS[2]` the cell, `KEYS[3]` its witness, `ARGV[3]` the epoch, `ARGV[4]` the base.
-pub(super) static INSTALL: LazyLock<Text> = LazyLock::new(|| {
-    Text::new(
-        "install",
-        "\
+pub(super) static INSTALL: Text = Text::new(
+    "\
 local c = redis.call('HMGET', KEYS[2], 'epoch', 'open', 'v')
 if not c[1] then return {'none'} end
 if c[1] ~= ARGV[3] then return {'other', c[1], c[2] or ''} end
@@ -121,14 +113,11 @@ if c[2] ~= '1' then
 end
 return {'ok', '0'}
 ",
-    )
-});
+);
 
 /// `KEYS[2]` the cell, `KEYS[3]` its witness, `ARGV[3]` the epoch, `ARGV[4]` the floor; 0 writes nothing.
-pub(super) static LIFT: LazyLock<Text> = LazyLock::new(|| {
-    Text::new(
-        "lift",
-        "\
+pub(super) static LIFT: Text = Text::new(
+    "\
 local c = redis.call('HMGET', KEYS[2], 'epoch', 'open', 'v')
 local refusal = other_than(c)
 if refusal then return refusal end
@@ -140,59 +129,40 @@ if less(v, ARGV[4]) then
 end
 return {'ok', v}
 ",
-    )
-});
+);
 
 /// `KEYS[2]` the cell, `KEYS[3]` its witness.
-pub(super) static REMOVE: LazyLock<Text> = LazyLock::new(|| {
-    Text::new(
-        "remove",
-        "\
+pub(super) static REMOVE: Text = Text::new(
+    "\
 redis.call('DEL', KEYS[3])
 return {'ok', tostring(redis.call('DEL', KEYS[2]))}
 ",
-    )
-});
+);
 
 /// `ARGV[3]` the expected stamp (empty: none), `ARGV[4]` the new one.
-pub(super) static STAMP: LazyLock<Text> = LazyLock::new(|| {
-    Text::new(
-        "stamp",
-        "\
+pub(super) static STAMP: Text = Text::new(
+    "\
 local s = redis.call('HGET', KEYS[1], 'stamp') or ''
-if s ~= ARGV[3] then return {'other', s, ''} end
+if s ~= ARGV[3] then return {'other', s} end
 redis.call('HSET', KEYS[1], 'stamp', ARGV[4])
 redis.call('PERSIST', KEYS[1])
 return {'ok', '0'}
 ",
-    )
-});
+);
 
 /// `ARGV[3]` the version; 0 only reads.
-pub(super) static MARK: LazyLock<Text> = LazyLock::new(|| {
-    Text::new(
-        "mark",
-        "\
+pub(super) static MARK: Text = Text::new(
+    "\
 local m = redis.call('HGET', KEYS[1], 'mark')
 if not is_number(m) then m = '0' end
-if ARGV[3] ~= '0' and less(m, ARGV[3]) then
+if less(m, ARGV[3]) then
   m = ARGV[3]
   redis.call('HSET', KEYS[1], 'mark', m)
 end
 redis.call('PERSIST', KEYS[1])
 return {'ok', m}
 ",
-    )
-});
+);
 
-/// The stamp, the cell that was closed last, and the server's clock.
-pub(super) static LOOK: LazyLock<Text> = LazyLock::new(|| {
-    Text::new(
-        "look",
-        "\
-local t = redis.call('TIME')
-local s = redis.call('HMGET', KEYS[1], 'stamp', 'cell')
-return {'ok', s[1] or '', s[2] or '', t[1], t[2]}
-",
-    )
-});
+/// Only checks the instance.
+pub(super) static CHECK: Text = Text::new("return {'ok'}");

@@ -6,12 +6,11 @@ use redis::{
     io::tcp::{TcpSettings, socket2::TcpKeepalive},
 };
 
-use super::connection::Connection;
-use crate::net::{Fault, Owner, Server, ServerOptions, Tls, not_within};
+use crate::net::{Fault, Owner, ServerOptions, Tls, not_within};
 
 /// A database of a server, and the slot whose store it is.
 #[derive(Debug)]
-pub(crate) struct RedisServer {
+pub struct RedisServer {
     pub(super) options: ServerOptions,
     pub(super) owner: Owner,
 }
@@ -23,15 +22,8 @@ pub(crate) async fn connect_to_read(options: &ServerOptions) -> Result<Multiplex
     connecting.map_err(|_| Fault::away(not_within(limit)))?
 }
 
-impl RedisServer {
-    /// Opens a connection of the driver, logged in. The pool limits the time.
-    pub(super) async fn driver_connection(&self) -> Result<MultiplexedConnection, Fault> {
-        connect(&self.options).await
-    }
-}
-
 /// Opens a connection of the driver, logged in. The pool limits the time.
-async fn connect(options: &ServerOptions) -> Result<MultiplexedConnection, Fault> {
+pub(super) async fn connect(options: &ServerOptions) -> Result<MultiplexedConnection, Fault> {
     let limits = AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None);
     let client = client(options).await?;
     Ok(client.get_multiplexed_async_connection_with_config(&limits).await?)
@@ -66,21 +58,4 @@ async fn client(options: &ServerOptions) -> Result<Client, Fault> {
     let certificates = TlsCertificates { client_tls: None, root_cert: options.authority().await? };
     // An invalid certificate does not go away by itself.
     Client::build_with_tls(info, certificates).map_err(|error| Fault::refused(error.to_string()))
-}
-
-impl Server for RedisServer {
-    type Connection = Connection;
-
-    /// Data without a token gets one even if this process has connected before: a changed token shows a flush.
-    async fn connect(&self, _is_known: bool) -> Result<Connection, Fault> {
-        Connection::open(self).await
-    }
-
-    async fn connect_to_look(&self) -> Result<Connection, Fault> {
-        Connection::open_to_look(self).await
-    }
-
-    fn options(&self) -> &ServerOptions {
-        &self.options
-    }
 }

@@ -7,35 +7,23 @@ use crate::net::Fault;
 const SIZES: [usize; 4] = [256, 32, 4, 1];
 
 /// A statement over many rows.
+///
+/// In the text of all variants but `Columns`, one row stands between braces: `VALUES {(?, ?)}`. It is repeated, up to a
+/// fixed number of rows at a time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Many {
-    /// Each row is named in the statement, up to a fixed number at a time.
+    /// Rows separated by commas.
     #[cfg_attr(
         not(any(feature = "mysql", feature = "sqlite")),
         allow(dead_code, reason = "engines list rows")
     )]
-    Listed {
-        /// Text before the rows.
-        before: &'static str,
-        /// Text of one row.
-        each: &'static str,
-        /// Text between two rows.
-        between: &'static str,
-        /// Text after the rows.
-        after: &'static str,
-    },
-    /// As `Listed`, for rows that share their first value. That value is given once per statement.
+    Listed(&'static str),
+    /// Conditions separated by `OR`.
+    #[cfg_attr(not(feature = "sqlite"), allow(dead_code, reason = "one engine lists conditions"))]
+    AnyOf(&'static str),
+    /// As `Listed`, for rows that share their first value. That value is given once per statement, before the rows.
     #[cfg_attr(not(feature = "mysql"), allow(dead_code, reason = "one engine lists them so"))]
-    Grouped {
-        /// Text before the rows; contains the first value.
-        before: &'static str,
-        /// Text of the rest of a row.
-        each: &'static str,
-        /// Text between two rows.
-        between: &'static str,
-        /// Text after the rows.
-        after: &'static str,
-    },
+    Grouped(&'static str),
     /// The statement takes one array per column.
     #[cfg_attr(not(feature = "postgres"), allow(dead_code, reason = "one engine takes columns"))]
     Columns(&'static str),
@@ -72,14 +60,13 @@ impl Many {
         match self {
             Self::Columns(_) if rows.is_empty() => Vec::new(),
             Self::Columns(sql) => vec![(sql.to_owned(), columns(rows))],
-            Self::Listed { before, each, between, after } => {
-                listed(None, rows, [before, each, between, after])
-            }
-            Self::Grouped { before, each, between, after } => grouped(rows)
+            Self::Listed(sql) => listed(sql, ", ", None, rows),
+            Self::AnyOf(sql) => listed(sql, " OR ", None, rows),
+            Self::Grouped(sql) => grouped(rows)
                 .into_iter()
                 .flat_map(|rows| {
                     let first = rows.first().and_then(|row| row.first()).cloned();
-                    listed(first.as_ref(), rows, [before, each, between, after])
+                    listed(sql, ", ", first.as_ref(), rows)
                 })
                 .collect(),
         }
@@ -88,10 +75,13 @@ impl Many {
 
 /// The statements that list these rows. A shared `first` value is given once per statement, and no row repeats it.
 fn listed<const N: usize>(
+    sql: &str,
+    between: &str,
     first: Option<&Value>,
     rows: Vec<[Value; N]>,
-    [before, each, between, after]: [&str; 4],
 ) -> Vec<(String, Vec<Value>)> {
+    let (before, rest) = sql.split_once('{').unwrap_or((sql, ""));
+    let (each, after) = rest.split_once('}').unwrap_or((rest, ""));
     let (mut statements, mut rows) = (Vec::new(), rows.into_iter());
     let given = usize::from(first.is_some());
     while let Some(size) = SIZES.into_iter().find(|size| *size <= rows.len()) {
@@ -145,7 +135,7 @@ fn columns<const N: usize>(rows: Vec<[Value; N]>) -> Vec<Value> {
 mod tests {
     use super::*;
 
-    const LISTED: Many = Many::Listed { before: "IN (", each: "?", between: ", ", after: ")" };
+    const LISTED: Many = Many::Listed("IN ({?})");
 
     fn rows(count: i64) -> Vec<[Value; 1]> {
         (0..count).map(|number| [Value::Int(number)]).collect()
@@ -163,13 +153,19 @@ mod tests {
 
     #[test]
     fn rows_that_share_their_first_value_are_a_statement() {
-        let grouped = Many::Grouped { before: "a = ? AND b IN (", each: "?", between: ", ", after: ")" };
+        let grouped = Many::Grouped("a = ? AND b IN ({?})");
         let rows = [(1, 7), (1, 8), (1, 9), (1, 10), (2, 7)].map(|(a, b)| [Value::Int(a), Value::Int(b)]);
         let first = [1, 7, 8, 9, 10].map(Value::Int).to_vec();
         let second = [2, 7].map(Value::Int).to_vec();
         let expected =
             [("a = ? AND b IN (?, ?, ?, ?)".to_owned(), first), ("a = ? AND b IN (?)".to_owned(), second)];
         assert_eq!(grouped.statements(rows.to_vec()), expected);
+    }
+
+    #[test]
+    fn conditions_are_separated_by_or() {
+        let any = Many::AnyOf("WHERE {(a = ? AND b = ?)}").statements(vec![[1, 2].map(Value::Int); 4]);
+        assert_eq!(any[0].0, format!("WHERE {}", ["(a = ? AND b = ?)"; 4].join(" OR ")));
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! Atomic file creation: a new database file appears at its path complete, or not at all.
 
 use std::{
-    ffi::OsString,
     fs::{self, File, TryLockError},
     io,
     os::unix::ffi::OsStrExt,
@@ -14,7 +13,7 @@ use sqlx::{ConnectOptions, Connection, sqlite::SqliteSynchronous};
 use super::{
     connection::{self, Tables},
     fault::from_driver,
-    file_identity::Place,
+    file_identity::{Place, with_suffix},
 };
 use crate::net::{Cause, Fault, token};
 
@@ -169,12 +168,6 @@ fn rename_to_nothing(from: &Path, to: &Path) -> io::Result<()> {
 #[cfg(not(target_os = "linux"))]
 fn rename_to_nothing(_: &Path, _: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
-}
-
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push(suffix);
-    name.into()
 }
 
 fn remove(path: &Path) -> io::Result<()> {

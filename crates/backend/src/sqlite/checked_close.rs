@@ -33,8 +33,10 @@ enum CloseEffect {
 /// The connection, and the identity of its files.
 #[derive(Debug)]
 pub(super) struct CheckedClose {
-    place: Place,
-    file: FileId,
+    /// The path of the file.
+    pub(super) place: Place,
+    /// The identity of the file.
+    pub(super) file: FileId,
     /// The inodes of `-wal` and `-shm`, read right after the opening; `None` before.
     beside: Option<[Option<u64>; 2]>,
     /// `None` after the close.
@@ -54,17 +56,7 @@ impl CheckedClose {
         self.connection.as_mut().ok_or_else(closed)
     }
 
-    /// The path of the file.
-    pub(super) fn place(&self) -> &Place {
-        &self.place
-    }
-
-    /// The identity of the file.
-    pub(super) fn file(&self) -> FileId {
-        self.file
-    }
-
-    /// Records the `-wal` and `-shm` of this connection.
+    /// Records the `-wal` and `-shm` of this connection, read right after the opening.
     pub(super) fn settle_on(&mut self, found: &Found) {
         self.beside = Some(found.beside);
     }

@@ -72,7 +72,7 @@ impl Opening {
             if let Some(found) = self.place.look().await?
                 && found.file == file
             {
-                connection.settle_on(&found);
+                connection.inner.settle_on(&found);
                 return Ok(connection);
             }
             connection.close_checked().await;

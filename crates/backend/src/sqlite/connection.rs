@@ -12,7 +12,7 @@ use sqlx::{
 use super::{
     checked_close::CheckedClose,
     fault::from_driver,
-    file_identity::{FileId, Found, Place},
+    file_identity::{FileId, Place},
 };
 use crate::{
     net::{self, Fault, Operation, TxMode},
@@ -49,7 +49,7 @@ pub(super) fn options(path: &Path) -> SqliteConnectOptions {
 /// An open connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    inner: CheckedClose,
+    pub(super) inner: CheckedClose,
     instance: InstanceId,
     durability: Durability,
     env: Env,
@@ -78,11 +78,6 @@ impl Connection {
         let token = connection.only(tables.token).await?.text()?;
         connection.instance = connection.as_token(&token);
         Ok(connection)
-    }
-
-    /// The path of the file.
-    pub(super) fn place(&self) -> &Place {
-        self.inner.place()
     }
 
     async fn check_kind(&mut self, tables: &Tables) -> Result<(), Fault> {
@@ -137,24 +132,9 @@ impl Connection {
         row.ok_or_else(|| Fault::refused("a row that every file of ours has is gone"))
     }
 
-    /// The identity of the file.
-    pub(super) fn file(&self) -> FileId {
-        self.inner.file()
-    }
-
-    /// Records the `-wal` and `-shm` of this connection, read right after the opening.
-    pub(super) fn settle_on(&mut self, found: &Found) {
-        self.inner.settle_on(found);
-    }
-
-    /// Whether `-wal` or `-shm` was removed or replaced. SQLite does neither while a connection is open.
-    pub(super) fn is_severed(&self, found: &Found) -> bool {
-        self.inner.is_severed(found)
-    }
-
     /// The instance of a file with this token.
     pub(super) fn as_token(&self, token: &str) -> InstanceId {
-        InstanceId::new(format!("sqlite {token} {}", self.file()))
+        InstanceId::new(format!("sqlite {token} {}", self.inner.file))
     }
 
     /// The durability class, by the actual settings.

@@ -87,7 +87,7 @@ impl ConnectionSlot {
         let severed = [&self.connection, &self.aside]
             .into_iter()
             .flatten()
-            .any(|connection| connection.is_severed(found));
+            .any(|connection| connection.inner.is_severed(found));
         if severed {
             poisoned_files::note(found.file);
             self.abandon();
@@ -125,7 +125,7 @@ impl Loan<'_> {
 
     /// If the connection was severed from its log, puts it back into the slot, which leaks it.
     pub(super) fn sever(&mut self, found: &Found) -> bool {
-        let severed = self.connection.as_ref().is_some_and(|connection| connection.is_severed(found));
+        let severed = self.connection.as_ref().is_some_and(|connection| connection.inner.is_severed(found));
         if severed {
             self.slot.connection = self.connection.take();
             self.slot.sever(found);

@@ -57,7 +57,7 @@ impl Database {
         }
         slot.left().await?;
         if let (Some(connection), Ok(Some(found))) = (&slot.connection, &found)
-            && connection.file() == found.file
+            && connection.inner.file == found.file
             && let Some(connection) = slot.connection.take()
         {
             return Ok(connection);
@@ -79,7 +79,7 @@ impl Database {
             return Err(Fault::away("no connection"));
         };
         let done = retry.attempts(connection, operation).await;
-        let file = connection.file();
+        let file = connection.inner.file;
         let found = match self.place.look().await {
             Err(fault) if forbids_closing(&fault) => {
                 loan.set_aside();

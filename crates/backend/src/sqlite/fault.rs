@@ -1,6 +1,6 @@
 //! SQLite and driver errors as faults.
 
-use sequent_core::{ErrorKind, Why};
+use sequent_core::Why;
 
 use super::disk_gate::ANSWER_MAX;
 use crate::net::{Cause, Fault, cause_of};
@@ -29,7 +29,7 @@ pub(crate) fn from_driver(error: sqlx::Error) -> Fault {
         _ => return Fault::away(error.to_string()),
     };
     let extended: i32 = reported.code().and_then(|code| code.parse().ok()).unwrap_or(-1);
-    let (name, reaction) = meaning(extended & 0xff);
+    let (name, fault) = meaning(extended & 0xff);
     let hint = match extended & 0xff {
         _ if extended == SHM_SIZE => ", the disk may be full",
         CORRUPT | NOTADB => {
@@ -44,50 +44,38 @@ pub(crate) fn from_driver(error: sqlx::Error) -> Fault {
         _ => None,
     };
     let cause = Cause::from(format!("{name} ({extended}): {}{hint}", reported.message())).told(told);
-    match reaction {
-        Reaction::Retry => Fault::Busy(cause),
-        Reaction::Evict => Fault::Broken(ErrorKind::Unavailable, cause),
-        Reaction::Refuse => Fault::Broken(ErrorKind::Refused, cause),
-        Reaction::Doubt => Fault::Damaged(cause),
-    }
+    fault(cause)
 }
 
 /// `SQLITE_IOERR_SHMSIZE`: the wal-index could not grow. Its text is only "disk I/O error".
 const SHM_SIZE: i32 = 4874;
 
 const READONLY: i32 = 8;
-const CORRUPT: i32 = 11;
+pub(crate) const CORRUPT: i32 = 11;
 const FULL: i32 = 13;
-const NOTADB: i32 = 26;
+pub(crate) const NOTADB: i32 = 26;
 
-enum Reaction {
-    Retry,
-    Evict,
-    Refuse,
-    Doubt,
-}
-
-/// The reaction to SQLite's primary result codes. Temporary errors evict the shard, and its timed rescue probes it
+/// The fault of SQLite's primary result codes. Temporary errors evict the shard, and its timed rescue probes it
 /// again. Errors that an operator has to correct (a missing table, an invalid value) are refused. A damaged file may be
 /// either.
-fn meaning(primary: i32) -> (&'static str, Reaction) {
+fn meaning(primary: i32) -> (&'static str, fn(Cause) -> Fault) {
     match primary {
-        1 => ("SQLITE_ERROR", Reaction::Refuse),
-        3 => ("SQLITE_PERM", Reaction::Evict),
-        5 => ("SQLITE_BUSY", Reaction::Retry),
-        6 => ("SQLITE_LOCKED", Reaction::Retry),
-        7 => ("SQLITE_NOMEM", Reaction::Evict),
-        READONLY => ("SQLITE_READONLY", Reaction::Evict),
-        10 => ("SQLITE_IOERR", Reaction::Evict),
-        CORRUPT => ("SQLITE_CORRUPT", Reaction::Doubt),
-        FULL => ("SQLITE_FULL", Reaction::Evict),
-        14 => ("SQLITE_CANTOPEN", Reaction::Evict),
+        1 => ("SQLITE_ERROR", Fault::refused),
+        3 => ("SQLITE_PERM", Fault::away),
+        5 => ("SQLITE_BUSY", Fault::Busy),
+        6 => ("SQLITE_LOCKED", Fault::Busy),
+        7 => ("SQLITE_NOMEM", Fault::away),
+        READONLY => ("SQLITE_READONLY", Fault::away),
+        10 => ("SQLITE_IOERR", Fault::away),
+        CORRUPT => ("SQLITE_CORRUPT", Fault::Damaged),
+        FULL => ("SQLITE_FULL", Fault::away),
+        14 => ("SQLITE_CANTOPEN", Fault::away),
         // "locking protocol": many readers raced for a slot of the wal-index.
-        15 => ("SQLITE_PROTOCOL", Reaction::Retry),
-        17 => ("SQLITE_SCHEMA", Reaction::Refuse),
-        19 => ("SQLITE_CONSTRAINT", Reaction::Refuse),
-        20 => ("SQLITE_MISMATCH", Reaction::Refuse),
-        NOTADB => ("SQLITE_NOTADB", Reaction::Doubt),
-        _ => ("SQLite", Reaction::Evict),
+        15 => ("SQLITE_PROTOCOL", Fault::Busy),
+        17 => ("SQLITE_SCHEMA", Fault::refused),
+        19 => ("SQLITE_CONSTRAINT", Fault::refused),
+        20 => ("SQLITE_MISMATCH", Fault::refused),
+        NOTADB => ("SQLITE_NOTADB", Fault::Damaged),
+        _ => ("SQLite", Fault::away),
     }
 }

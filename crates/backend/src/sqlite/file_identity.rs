@@ -168,12 +168,13 @@ fn outline(path: &Path) -> Result<Option<(Found, u64)>, Fault> {
     }
     let born = metadata.created().ok().and_then(|born| born.duration_since(UNIX_EPOCH).ok());
     let file = FileId { inode: metadata.ino(), born_ns: born.map(|born| born.as_nanos()) };
-    let inode = |suffix| fs::metadata(beside(path, suffix)).ok().map(|found| found.ino());
+    let inode = |suffix| fs::metadata(with_suffix(path, suffix)).ok().map(|found| found.ino());
     let found = Found { file, beside: ["-wal", "-shm"].map(inode), links: metadata.nlink() };
     Ok(Some((found, metadata.len())))
 }
 
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+/// The path with this text after its end.
+pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
@@ -190,7 +191,7 @@ fn frozen(path: &Path) -> Option<String> {
         statx(CWD, file, AtFlags::empty(), StatxFlags::empty())
             .is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::IMMUTABLE))
     };
-    let found = ["", "-wal", "-shm"].map(|suffix| beside(path, suffix)).into_iter().find(immutable)?;
+    let found = ["", "-wal", "-shm"].map(|suffix| with_suffix(path, suffix)).into_iter().find(immutable)?;
     Some(found.file_name()?.to_string_lossy().into_owned())
 }
 

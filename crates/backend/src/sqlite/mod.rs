@@ -38,24 +38,17 @@ mod store;
 
 use sequent_core::Env;
 
-pub(crate) use fault::from_driver;
+pub(crate) use fault::{CORRUPT, NOTADB, from_driver};
 pub use ledger::SqliteLedger;
 pub(crate) use open::{open_ledger, open_store};
 pub use store::SqliteStore;
 
-/// Options of a SQLite store or ledger.
-#[derive(Debug, Clone)]
+/// Options of a SQLite store or ledger. By default no file is created, and entropy and clock are the machine's.
+#[derive(Debug, Clone, Default)]
 pub struct SqliteOptions {
     /// Whether a missing file may be created (its directory must exist). It is created only until this store or ledger
     /// has connected once. An existing file is never overwritten.
     pub create: bool,
     /// Entropy for new files' identities and the jitter of retries; the wall clock.
     pub env: Env,
-}
-
-impl Default for SqliteOptions {
-    /// Creates no file; uses the machine's entropy and clock.
-    fn default() -> Self {
-        Self { create: false, env: Env::default() }
-    }
 }

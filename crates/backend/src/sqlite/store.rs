@@ -12,10 +12,10 @@ use super::{
 };
 use crate::{
     net::{Fault, TxMode},
-    sql::{Many, SqlRow, SqlSession, Value},
+    sql::{Many, Value},
     store::{
         CoreStore,
-        sql::{Counting, SqlStore, StoreFacts, StoreSession, StoreStatements},
+        sql::{InPlace, StoreFacts, StoreSession, StoreStatements},
     },
 };
 
@@ -57,12 +57,7 @@ static STATEMENTS: StoreStatements = StoreStatements {
     lift: "UPDATE cells SET v = max(v, ?1) WHERE k = ?2 AND epoch = ?3 AND open = 1 RETURNING v",
     remove: "DELETE FROM cells WHERE k = ?1",
     cell: "SELECT epoch, open, v FROM cells WHERE k = ?1",
-    cells: Many::Listed {
-        before: "SELECT k, epoch, open, v FROM cells WHERE k IN (",
-        each: "?",
-        between: ", ",
-        after: ")",
-    },
+    cells: Many::Listed("SELECT k, epoch, open, v FROM cells WHERE k IN ({?})"),
     page: "SELECT k, v FROM cells WHERE k > ?1 ORDER BY k LIMIT ?2",
     // The 0 is replaced by this process's clock.
     shard: "SELECT stamp, mark, EXISTS (SELECT 1 FROM cells), 0 FROM identity",
@@ -93,22 +88,12 @@ static STATEMENTS: StoreStatements = StoreStatements {
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub type SqliteStore = CoreStore<SqlStore<Database, InPlace>>;
+pub type SqliteStore = CoreStore<Database, InPlace>;
 
 impl SqliteStore {
     /// The store in the file at `path`.
     pub fn new(path: impl Into<PathBuf>, options: SqliteOptions) -> Self {
-        Self(SqlStore { connections: Database::new(path.into(), &TABLES, options), counting: InPlace })
-    }
-}
-
-/// Counting by adding to a row in place.
-#[derive(Debug)]
-pub struct InPlace;
-
-impl Counting<Connection> for InPlace {
-    async fn facts(&self, connection: &mut Connection) -> Result<Vec<Fact>, Fault> {
-        disk::facts(connection).await
+        Self::on(Database::new(path.into(), &TABLES, options), InPlace)
     }
 }
 
@@ -123,8 +108,8 @@ impl StoreSession for Connection {
         Ok(row.map(|mut row| row.count()).transpose()?)
     }
 
-    async fn read(&mut self, sql: &'static str, params: Vec<Value>) -> Result<Option<SqlRow>, Fault> {
-        Ok(self.rows(sql, params).await?.into_iter().next())
+    async fn facts(&mut self) -> Result<Vec<Fact>, Fault> {
+        disk::facts(self).await
     }
 
     async fn store_facts(&mut self) -> Result<StoreFacts, Fault> {
@@ -136,6 +121,6 @@ impl StoreSession for Connection {
     }
 
     async fn check_space(&mut self) -> Result<(), Fault> {
-        self.place().on_thread(disk_space::check).await
+        self.inner.place.on_thread(disk_space::check).await
     }
 }

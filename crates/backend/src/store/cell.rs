@@ -1,8 +1,49 @@
-//! Cell states, and the errors for a cell in an unexpected state.
+//! Cells as calls name and find them, and the errors for a cell in an unexpected state.
 
 use std::fmt;
 
 use sequent_core::{Block, Epoch, ErrorKind, Key, SourceError, Stamp};
+
+/// The cell of a key, in the epoch that a call names.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CellRef<'a> {
+    pub(crate) key: &'a Key,
+    pub(crate) epoch: Epoch,
+}
+
+impl fmt::Display for CellRef<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} in epoch {}", self.key, self.epoch)
+    }
+}
+
+impl CellRef<'_> {
+    /// Whether a call in this epoch may count in such a cell.
+    pub(crate) fn counts(self, found: Option<CellState>) -> bool {
+        found.is_some_and(|state| state.open && state.epoch == self.epoch)
+    }
+
+    /// The state of a cell that is closed for this epoch.
+    pub(crate) fn closed_at(self, value: u64) -> CellState {
+        CellState { epoch: self.epoch, open: false, value }
+    }
+
+    /// Error for a cell that is missing, closed, or of another epoch.
+    pub(crate) fn regressed(self, found: Option<CellState>) -> SourceError {
+        let found = match found {
+            None => "no cell".to_owned(),
+            Some(state) if state.open => format!("a cell open for epoch {}", state.epoch),
+            Some(state) => format!("a cell closed for epoch {}", state.epoch),
+        };
+        SourceError::new(ErrorKind::Regressed, format!("{self}: found {found}"))
+    }
+
+    /// Error for a take of `want` ids above `value` that would pass the end of the range.
+    pub(crate) fn exhausted(self, want: u64, value: u64) -> SourceError {
+        let context = format!("{}: {want} more than {value} is above {}", self.key, Block::NUMBER_MAX);
+        SourceError::new(ErrorKind::Exhausted, context)
+    }
+}
 
 /// The state of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,13 +54,6 @@ pub(crate) struct CellState {
     pub(crate) open: bool,
     /// The highest id taken.
     pub(crate) value: u64,
-}
-
-impl CellState {
-    /// Whether ids can be taken in this epoch.
-    pub(crate) fn counts_for(&self, epoch: Epoch) -> bool {
-        self.open && self.epoch == epoch
-    }
 }
 
 /// The outcome of a stamp's compare and swap.
@@ -58,14 +92,4 @@ pub(super) fn fitting(what: &str, of: &impl fmt::Display, value: u64) -> Result<
     }
     let context = format!("{of}: {what} {value} is above {}", Block::NUMBER_MAX);
     Err(SourceError::new(ErrorKind::Exhausted, context))
-}
-
-/// Error for a cell that is missing, closed, or of another epoch.
-pub(crate) fn regressed(key: &Key, epoch: Epoch, found: Option<CellState>) -> SourceError {
-    let found = match found {
-        None => "no cell".to_owned(),
-        Some(state) if state.open => format!("a cell open for epoch {}", state.epoch),
-        Some(state) => format!("a cell closed for epoch {}", state.epoch),
-    };
-    SourceError::new(ErrorKind::Regressed, format!("{key} in epoch {epoch}: found {found}"))
 }

@@ -6,7 +6,7 @@ use sequent_backend::{
     mysql::MysqlAutoIncrementStore,
     net::{CodeTables, KeepRows, ServerOptions},
 };
-use sequent_core::{ErrorKind, SlotIndex, Store};
+use sequent_core::{Cell, Epoch, ErrorKind, Key, SlotIndex, Store};
 use tokio::task::JoinSet;
 
 use crate::support::{CODES, Hand, Site, failed};
@@ -199,6 +199,126 @@ async fn a_table_that_cant_count_is_told_what_to_do_and_its_slot_counts_on() {
         failed(hand.take("notime", 2, want).await, ErrorKind::Unfit, &["notime_code_0", "1054"]);
     }
     assert_eq!(hand.take("order", 1, 2).await.unwrap().last(), 4);
+}
+
+#[tokio::test]
+async fn unsigned_ids_count_on_as_others_do() {
+    let site = Site::new(CODES).await;
+    let columns =
+        "id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, generate_time TIMESTAMP DEFAULT NOW()";
+    for (name, rows) in [("uns", "INSERT INTO uns_code_0 VALUES (41, NOW())"), ("fresh", "DO 0")] {
+        site.server.sql(&format!("CREATE TABLE {name}_code_0 ({columns}); {rows}")).await;
+    }
+    let hand = hand(adopting(site.options())).await;
+    for (name, last) in [("uns", 41), ("fresh", 0)] {
+        assert_eq!(hand.begin(name, 1, 0).await.unwrap(), last);
+        let (key, epoch) = (Key::from_stored(name), Epoch::from_stored(1));
+        let cell = Cell { key: &key, under: &hand.under };
+        assert_eq!(hand.take(name, 1, 1).await.unwrap().first(), last + 1);
+        for turn in 0..3 {
+            assert_eq!(hand.take(name, 1, 4).await.unwrap().first(), last + 2 + 4 * turn);
+        }
+        assert_eq!(hand.store.lift(cell, epoch, 100).await.unwrap(), 100);
+        assert_eq!(hand.take(name, 1, 4).await.unwrap().first(), 101);
+        assert_eq!(hand.close(name, 2).await.unwrap(), 104);
+    }
+    site.server.sql("INSERT INTO uns_code_0 VALUES (18446744073709551600, NOW())").await;
+    assert_eq!(hand.begin("uns", 3, 0).await.unwrap(), i64::MAX.cast_unsigned());
+    failed(hand.take("uns", 3, 1).await, ErrorKind::Exhausted, &["uns"]);
+}
+
+#[tokio::test]
+async fn an_index_or_a_trigger_that_new_rows_break_is_told_and_the_slot_counts_on() {
+    let site = Site::new(CODES).await;
+    site.server.sql("GRANT TRIGGER ON sequent.* TO 'shop'@'127.0.0.1'").await;
+    let trigger = "CREATE TRIGGER trg BEFORE INSERT ON trg_code_0 FOR EACH ROW SET NEW.`Id` = 7";
+    let tables = [
+        (
+            "uq",
+            ", UNIQUE once (generate_time)",
+            "",
+            "unique index once has no id: ALTER TABLE … DROP INDEX once",
+        ),
+        ("two", ", c INT NULL DEFAULT 4, UNIQUE pair (c, generate_time)", "", "unique index pair"),
+        ("trg", "", trigger, "trigger trg sets id: DROP TRIGGER trg"),
+    ];
+    let hand = hand(adopting(site.options())).await;
+    for (name, more, then, advice) in tables {
+        create(&site, name, more, then).await;
+        failed(hand.begin(name, 1, 0).await, ErrorKind::Unfit, &[&format!("{name}_code_0"), advice]);
+    }
+    // No NULL is the same as another, nor are rows with an id.
+    let trigger = "CREATE TRIGGER named BEFORE INSERT ON named_code_0 FOR EACH ROW SET NEW.who = 'x'";
+    for (name, more, then) in
+        [("free", ", n INT NULL UNIQUE, UNIQUE (generate_time, id)", ""), ("named", ", who TEXT", trigger)]
+    {
+        create(&site, name, more, then).await;
+        hand.begin(name, 1, 0).await.unwrap();
+        assert_eq!(hand.take(name, 1, 20).await.unwrap().last(), 20);
+    }
+    site.server.sql("DROP TRIGGER trg").await;
+    hand.begin("trg", 2, 0).await.unwrap();
+    assert_eq!(hand.take("trg", 2, 2).await.unwrap().last(), 2);
+}
+
+#[tokio::test]
+async fn what_only_an_insertion_shows_is_the_keys_fault_too() {
+    let site = Site::new(CODES).await;
+    let trigger = |name: &str, when: &str, what: &str| {
+        format!("CREATE TRIGGER {name} {when} INSERT ON {name}_code_0 FOR EACH ROW {what}")
+    };
+    let hand = hand(adopting(site.options())).await;
+    // Before an epoch begins, and at its first row: this user can't read triggers.
+    for (name, when, what, told) in [
+        (
+            "unseen",
+            "BEFORE",
+            "SET NEW.id = 7",
+            "trigger unseen can't be read, and must not set id: GRANT TRIGGER",
+        ),
+        ("after", "AFTER", "INSERT INTO gone VALUES (NEW.id)", "1146"),
+    ] {
+        create(&site, name, "", &trigger(name, when, what)).await;
+        failed(hand.begin(name, 1, 0).await, ErrorKind::Unfit, &[&format!("{name}_code_0"), told]);
+    }
+    create(&site, "ruled", ", CHECK (generate_time < '2000-01-01')", "").await;
+    let told = ["ruled_code_0", "the first row of an epoch, with id 0, is not in it"];
+    failed(hand.begin("ruled", 1, 0).await, ErrorKind::Unfit, &told);
+    // Under an epoch.
+    let log = "CREATE TABLE log (one INT PRIMARY KEY)";
+    create(
+        &site,
+        "logged",
+        "",
+        &format!("{log}; {}", trigger("logged", "AFTER", "INSERT INTO log VALUES (1)")),
+    )
+    .await;
+    create(&site, "late", "", "").await;
+    create(&site, "dft", ", d INT NULL UNIQUE", "").await;
+    for key in ["logged", "late", "dft", "order"] {
+        hand.begin(key, 1, 0).await.unwrap();
+    }
+    site.server.sql(&trigger("late", "AFTER", "INSERT INTO gone VALUES (NEW.id)")).await;
+    site.server
+        .sql("ALTER TABLE dft_code_0 ALTER d SET DEFAULT 3; INSERT INTO dft_code_0 (d) VALUES (3)")
+        .await;
+    for (key, told) in [("logged", "1062"), ("late", "1146"), ("dft", "1062")] {
+        for want in [1, 4] {
+            failed(hand.take(key, 1, want).await, ErrorKind::Unfit, &[&format!("{key}_code_0"), told]);
+        }
+        let key = Key::from_stored(key);
+        let cell = Cell { key: &key, under: &hand.under };
+        failed(hand.store.lift(cell, Epoch::from_stored(1), 50).await, ErrorKind::Unfit, &["_code_0"]);
+    }
+    assert_eq!(hand.take("order", 1, 4).await.unwrap().last(), 4);
+    // The fence that is missing is the slot's.
+    site.server.sql("DROP TABLE sequent_cells").await;
+    failed(hand.take("order", 1, 4).await, ErrorKind::Refused, &["1146"]);
+}
+
+async fn create(site: &Site, name: &str, more: &str, then: &str) {
+    let columns = "id BIGINT AUTO_INCREMENT PRIMARY KEY, generate_time TIMESTAMP DEFAULT NOW()";
+    site.server.sql(&format!("CREATE TABLE {name}_code_0 ({columns}{more}); {then}")).await;
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 #![cfg(feature = "mysql")]
 #![allow(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 
+mod adopted;
 mod auto_increment;
 mod code_tables;
 mod ledger;

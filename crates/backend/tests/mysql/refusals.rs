@@ -80,7 +80,7 @@ async fn a_ledger_that_may_delete_nothing_plans_no_resize() {
     let page = LayoutPage::of(&ledger.found(&first).await.unwrap());
     let planned = page.planned(layout(2));
     let user = "'shop'@'127.0.0.1'";
-    let only = "GRANT DELETE ON sequent.sequent_layout TO";
+    let only = "GRANT DELETE ON sequent.sequent_documents TO";
     site.server.sql(&format!("REVOKE DELETE ON sequent.* FROM {user}; {only} {user}")).await;
     ledger.disconnect().await;
     failed(ledger.turn(&page, &planned).await, ErrorKind::Refused, &["DELETE", "sequent_counters"]);

@@ -25,8 +25,7 @@ const HELD: Duration = Duration::from_secs(2);
 const SCHEMA: &str = "sequent_ledger";
 
 /// Every table but those that say which run of the server it is.
-const TABLES: [&str; 8] =
-    ["meta", "layout", "servers", "slots", "counters", "history", "definitions", "slot_commands"];
+const TABLES: [&str; 5] = ["meta", "servers", "counters", "history", "documents"];
 
 struct LedgerSchema {
     site: Site,

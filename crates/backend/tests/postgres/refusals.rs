@@ -117,7 +117,7 @@ async fn a_ledger_that_may_delete_nothing_plans_no_resize() {
     let first = LayoutRecord { cluster, layout: layout(1), generation: 1 };
     let page = LayoutPage::of(&site.ledger().found(&first).await.unwrap());
     let planned = page.planned(layout(2));
-    for table in ["counters", "slots"] {
+    for table in ["counters", "documents"] {
         site.server.sql(&format!("REVOKE DELETE ON sequent_ledger.{table} FROM {MAKER}")).await;
         failed(site.ledger().turn(&page, &planned).await, ErrorKind::Refused, &["42501", table]);
         assert_eq!(site.ledger().page().await.unwrap(), Some(page.clone()));

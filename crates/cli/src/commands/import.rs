@@ -7,7 +7,10 @@ use std::time::Duration;
 
 use clap::Args;
 use sequent_admin::import::{self, Action, Choice, MEMORY_BITS_MAX, Mapping, Standing, TABLES_MAX};
-use sequent_engine::{Engine, Pace, foreign::Table};
+use sequent_engine::{
+    Engine, Pace,
+    foreign::{Table, TableFormat},
+};
 
 use self::source::SourceArgs;
 use crate::{failure::Failure, open_cluster::Cluster, output};
@@ -22,9 +25,10 @@ Examples:
   sequent import counters.csv --yes          with the columns counter, last_number, step
   sequent import redis://cache:6379/0 --pattern 'seq:*' --map 'seq:*=*' --verify
 
-Without --yes it shows a plan and changes nothing. It reads the tables of sequences that it knows by their columns, the \
-sequences of PostgreSQL, the ids of a table that counts by itself (--table), the maximum of a column (--column), keys of \
-Redis that are numbers (--pattern), and files in CSV and JSON. The other system is only read.
+Without --yes it shows a plan and changes no sequence; in a place without a cluster, it begins one. It reads the tables of \
+sequences that it knows by their columns, the sequences of PostgreSQL, the ids of a table that counts by itself (--table), \
+the maximum of a column (--column), keys of Redis that are numbers (--pattern), and files in CSV and JSON. The other \
+system is only read.
 
 A sequence that is not there is defined, and begins right above the last number. One that is there goes forward, and never \
 back. The same once more changes nothing, and after a kill the same command goes on. Programs that still count in the other \
@@ -51,6 +55,9 @@ pub(crate) struct Import {
     #[arg(long, value_name = "M", default_value_t = 0)]
     #[arg(value_parser = clap::value_parser!(u32).range(..=i64::from(MEMORY_BITS_MAX)))]
     memory_bits: u32,
+    /// The names of tables that together count one sequence: %s is the owner, %d the index
+    #[arg(long, value_name = "FORMAT", default_value = "%s_code_%d")]
+    table_name: String,
     /// How many tables OWNER_code_0 to OWNER_code_N each owner has [default: as many as the ring has slots]
     #[arg(long, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=TABLES_MAX as u64))]
@@ -83,10 +90,13 @@ impl Import {
         } else {
             None
         };
-        let engine = cluster.engine(cluster.config()?, Pace::Once).await?;
+        let config = cluster.config()?;
+        // Without patterns, no first use defines anything.
+        let first_uses_max = (!config.auto_create.is_empty()).then_some(config.limits.auto_create_max);
+        let engine = cluster.engine(config, Pace::Once).await?;
         let done = match second {
             Some(second) => verify(cluster, &engine, (&tables, &second), &choice).await,
-            None => self.import(cluster, &engine, &tables, &choice).await,
+            None => self.import(cluster, (&engine, first_uses_max), &tables, &choice).await,
         };
         engine.shutdown().await;
         done
@@ -100,24 +110,43 @@ impl Import {
             zone: self.zone.clone(),
             ahead: self.ahead,
             memory_bits: self.memory_bits,
+            table_names: self.table_names()?,
             tables: self.tables.and_then(|tables| usize::try_from(tables).ok()),
             mappings: self.map.iter().map(mapping).collect::<Result<_, _>>()?,
         })
     }
 
+    fn table_names(&self) -> Result<TableFormat, Failure> {
+        let refused = |bound: &str| Failure::argument("--table-name", &self.table_name, bound);
+        let names = self.table_name.parse::<TableFormat>().map_err(|bound| refused(&bound.to_string()))?;
+        match names.database() {
+            None => Ok(names),
+            Some(_) => Err(refused("the source names the database: leave it out")),
+        }
+    }
+
     async fn import(
         &self,
         cluster: &Cluster,
-        engine: &Engine,
+        (engine, first_uses_max): (&Engine, Option<u64>),
         tables: &[Table],
         choice: &Choice,
     ) -> Result<(), Failure> {
+        let before = engine.cluster().list().await?.len();
         let plan = import::plan(engine, tables, choice).await?;
         let report = if self.yes { import::carry_out(engine, plan).await? } else { plan.report() };
         if cluster.json() {
             output::report(&report)?;
         } else {
             output::lines(shown::plan(&report))?;
+        }
+        let defined = before + report.count(Action::Define);
+        if let Some(most) =
+            first_uses_max.filter(|most| report.count(Action::Define) > 0 && defined as u64 >= *most)
+        {
+            output::say(&format!(
+                "sequent: {defined} sequences are in use then: first uses define none beyond {most}, limits.auto_create_max"
+            ));
         }
         match report.count(Action::Refused) {
             0 => Ok(()),

@@ -59,14 +59,14 @@ impl Serve {
     }
 }
 
-/// Logs what the configuration and the modes of its files allow. That places share a host is often meant so, and only
-/// `config check` and `doctor` say it.
+/// Logs what the configuration and the modes of its files allow. That places share a host is often meant so, and a definition is
+/// judged by the ledger: only `config check` and `doctor` say both.
 async fn warn(config: &Config) {
     let exposed = exposed_settings(config).await;
     let cautions = config
         .cautions(SystemClock.wall_ms())
         .into_iter()
-        .filter(|caution| caution.kind != CautionKind::OneHost);
+        .filter(|caution| !matches!(caution.kind, CautionKind::OneHost | CautionKind::NotDefinable));
     for Caution { kind, place, found } in cautions.chain(exposed) {
         tracing::warn!(kind = kind.as_str(), %place, found, "allowed, and seldom wanted: `sequent doctor` says what to do");
     }

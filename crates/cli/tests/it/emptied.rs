@@ -15,7 +15,7 @@ use crate::{
 /// Takes everything out of the ledger, as if a fresh one were in its place.
 fn empty(place: &Place) {
     empty_but_definitions(place);
-    by_hand(place, "ledger.db", "DELETE FROM definitions");
+    by_hand(place, "ledger.db", "DELETE FROM documents WHERE name LIKE 'definition/%'");
 }
 
 /// The same, but that a server which had not noticed yet wrote its definitions back.
@@ -23,8 +23,14 @@ fn empty_but_definitions(place: &Place) {
     let fresh = "UPDATE meta SET id = '000000000000000000000000000000ab', version = 0, accepted = NULL";
     by_hand(place, "ledger.db", fresh);
     // First that by which a server at work notices: it writes nothing more then.
-    for table in ["servers", "layout", "counters", "history", "slots"] {
-        by_hand(place, "ledger.db", &format!("DELETE FROM {table}"));
+    for rows in [
+        "servers",
+        "documents WHERE name = 'layout'",
+        "counters",
+        "history",
+        "documents WHERE name LIKE 'store/%'",
+    ] {
+        by_hand(place, "ledger.db", &format!("DELETE FROM {rows}"));
     }
 }
 
@@ -105,7 +111,7 @@ fn a_ledger_into_which_a_server_wrote_definitions_back_is_an_emptied_one() {
     assert!(next > 4000 && next > last[39], "{next}: above 1000 raw ids of each of four slots");
     // The slots that were not asked since have cells without a row, which the loss covers.
     place.text(&["doctor"]);
-    let ledger = "DELETE FROM advances WHERE k LIKE '|~floor%'";
+    let ledger = "DELETE FROM documents WHERE name LIKE 'note/|~floor%'";
     by_hand(&place, "ledger.db", ledger);
     assert_eq!(place.run(&["doctor"]).code, Some(1), "without what was named they are errors");
 }
@@ -113,7 +119,7 @@ fn a_ledger_into_which_a_server_wrote_definitions_back_is_an_emptied_one() {
 #[test]
 fn a_ledger_that_lost_its_layout_alone_is_no_new_one() {
     let place = Place::with_cluster();
-    by_hand(&place, "ledger.db", "DELETE FROM layout");
+    by_hand(&place, "ledger.db", "DELETE FROM documents WHERE name = 'layout'");
     let errors = found(&place.run(&["doctor", "--json"]).as_json(), "error");
     assert!(errors[0].starts_with("ledger wrong_ledger: the ledger has no layout any more"), "{errors:?}");
     place.run(&["show", "order"]).refused(3, &["has no layout any more", "put an empty ledger in its place"]);

@@ -18,6 +18,7 @@ mod forget;
 mod frames;
 mod greedy;
 mod hung;
+mod imported_files;
 mod keys;
 mod listening;
 mod logs;

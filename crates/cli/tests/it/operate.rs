@@ -322,7 +322,7 @@ fn commands_ask_the_server_that_is_named() {
         ran
     };
     let evict = ["evict", "1", "--why", "new disk", "--for", "1h"];
-    by(&evict, &shop).refused(1, &["PERMISSION_DENIED: shop may not operate"]);
+    by(&evict, &shop).refused(1, &["PERMISSION_DENIED: shop lacks the verb operate"]);
     by(&[&evict[..], &["--who", "bob"]].concat(), &ann)
         .refused(2, &["--who is \"bob\"", "the server says who"]);
     let ran = by(&evict, &ann);

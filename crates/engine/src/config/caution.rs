@@ -5,7 +5,8 @@ use std::{collections::BTreeMap, fmt, net::IpAddr};
 use sequent_core::SlotIndex;
 use sequent_format::Timestamp;
 
-use super::{Config, Place, ServerPlace, Tls};
+use super::{Config, Place, SequencePart, ServerPlace, Tls};
+use crate::definition::{BodyFault, capacity::AtRisk};
 
 /// How long before its end a principal is named.
 const EXPIRES_SOON_MS: i64 = 14 * 24 * 3600 * 1000;
@@ -27,6 +28,8 @@ pub enum CautionKind {
     PrincipalExpires,
     /// Slots, or a slot and the ledger, are on one host.
     OneHost,
+    /// A new definition of a sequence is refused; one in force stays.
+    NotDefinable,
 }
 
 impl CautionKind {
@@ -40,6 +43,7 @@ impl CautionKind {
             Self::AutoCreateOpen => "auto_create_open",
             Self::PrincipalExpires => "principal_expires",
             Self::OneHost => "one_host",
+            Self::NotDefinable => "not_definable",
         }
     }
 }
@@ -96,6 +100,7 @@ impl Config {
         cautions.extend(self.auto_create_open());
         cautions.extend(self.expiring(now_ms));
         cautions.extend(self.shared_hosts());
+        cautions.extend(self.not_definable());
         cautions.sort_by_key(|caution| (caution.place, caution.kind));
         cautions
     }
@@ -132,6 +137,21 @@ impl Config {
                 .then(|| Caution::new(CautionKind::PrincipalExpires, CautionPlace::Cluster, found))
         };
         self.principals.iter().filter_map(move |principal| told(&principal.name, principal.expires?))
+    }
+
+    /// Sequences that could skip more than the file's own bounds allow. Whether one is in force, only the ledger knows.
+    fn not_definable(&self) -> Vec<Caution> {
+        let Ok(layout) = self.first_layout() else { return Vec::new() };
+        let refused = |part: &SequencePart| {
+            let fault = part.body.check_layout(layout, AtRisk::of(self)).err()?;
+            let BodyFault { field, value, bound } = fault;
+            let found = format!(
+                "sequence {} is refused unless it is in force: {field} is {value}: {bound}",
+                part.name
+            );
+            Some(Caution::new(CautionKind::NotDefinable, CautionPlace::Cluster, found))
+        };
+        self.sequences.iter().filter_map(refused).collect()
     }
 
     /// Hosts that would take several places with them. Loopback is left out: behind its ports may be proxies to

@@ -11,7 +11,7 @@ use super::{
     TlsSection, TracesSection,
     locations::{self, put_under},
     reading::{Document, Reader, Section},
-    sections::{cluster::ClusterSection, obf_key, shard::Shards},
+    sections::{cluster::ClusterSection, code_tables, obf_key, shard::Shards},
 };
 use crate::{definition::capacity::AtRisk, stores};
 
@@ -189,6 +189,7 @@ impl Config {
             (0..layout.slots()).map(|slot| ShardPart { slot, place: file(slot) }).collect()
         });
         parts.sort_by_key(|part| part.slot);
+        code_tables::compare_with_ring(&mut parts, layout.slots());
         parts
     }
 }

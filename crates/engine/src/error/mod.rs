@@ -103,8 +103,14 @@ impl EngineError {
         }
         let End { limit, given, left } = end;
         // This process may not know what others gave.
-        let given = if given == 0 { String::new() } else { format!("{given} was given, and ") };
-        let text = format!("{}, {limit}: {given}{left} numbers are left", self.text);
+        let text = match given {
+            0 if left > 0 => {
+                let name = self.text.strip_suffix(AT_ITS_END).unwrap_or(&self.text);
+                format!("{name}ends at {limit}: {left} numbers are left")
+            }
+            0 => format!("{}, {limit}: 0 numbers are left", self.text),
+            _ => format!("{}, {limit}: {given} was given, and {left} numbers are left", self.text),
+        };
         if left == 0 || count <= left {
             return Self { text, ..self };
         }
@@ -190,9 +196,12 @@ impl std::error::Error for EngineError {
     }
 }
 
+/// What a sequence is of which no number is left.
+const AT_ITS_END: &str = "is at its end";
+
 /// The text for callers of a sequence that is at its end.
 pub(crate) fn at_its_end(sequence: &SequenceName) -> String {
-    format!("{sequence} is at its end")
+    format!("{sequence} {AT_ITS_END}")
 }
 
 /// Upper limit in bytes of a caller's own text in an error, since errors are written to logs and sent through every

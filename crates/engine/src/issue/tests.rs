@@ -95,6 +95,11 @@ async fn a_lease_is_a_small_part_of_what_is_left() {
     let engine = Engine::open(config, Options::default()).await.unwrap();
     let name: SequenceName = "short".parse().unwrap();
     let soon = SystemClock.now() + Duration::from_secs(20);
+    let error = engine.take(&name, 10_001, soon).await.unwrap_err();
+    assert!(
+        error.to_string().starts_with("short ends at 10000: 10000 numbers are left: count is 10001"),
+        "{error}"
+    );
     let first = engine.lease(&name, 1_000_000, soon).await.unwrap().numbers.count();
     assert_eq!(first, 10);
     engine.take(&name, 9985, soon).await.unwrap();

@@ -37,6 +37,21 @@ fn places_on_one_host_are_named_but_on_loopback() {
 }
 
 #[test]
+fn sequences_that_no_server_would_define_are_named() {
+    let of = |keys: &str, at_risk_max: u64| {
+        let text = format!("[reservoir]\nat_risk_max = {at_risk_max}\n[[sequence]]\nname = \"q\"\n{keys}\n");
+        accepted(&text).cautions(NOW_MS).iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let said = "not_definable: sequence q is refused unless it is in force: at_risk_max is 200: at most 10, \
+        reservoir.at_risk_max, is allowed";
+    assert_eq!(of("at_risk_max = 200", 10), [said]);
+    assert_eq!(of("at_risk_max = 10", 10), [""; 0]);
+    let small = of("placement = \"spread\"\nend = 100", 1_000_000);
+    assert!(small.len() == 1 && small[0].contains("end is 100: spread could skip"), "{small:?}");
+    assert_eq!(of("placement = \"dense\"\nend = 100", 1_000_000), [""; 0]);
+}
+
+#[test]
 fn passwords_of_urls_and_values_of_variables_are_shown_nowhere() {
     let mut sources = Sources::embedded("d").flag("traces.endpoint", "http://u:geheim@c:4318/v1/traces");
     let shown = Config::load(&sources).unwrap();

@@ -23,7 +23,6 @@ use crate::{
     redis::{
         context::Context,
         execute::{self, Executor},
-        reply::ERROR,
         request::RequestParser,
         session::Session,
         wire::{Progress, Wire},
@@ -81,20 +80,23 @@ pub(crate) async fn serve<I: AsyncRead + AsyncWrite + Unpin>(
             Ok(Ending::Graceful(reason)) => {
                 tokio::select! {
                     biased;
-                    () = connection.finish() => reason,
+                    late = connection.finish() => reason.or(late),
                     () = leaves.asked_to_end() => Some(EndReason::MadeRoom),
                 }
             }
             Ok(Ending::Now(reason)) => Some(reason),
-            Err(error) => {
-                tracing::debug!(%error, "connection ended");
-                None
-            }
+            Err(error) => left_unread(&error),
         }
     };
     let reason = served.instrument(span).await;
     drop(open);
     reason
+}
+
+/// Why a connection ended whose replies could not be written: its peer took none for [`WRITE_STALL`], or has left.
+fn left_unread(error: &io::Error) -> Option<EndReason> {
+    tracing::debug!(%error, "connection ended");
+    (error.kind() == io::ErrorKind::TimedOut).then_some(EndReason::Unread)
 }
 
 struct Connection<I> {
@@ -209,16 +211,15 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Connection<I> {
             (self.pending, self.checks.incomplete) = (None, 0);
             self.activity.begin();
             let arguments = self.parser.arguments(input);
-            let replied = self.wire.output.len();
-            let (flow, commands) = if self.executor.is_exec(arguments) {
-                (self.executor.execute_queue(&mut self.wire).await?, 1)
+            let (flow, commands, is_error) = if self.executor.is_exec(arguments) {
+                (self.executor.execute_queue(&mut self.wire).await?, 1, false)
             } else {
-                self.executor.run(arguments, &input[..], length, &mut self.wire.output).await
+                self.executor.run_beside_writes(arguments, (&input[..], length), &mut self.wire).await?
             };
             input.advance(length * commands);
             // A long pipeline gives way to other connections, and hears that it has to end. Whoever is refused gives way
             // each time: many who are would otherwise take the time of those who are given numbers.
-            if self.wire.output.get(replied) == Some(&ERROR) {
+            if is_error {
                 yield_now().await;
             } else {
                 consume_budget().await;
@@ -263,7 +264,7 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Connection<I> {
         if checks.incomplete > REDIS_COMMAND_CHECKS_MAX {
             let limit = REDIS_CHECK_EVERY * REDIS_COMMAND_CHECKS_MAX;
             let text = format!(
-                "ERR Protocol error: the rest of a command or transaction did not arrive within {limit:?}"
+                "ERR Protocol error: the rest of a command or transaction did not arrive within about {limit:?}"
             );
             execute::refuse(&mut self.wire.output, &text);
             return Some(EndReason::Slow);
@@ -271,8 +272,8 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Connection<I> {
         (checks.idle >= REDIS_IDLE_CHECKS_MAX).then_some(EndReason::Idle)
     }
 
-    /// Writes the replies, and closes so that the peer can read them.
-    async fn finish(&mut self) {
+    /// Writes the replies, and closes so that the peer can read them. Returns why that failed, on account of the peer.
+    async fn finish(&mut self) -> Option<EndReason> {
         let ended = async {
             let written = async {
                 self.wire.flush().await?;
@@ -282,11 +283,11 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Connection<I> {
             timeout(WRITE_STALL, written).await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
         };
         if let Err(error) = ended.await {
-            tracing::debug!(%error, "connection ended");
-            return;
+            return left_unread(&error);
         }
         // Time is up for a peer that neither reads nor closes: the connection is closed under it.
         let _late = timeout(REDIS_LINGER, self.wire.discard()).await.is_err();
+        None
     }
 }
 

@@ -5,7 +5,7 @@ use std::{io, ops::ControlFlow, sync::Arc};
 use bytes::{Buf, BytesMut};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
-    task::consume_budget,
+    task::{coop::consume_budget, yield_now},
 };
 
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
     redis::{
         commands::{self, Command, Verb, numbers},
         context::Context,
-        reply::{Protocol, Reply},
+        reply::{ERROR, Protocol, Reply},
         request::{Arguments, RequestParser},
         session::Session,
         wire::Wire,
@@ -71,6 +71,21 @@ impl Executor {
         (flow, 1)
     }
 
+    /// The same, while earlier replies are written: what was given must not wait for what is not there yet. Returns besides
+    /// whether the reply is an error.
+    pub(crate) async fn run_beside_writes<I: AsyncRead + AsyncWrite + Unpin>(
+        &mut self,
+        arguments: Arguments<'_>,
+        (input, length): (&[u8], usize),
+        wire: &mut Wire<I>,
+    ) -> io::Result<(ControlFlow<Option<EndReason>>, usize, bool)> {
+        let mut reply = wire.take_scratch();
+        let (flow, count) = wire.write_beside(self.run(arguments, input, length, &mut reply)).await?;
+        let is_error = reply.first() == Some(&ERROR);
+        wire.put_scratch(reply);
+        Ok((flow, count, is_error))
+    }
+
     async fn run_command(
         &mut self,
         command: &'static Command,
@@ -94,12 +109,13 @@ impl Executor {
     /// The reply of a command that does not run. A transaction with such a command is not executed.
     fn refuse_command(&mut self, text: &str, output: &mut BytesMut) {
         if let Some(transaction) = &mut self.session.transaction {
-            transaction.is_refused = true;
+            transaction.refuse(text);
         }
         Reply::new(output, self.session.protocol).error(text);
     }
 
-    /// Runs the queued commands in order. Replies are written as they come, within the bound on unread ones.
+    /// Runs the queued commands in order. Replies are written as they come, within the bound on unread ones. A break with
+    /// a reason ends the connection.
     pub(crate) async fn execute_queue<I>(
         &mut self,
         wire: &mut Wire<I>,
@@ -110,16 +126,22 @@ impl Executor {
         let Some(mut transaction) = self.session.transaction.take() else {
             return Ok(ControlFlow::Continue(()));
         };
-        if transaction.is_refused {
-            let text = "EXECABORT Transaction discarded because of previous errors.";
-            Reply::new(&mut wire.output, self.session.protocol).error(text);
+        if let Some(first) = transaction.refusal {
+            let text =
+                format!("EXECABORT Transaction discarded because of previous errors, the first: {first}");
+            Reply::new(&mut wire.output, self.session.protocol).error(&text);
             return Ok(ControlFlow::Continue(()));
         }
         Reply::new(&mut wire.output, self.session.protocol).array(transaction.count);
         let (mut parser, input) = (RequestParser::default(), &mut transaction.commands);
-        while let Ok(Some(length)) = parser.parse(input) {
+        while !input.is_empty() {
+            let Ok(Some(length)) = parser.parse(input) else {
+                // The array would have fewer replies than it says.
+                return Ok(ControlFlow::Break(Some(EndReason::Protocol)));
+            };
             let arguments = parser.arguments(input);
-            let (flow, count) = self.run(arguments, &input[..], length, &mut wire.output).await;
+            let (flow, count, is_error) =
+                self.run_beside_writes(arguments, (&input[..], length), wire).await?;
             input.advance(length * count);
             if flow.is_break() {
                 return Ok(flow);
@@ -128,7 +150,11 @@ impl Executor {
                 wire.flush().await?;
             }
             // A long transaction gives way to other connections, as a pipeline does.
-            consume_budget().await;
+            if is_error {
+                yield_now().await;
+            } else {
+                consume_budget().await;
+            }
         }
         Ok(ControlFlow::Continue(()))
     }

@@ -8,7 +8,7 @@ use bytes::{BufMut, BytesMut};
 use crate::{
     error::ApiError,
     limits::{
-        REDIS_QUEUED_BYTES_MAX, REDIS_QUEUED_MAX,
+        REDIS_COMMAND_MAX, REDIS_QUEUED_BYTES_MAX, REDIS_QUEUED_MAX,
         pending_quota::{ConnectionShare, PendingPermit},
     },
     redis::request::Arguments,
@@ -20,19 +20,28 @@ use std::sync::Arc;
 pub(crate) struct Transaction {
     pub(crate) commands: BytesMut,
     pub(crate) count: usize,
-    /// Whether a command was refused. `EXEC` then runs none.
-    pub(crate) is_refused: bool,
-    permit: PendingPermit,
+    /// The first error of a command that was refused. `EXEC` then runs none.
+    pub(crate) refusal: Option<String>,
+    /// Gone once a command was refused: nothing is held any more.
+    permit: Option<PendingPermit>,
 }
 
 impl Transaction {
     pub(crate) fn begin(share: &Arc<ConnectionShare>) -> Result<Self, ApiError> {
-        let permit = share.acquire()?;
-        Ok(Self { commands: BytesMut::new(), count: 0, is_refused: false, permit })
+        let permit = Some(share.acquire()?);
+        Ok(Self { commands: BytesMut::new(), count: 0, refusal: None, permit })
     }
 
-    /// Queues a command.
+    /// Notes that a command was refused, and holds the others no longer.
+    pub(crate) fn refuse(&mut self, text: &str) {
+        if self.refusal.is_none() {
+            (self.commands, self.permit, self.refusal) = (BytesMut::new(), None, Some(text.to_owned()));
+        }
+    }
+
+    /// Queues a command. After a refusal it is not kept.
     pub(crate) fn push(&mut self, arguments: Arguments<'_>) -> Result<(), ApiError> {
+        let Some(permit) = &mut self.permit else { return Ok(()) };
         let bytes: usize = self.commands.len() + arguments.from(0).map(<[u8]>::len).sum::<usize>();
         if self.count >= REDIS_QUEUED_MAX {
             let bound = format!("at most {REDIS_QUEUED_MAX} commands are allowed between MULTI and EXEC");
@@ -44,7 +53,8 @@ impl Transaction {
             );
             return Err(ApiError::field("bytes", &bytes.to_string(), bound));
         }
-        self.permit.reserve(bytes)?;
+        permit.reserve(bytes)?;
+        let begin = self.commands.len();
         let mut digits = itoa::Buffer::new();
         let mut head = |commands: &mut BytesMut, kind: u8, number: usize| {
             commands.put_u8(kind);
@@ -56,6 +66,14 @@ impl Transaction {
             head(&mut self.commands, b'$', argument.len());
             self.commands.extend_from_slice(argument);
             self.commands.extend_from_slice(b"\r\n");
+        }
+        // An inline command is longer in this form, which the parser of `EXEC` must take.
+        let length = self.commands.len() - begin;
+        if length > REDIS_COMMAND_MAX + 2 {
+            let bound = format!(
+                "a command of at most {REDIS_COMMAND_MAX} bytes is allowed, with the length of each argument"
+            );
+            return Err(ApiError::field("bytes", &length.to_string(), bound));
         }
         self.count += 1;
         Ok(())

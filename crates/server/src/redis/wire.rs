@@ -34,6 +34,8 @@ pub(crate) struct Wire<I> {
     io: I,
     pub(crate) input: BytesMut,
     pub(crate) output: BytesMut,
+    /// The buffer of the reply that is being made.
+    scratch: BytesMut,
     /// Replies that the socket did not take at once, in order.
     held: VecDeque<TrackedChunk<Bytes>>,
     unread: ConnectionUnread,
@@ -49,6 +51,7 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Wire<I> {
             io,
             input,
             output,
+            scratch: BytesMut::new(),
             held: VecDeque::new(),
             unread,
             is_flushed: true,
@@ -69,6 +72,33 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Wire<I> {
     /// Writes all replies.
     pub(crate) async fn flush(&mut self) -> io::Result<()> {
         std::future::poll_fn(|cx| self.poll_write_all(cx)).await
+    }
+
+    /// Waits for `work`. While it is not ready, the replies that were made before are written.
+    pub(crate) async fn write_beside<T>(&mut self, work: impl Future<Output = T>) -> io::Result<T> {
+        let mut work = pin!(work);
+        std::future::poll_fn(|cx| match work.as_mut().poll(cx) {
+            Poll::Ready(done) => Poll::Ready(Ok(done)),
+            Poll::Pending => match self.poll_write_all(cx) {
+                Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+                _ => Poll::Pending,
+            },
+        })
+        .await
+    }
+
+    /// A buffer for the next reply, which [`put_scratch`](Self::put_scratch) takes back.
+    pub(crate) fn take_scratch(&mut self) -> BytesMut {
+        std::mem::take(&mut self.scratch)
+    }
+
+    /// Puts a reply behind those that are not written yet.
+    pub(crate) fn put_scratch(&mut self, mut reply: BytesMut) {
+        self.output.extend_from_slice(&reply);
+        if reply.capacity() <= BUFFER_MAX {
+            reply.clear();
+            self.scratch = reply;
+        }
     }
 
     /// Ends the output: the peer reads the replies, and then the end.
@@ -194,5 +224,19 @@ mod tests {
         assert!(counted + UNREAD_FREE * UNREAD_UNIT_BYTES >= rounds * reply.len(), "{counted}");
         drop(wire);
         assert_eq!(all.sum(), 0);
+    }
+
+    #[tokio::test]
+    async fn replies_are_written_while_the_next_one_is_awaited() {
+        let (own, mut peer) = tokio::io::duplex(1024);
+        let mut wire = Wire::new(own, ResponseBudget::default().connection());
+        wire.output.extend_from_slice(b"+PONG\r\n");
+        let (tell, told) = tokio::sync::oneshot::channel();
+        let waits = tokio::spawn(async move { wire.write_beside(told).await });
+        let mut reply = [0; 7];
+        peer.read_exact(&mut reply).await.unwrap();
+        assert_eq!(&reply, b"+PONG\r\n");
+        tell.send(7).unwrap();
+        assert_eq!(waits.await.unwrap().unwrap(), Ok(7));
     }
 }

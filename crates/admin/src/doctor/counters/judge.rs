@@ -155,7 +155,7 @@ pub(crate) fn judge_rowless(
         return Some(Fault::new(Kind::CounterWithoutRow, text));
     }
     if cell.is_unreadable {
-        return None;
+        return flawed(sight);
     }
     if let Some(others) = others {
         let found = behind_others(others, (floor, 0), Some(floor.saturating_add(followed)))?;
@@ -187,10 +187,9 @@ fn behind_others(others: OtherSlots, (at, room): (u64, u64), followed: Option<u6
 /// A cell that no operation of ours left so.
 fn flawed(sight: &Sight) -> Option<Fault> {
     match sight {
-        Sight::Odd(what) => Some(Fault::new(
-            Kind::CounterUnreadable,
-            format!("its cell holds what Sequent never writes: {what}"),
-        )),
+        Sight::Odd(what) => {
+            Some(Fault::new(Kind::CounterUnreadable, format!("its counter can't be read: {what}")))
+        }
         Sight::Held { expires_ms: Some(ms), .. } => {
             Some(Fault::new(Kind::CounterExpires, format!("its cell has a time to live: {ms} ms are left")))
         }

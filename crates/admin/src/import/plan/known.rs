@@ -41,7 +41,7 @@ impl Known {
         planned: &Planned,
     ) -> Result<Option<Existing>, EngineError> {
         let Some(summary) = self.sequences.get(&planned.shown.sequence) else { return Ok(None) };
-        let SequenceSummary { start, end, ref template, .. } = *summary;
+        let SequenceSummary { start, end, step, ref template, .. } = *summary;
         let counted = match planned.name.as_ref().filter(|_| planned.shown.template == *template) {
             Some(name) => {
                 Some(engine.key_of(&request(engine, name, planned.shown.period.as_deref()).await?).await?)
@@ -53,7 +53,7 @@ impl Known {
         let start =
             body.as_ref().and_then(|body| first_encoded(body, engine.cluster().layout())).unwrap_or(start);
         let zone = body.as_ref().and_then(checks::zone_of);
-        Ok(Some(Existing { start, end, template: template.clone(), zone, held }))
+        Ok(Some(Existing { start, end, step, template: template.clone(), zone, held }))
     }
 }
 

@@ -5,7 +5,8 @@ use crate::import::OldTexts;
 
 fn counter(name: &str, next: u64, step: u64) -> OldCounter {
     let (source, name) = ("t".to_owned(), name.to_owned());
-    OldCounter { source, name, next: Ok(next), step, encoded: None, tables: None, texts: None }
+    let (encoded, tables, texts, note) = (None, None, None, None);
+    OldCounter { source, name, next: Ok(next), step, end: None, encoded, tables, texts, note }
 }
 
 fn ring() -> Layout {
@@ -67,6 +68,7 @@ fn a_sequence_in_another_zone_is_refused() {
     let existing = |zone: &str| Existing {
         start: 1,
         end: 999,
+        step: 1,
         template: template.clone(),
         zone: Some(zone.to_owned()),
         held: 0,
@@ -129,6 +131,37 @@ fn a_counter_that_gave_nothing_begins_at_zero() {
         (planned.shown.action, planned.shown.start, planned.shown.to),
         (Action::Define, Some(0), None)
     );
+}
+
+#[test]
+fn a_last_number_is_that_of_the_other_system_if_it_is_lower() {
+    let of = |next: u64, end: u64| {
+        let mut planned =
+            named(vec![OldCounter { end: Some(end), ..counter("order", next, 1) }], &Choice::default())
+                .remove(0);
+        settle(&mut planned, None, (&Choice::default(), ring()));
+        (planned.shown.end, planned.shown.placement, planned.shown.note.unwrap_or_default())
+    };
+    assert_eq!(
+        of(7, 5_000_000),
+        (Some(5_000_000), Some("spread"), "it ends at 5000000, as there".to_owned())
+    );
+    assert_eq!(of(7, 7), (Some(7), Some("dense"), "it ends at 7, as there".to_owned()));
+    assert_eq!(of(7, 1 << 60), (None, Some("spread"), String::new()), "beyond numbers of JavaScript");
+    assert_eq!(of(1 << 53, 1 << 60).0, Some(1 << 60));
+    let (end, _, why) = of(8, 7);
+    assert_eq!((end, &*why), (None, "its next number is 8, and the other system ends at 7: none is left"));
+}
+
+#[test]
+fn what_a_sequence_that_is_there_does_otherwise_is_told() {
+    let mut planned =
+        named(vec![OldCounter { end: Some(500), ..counter("order", 51, 10) }], &Choice::default()).remove(0);
+    let existing = Existing { start: 1, end: 999, step: 1, template: None, zone: None, held: 0 };
+    settle(&mut planned, Some(&existing), (&Choice::default(), ring()));
+    assert_eq!(planned.shown.action, Action::Advance);
+    let note = planned.shown.note.unwrap();
+    assert_eq!(note, "its step is 10 there, and stays 1 here; it ends at 500 there, and at 999 here");
 }
 
 #[test]

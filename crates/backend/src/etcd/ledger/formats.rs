@@ -1,18 +1,20 @@
 //! JSON format of each record, readable for operators.
 
 use sequent_core::{
-    Epoch, ErrorKind, InstanceId, Layout, SlotIndex, SourceError,
-    ledger::{Definition, LayoutPage, Moved, PastEpoch, ResizeStep, Row, SlotCommand, SlotVerb},
+    Epoch, InstanceId, SourceError,
+    ledger::{Moved, PastEpoch, Row},
 };
 use serde::{Deserialize, Serialize};
 
 use crate::{
     etcd::{
-        client::Kv,
-        json_value::{self, unreadable},
-        keys::Names,
+        answers::Kv,
+        keys::{Named, Names},
     },
-    ledger::{DenseCount, bounded_sum},
+    ledger::{
+        DenseCount, bounded_sum,
+        documents::{parsed, unreadable},
+    },
 };
 
 /// A server's row.
@@ -81,7 +83,7 @@ impl KeptRow {
     }
 
     pub(super) fn read(kv: &Kv, losses: Losses) -> Result<Row, SourceError> {
-        Ok(json_value::of::<Self>("row", kv)?.row(losses))
+        Ok(parsed::<Self>("row", &kv.value)?.row(losses))
     }
 }
 
@@ -99,7 +101,7 @@ impl KeptDense {
     }
 
     pub(super) fn read(kv: &Kv, losses: Losses) -> Result<DenseCount, SourceError> {
-        let Self { value, begun_at_ms, lost } = json_value::of("dense counter", kv)?;
+        let Self { value, begun_at_ms, lost } = parsed("dense counter", &kv.value)?;
         Ok(DenseCount { value: bounded_sum(value, losses.lost.saturating_sub(lost)), begun_at_ms })
     }
 }
@@ -118,7 +120,7 @@ impl KeptPast {
     }
 
     pub(super) fn read(kv: &Kv) -> Result<PastEpoch, SourceError> {
-        let Self { epoch, base, ceiling } = json_value::of("history", kv)?;
+        let Self { epoch, base, ceiling } = parsed("history", &kv.value)?;
         Ok(PastEpoch { epoch: Epoch::from_stored(epoch), base, ceiling })
     }
 }
@@ -134,88 +136,10 @@ impl KeptMove {
 
     pub(super) fn moved(self, names: &Names, version: u64) -> Result<Moved, SourceError> {
         let Self(name, epoch, seen) = self;
-        let counter = names.counter(&name).ok_or_else(|| unreadable("name of a moved row"))?;
+        let Some(Named::Row(counter)) = names.parsed(&name) else {
+            return Err(unreadable("what moved", format!("found the name {name:?}")));
+        };
         Ok(Moved { counter, epoch: Epoch::from_stored(epoch), seen, version })
-    }
-}
-
-/// The page of the layout.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct KeptLayout {
-    cluster: String,
-    shard_bits: u8,
-    memory_bits: u8,
-    generation: u64,
-    /// Shard bits and memory bits of the next layout.
-    next: Option<(u8, u8)>,
-    is_fenced: bool,
-}
-
-impl KeptLayout {
-    pub(super) fn of(page: &LayoutPage) -> Self {
-        let LayoutPage { cluster, layout, generation, step } = page;
-        let bits = |layout: &Layout| (layout.shard_bits(), layout.memory_bits());
-        let ((shard_bits, memory_bits), cluster) = (bits(layout), cluster.as_str().to_owned());
-        let (next, generation, is_fenced) = (step.next().as_ref().map(bits), *generation, step.is_fenced());
-        Self { cluster, shard_bits, memory_bits, generation, next, is_fenced }
-    }
-
-    pub(super) fn read(kv: &Kv) -> Result<LayoutPage, SourceError> {
-        let Self { cluster, shard_bits, memory_bits, generation, next, is_fenced } =
-            json_value::of("layout", kv)?;
-        let layout = |(n, m)| Layout::new(n, m).map_err(|error| unreadable("layout").because(error));
-        let cluster = cluster.parse();
-        let cluster =
-            cluster.map_err(|error: sequent_core::NameError| unreadable("layout").because(error))?;
-        let next = next.map(layout).transpose()?;
-        let step = ResizeStep::from_stored(next, is_fenced).ok_or_else(|| unreadable("layout"))?;
-        Ok(LayoutPage { cluster, layout: layout((shard_bits, memory_bits))?, generation, step })
-    }
-}
-
-/// A definition.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct KeptDefinition {
-    name: String,
-    version: u32,
-    body: String,
-}
-
-impl KeptDefinition {
-    pub(super) fn of(definition: &Definition) -> Self {
-        let Definition { name, version, body } = definition;
-        Self { name: name.as_str().to_owned(), version: *version, body: body.clone() }
-    }
-
-    pub(super) fn read(kv: &Kv) -> Result<Definition, SourceError> {
-        let Self { name, version, body } = json_value::of("definition", kv)?;
-        let unreadable = |error: sequent_core::NameError| unreadable("definition").because(error);
-        Ok(Definition { name: name.parse().map_err(unreadable)?, version, body })
-    }
-}
-
-/// An operator's command.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct KeptCommand {
-    verb: String,
-    who: String,
-    why: String,
-    at_ms: u64,
-    until_ms: Option<u64>,
-}
-
-impl KeptCommand {
-    pub(super) fn of(word: &SlotCommand) -> Self {
-        let SlotCommand { verb, who, why, at_ms, until_ms, .. } = word.clone();
-        Self { verb: verb.as_str().to_owned(), who, why, at_ms, until_ms }
-    }
-
-    pub(super) fn read(slot: SlotIndex, kv: &Kv) -> Result<SlotCommand, SourceError> {
-        let Self { verb, who, why, at_ms, until_ms } = json_value::of("command", kv)?;
-        let verb = SlotVerb::from_word(&verb).ok_or_else(|| {
-            SourceError::new(ErrorKind::Refused, format!("command about slot {slot}: found verb {verb:?}"))
-        })?;
-        Ok(SlotCommand { slot, verb, who, why, at_ms, until_ms })
     }
 }
 

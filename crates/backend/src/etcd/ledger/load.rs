@@ -1,24 +1,35 @@
 //! Loading ledger records from etcd, with the revisions that a write compares.
 
-use sequent_core::{Condition, ErrorKind, InstanceId, SourceError, ledger::NoteSubject};
+use std::collections::{BTreeMap, VecDeque};
 
-use super::formats::{KeptCommand, KeptDefinition, KeptDense, KeptLayout, KeptRow, KeptServer, Losses};
+use sequent_core::{
+    Condition, ErrorKind, InstanceId, SourceError,
+    ledger::{Counter, Moved},
+};
+
+use super::{
+    formats::{KeptDense, KeptMove, KeptPast, KeptRow, KeptServer, Losses},
+    pages::{Pages, first_pages},
+};
 use crate::{
     etcd::{
-        client::{Kv, Op, Span, Unchanged},
+        answers::{Answers, Kv},
+        client::{Op, Span, Unchanged},
         connection::ClusterId,
         instance::Run,
-        json_value::{self, Answers, or_default, unreadable},
-        keys::{Names, slot_of},
+        keys::{Named, Names},
     },
-    ledger::{Records, Selection},
+    ledger::{
+        Records, Selection,
+        documents::{LAYOUT, parsed, unreadable},
+    },
 };
 
 /// etcd's default limit of a transaction: comparisons, operations on success, and operations on failure, each.
 const OPS_MAX: usize = 128;
 
 /// The records that every transaction reads, beside the server's row.
-const HEAD: [&str; 6] = ["run", "layout", "version", "losses", "accepted", "catalog"];
+const HEAD: [&str; 6] = ["run", LAYOUT, "version", "losses", "accepted", "catalog"];
 
 /// The most further records in one transaction, whether read, compared or written. It leaves room for the list of
 /// changed rows.
@@ -34,19 +45,34 @@ pub(super) struct Loaded {
     /// The revisions of the ledger's version and of the catalog's version. Only some writes compare them.
     pub(super) version: Unchanged,
     pub(super) catalog: Unchanged,
+    /// The revision of all records.
+    pub(super) revision: u64,
+    /// The latest change of each changed row that was read.
+    pub(super) moved: BTreeMap<Counter, Moved>,
+    /// Pages that were not read yet, ascending.
+    pub(super) unread: VecDeque<Pages>,
 }
 
-/// The reads of a selection. All definitions and all notes are read separately.
+/// The reads of a selection: the head, single records, and the first pages.
 pub(super) fn reads(names: &Names, selection: &Selection<'_>) -> Vec<Op> {
-    let mut spans: Vec<Span> = HEAD.iter().map(|what| Span::one(names.only(what))).collect();
-    spans.extend(selection.server.map(|server| Span::one(names.server(server))));
-    spans.extend(selection.counters.iter().map(|counter| Span::one(names.row(counter))));
-    spans.extend(selection.dense.iter().map(|key| Span::one(names.dense(key))));
-    spans.extend(selection.notes.iter().map(|about| Span::one(names.note(about))));
-    spans.extend(selection.definition.map(|name| Span::one(names.definition(name.as_str()))));
-    spans.extend(selection.stores.then(|| Span::under(names.stores())));
-    spans.extend(selection.commands.then(|| Span::under(names.words())));
-    spans.into_iter().map(Op::Read).collect()
+    let head = HEAD.map(|what| names.only(what));
+    let single = head.into_iter().chain(rows(names, selection)).chain(compared(names, selection));
+    let single = single.map(|name| Op::Read(Span::one(name)));
+    single.chain(first_pages(names, selection).iter().map(Pages::read)).collect()
+}
+
+/// The names of the rows. A write of a row also raises the version, which is compared, so the row needs no comparison
+/// of its own.
+fn rows(names: &Names, selection: &Selection<'_>) -> impl Iterator<Item = String> {
+    selection.counters.iter().map(|counter| names.row(counter))
+}
+
+/// The names of the other single records.
+fn compared(names: &Names, selection: &Selection<'_>) -> Vec<String> {
+    let server = selection.server.map(|server| names.server(server));
+    let dense = selection.dense.iter().map(|key| names.dense(key));
+    let documents = selection.documents().into_iter().map(|name| names.only(&name));
+    server.into_iter().chain(dense).chain(documents).collect()
 }
 
 impl Loaded {
@@ -58,27 +84,19 @@ impl Loaded {
         mut answers: Answers,
     ) -> Result<Self, SourceError> {
         let mut loaded = Self::head(cluster, names, &mut answers)?;
-        if let Some(server) = selection.server {
-            let kept: Option<KeptServer> = loaded.next("server", names.server(server), &mut answers)?;
-            loaded.records.nonce = kept.map(|kept| kept.nonce);
-        }
-        for counter in &selection.counters {
-            // A write of a row also raises the version, which is compared, so the row needs no comparison of its own.
+        for _ in &selection.counters {
             if let Some(kv) = answers.one() {
-                loaded.records.rows.insert((*counter).clone(), KeptRow::read(&kv, loaded.losses)?);
+                loaded.take(names, &kv)?;
             }
         }
-        for key in &selection.dense {
-            let kv = loaded.one(names.dense(key), &mut answers);
+        for name in compared(names, selection) {
+            let kv = answers.one();
+            loaded.unchanged.push((name, kv.as_ref().map_or(0, |kv| kv.mod_revision)));
             if let Some(kv) = kv {
-                loaded.records.dense.insert((*key).clone(), KeptDense::read(&kv, loaded.losses)?);
+                loaded.take(names, &kv)?;
             }
         }
-        for about in &selection.notes {
-            let note: Option<u64> = loaded.next("note", names.note(about), &mut answers)?;
-            loaded.records.notes.extend(note.map(|to| (about.clone(), to)));
-        }
-        loaded.catalog(names, selection, &mut answers)?;
+        loaded.take_pages(names, first_pages(names, selection), &mut answers)?;
         Ok(loaded)
     }
 
@@ -89,68 +107,54 @@ impl Loaded {
             let context = "the ledger's run is gone: restore it from a copy";
             SourceError::new(ErrorKind::Refused, context).with(Condition::RunMissing)
         };
-        let run: Run = json_value::of("run", run.as_ref().ok_or_else(gone)?)?;
-        let losses: Losses = or_default("losses", losses.as_ref())?.0;
-        let accepted: Option<String> = or_default("instance", accepted.as_ref())?.0;
+        let run: Run = parsed("run", &run.as_ref().ok_or_else(gone)?.value)?;
+        let count = |what, kv: &Option<Kv>| kv.as_ref().map_or(Ok(0), |kv| parsed(what, &kv.value));
+        let losses: Losses =
+            losses.as_ref().map(|kv| parsed("losses", &kv.value)).transpose()?.unwrap_or_default();
+        let accepted: Option<String> =
+            accepted.as_ref().map(|kv| parsed("instance", &kv.value)).transpose()?;
         let revision = |kv: &Option<Kv>| kv.as_ref().map_or(0, |kv| kv.mod_revision);
         let [run_at, layout_at, version_at, losses_at, accepted_at, catalog_at] =
             std::array::from_fn(|at| (names.only(HEAD[at]), revision(&held[at])));
-        let records = Records {
-            version: or_default("version", version.as_ref())?.0,
-            catalog: or_default("catalog", catalog.as_ref())?.0,
+        let mut records = Records {
+            version: count("version", version)?,
+            catalog: count("catalog", catalog)?,
             floor: losses.floor,
             accepted: accepted.map(InstanceId::new),
-            layout: layout.as_ref().map(KeptLayout::read).transpose()?,
             ..Records::of(cluster.instance(&run.token), answers.clock_ms)
         };
-        let unchanged = vec![run_at, layout_at, losses_at, accepted_at];
-        Ok(Self { records, losses, run, unchanged, version: version_at, catalog: catalog_at })
+        if let Some(layout) = layout {
+            records.take_document(LAYOUT, &layout.value)?;
+        }
+        Ok(Self {
+            records,
+            losses,
+            run,
+            unchanged: vec![run_at, layout_at, losses_at, accepted_at],
+            version: version_at,
+            catalog: catalog_at,
+            revision: answers.revision,
+            moved: BTreeMap::new(),
+            unread: VecDeque::new(),
+        })
     }
 
-    fn catalog(
-        &mut self,
-        names: &Names,
-        selection: &Selection<'_>,
-        answers: &mut Answers,
-    ) -> Result<(), SourceError> {
-        if let Some(name) = selection.definition {
-            let kv = self.one(names.definition(name.as_str()), answers);
-            self.records.definition = kv.as_ref().map(KeptDefinition::read).transpose()?;
-        }
-        if selection.stores {
-            for kv in answers.all().kvs {
-                let slot = slot_of(kv.name()?).ok_or_else(|| unreadable("slot"))?;
-                self.records.stores.push((slot, InstanceId::new(json_value::of::<String>("instance", &kv)?)));
-            }
-        }
-        if selection.commands {
-            for kv in answers.all().kvs {
-                let slot = slot_of(kv.name()?).ok_or_else(|| unreadable("slot of a command"))?;
-                self.records.commands.push(KeptCommand::read(slot, &kv)?);
+    /// Takes over a record that was read.
+    pub(super) fn take(&mut self, names: &Names, kv: &Kv) -> Result<(), SourceError> {
+        let (name, records) = (kv.name()?, &mut self.records);
+        match names.parsed(name).ok_or_else(|| unreadable("name", format!("found {name:?}")))? {
+            Named::Row(counter) => drop(records.rows.insert(counter, KeptRow::read(kv, self.losses)?)),
+            Named::Dense(key) => drop(records.dense.insert(key, KeptDense::read(kv, self.losses)?)),
+            Named::Past => records.history.push(KeptPast::read(kv)?),
+            Named::Server => records.nonce = Some(parsed::<KeptServer>("server", &kv.value)?.nonce),
+            Named::Document(name) => records.take_document(name, &kv.value)?,
+            Named::Moves(version) => {
+                for kept in parsed::<Vec<KeptMove>>("what moved", &kv.value)? {
+                    let moved = kept.moved(names, version)?;
+                    self.moved.insert(moved.counter.clone(), moved);
+                }
             }
         }
         Ok(())
     }
-
-    /// The next answer for a single name. A write compares its revision.
-    fn one(&mut self, name: String, answers: &mut Answers) -> Option<Kv> {
-        let kv = answers.one();
-        self.unchanged.push((name, kv.as_ref().map_or(0, |kv| kv.mod_revision)));
-        kv
-    }
-
-    fn next<T: serde::de::DeserializeOwned>(
-        &mut self,
-        what: &str,
-        name: String,
-        answers: &mut Answers,
-    ) -> Result<Option<T>, SourceError> {
-        self.one(name, answers).map(|kv| json_value::of(what, &kv)).transpose()
-    }
-}
-
-/// Parses a note.
-pub(super) fn note(names: &Names, kv: &Kv) -> Result<(NoteSubject, u64), SourceError> {
-    let about = kv.name()?.strip_prefix(&names.notes()).ok_or_else(|| unreadable("name of a note"))?;
-    Ok((NoteSubject::from_stored(about), json_value::of("note", kv)?))
 }

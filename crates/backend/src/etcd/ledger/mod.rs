@@ -11,20 +11,19 @@
 //! limits how many versions are kept. A server that was away for longer learns the rest at the heartbeat of its own
 //! counters.
 
-mod engine;
+mod connection;
 mod facts;
 mod formats;
 mod load;
-mod operations;
+mod pages;
 mod save;
-mod scans;
 mod transact;
 
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
 use super::cluster::EtcdCluster;
 use crate::{
-    ledger::CoreLedger,
+    ledger::{CoreLedger, pooled::PooledLedger},
     net::{Pool, ServerOptions},
 };
 
@@ -43,24 +42,11 @@ use crate::{
 /// # Ok(())
 /// # }
 /// ```
-pub type EtcdLedger = CoreLedger<EtcdLedgerEngine>;
-
-/// The engine of an [`EtcdLedger`].
-pub struct EtcdLedgerEngine {
-    pool: Pool<Arc<EtcdCluster>>,
-}
+pub type EtcdLedger = CoreLedger<PooledLedger<Pool<Arc<EtcdCluster>>>>;
 
 impl EtcdLedger {
     /// The ledger on the options' cluster and prefix.
     pub fn new(options: ServerOptions) -> Self {
-        Self::on(EtcdLedgerEngine { pool: Pool::new(Arc::new(EtcdCluster::new(options))) })
-    }
-}
-
-impl fmt::Debug for EtcdLedgerEngine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EtcdLedgerEngine")
-            .field("url", &self.pool.server().options.url)
-            .finish_non_exhaustive()
+        Self::on(PooledLedger(Pool::new(Arc::new(EtcdCluster::new(options)))))
     }
 }

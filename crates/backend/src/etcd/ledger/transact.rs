@@ -6,9 +6,9 @@ use sequent_core::ErrorKind;
 
 use crate::{
     etcd::{
+        answers::Answers,
         client::{Op, Txn, Unchanged},
         connection::Connection,
-        json_value::Answers,
     },
     net::Fault,
 };
@@ -49,29 +49,26 @@ pub(super) enum Step<T> {
 }
 
 /// Reads, decides, and writes if nothing that was compared has changed; otherwise decides again on newer data. Returns
-/// the decision's value, and its revision.
+/// the decision's value.
 pub(super) async fn transact<T>(
     connection: &mut Connection,
     reads: &[Op],
     mut decide: impl FnMut(Answers) -> Result<Step<T>, Fault>,
-) -> Result<(T, u64), Fault> {
+) -> Result<T, Fault> {
     let until = connection.env().clock.now() + BUSY_WAIT_MAX;
-    let mut answers = Answers::of(connection.txn(&Txn::read(reads.to_vec())).await?);
+    let mut answers = look(connection, reads.to_vec()).await?;
     for tried in 1..=TRIES_MAX {
-        let revision = answers.revision;
         let (change, value) = match decide(answers)? {
-            Step::Done(value) => return Ok((value, revision)),
+            Step::Done(value) => return Ok(value),
             Step::Write(change, value) => (change, value),
         };
         // A try after a pause has to read after that pause. Data read before it is what others have overwritten
         // meanwhile, and a call that fell behind would never catch up.
         let is_sent = reads.len() <= READS_SENT_MAX && tried <= HASTY_TRIES;
         let otherwise = if is_sent { reads.to_vec() } else { Vec::new() };
-        answers = Answers::of(
-            connection.txn(&Txn { unchanged: change.unchanged, then: change.ops, otherwise }).await?,
-        );
+        answers = connection.txn(&Txn { unchanged: change.unchanged, then: change.ops, otherwise }).await?;
         if answers.succeeded {
-            return Ok((value, answers.revision));
+            return Ok(value);
         }
         if connection.env().clock.now() >= until {
             break;
@@ -93,5 +90,5 @@ fn pause_before(tried: u32, connection: &Connection) -> Duration {
 
 /// Runs one transaction that only reads.
 pub(super) async fn look(connection: &mut Connection, reads: Vec<Op>) -> Result<Answers, Fault> {
-    Ok(Answers::of(connection.txn(&Txn::read(reads)).await?))
+    connection.txn(&Txn::read(reads)).await
 }

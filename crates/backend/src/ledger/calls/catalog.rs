@@ -10,7 +10,7 @@ use sequent_core::{
 
 use super::parts;
 use crate::ledger::{
-    CoreLedger, Keys, LedgerEngine, Records, Selection,
+    CoreLedger, Keys, LedgerEngine, Records, Scan, Selection,
     rules::{self, retention::Expired},
 };
 
@@ -32,7 +32,7 @@ impl<E: LedgerEngine> Catalog for CoreLedger<E> {
     ) -> BoxFuture<'a, Result<Option<Definition>, SourceError>> {
         Box::pin(async move {
             let selection = Selection { definition: Some(name), ..Selection::default() };
-            Ok(self.engine.view("read a definition from", &selection).await?.definition)
+            Ok(self.engine.view("read a definition from", &selection).await?.definitions.pop())
         })
     }
 
@@ -112,8 +112,9 @@ impl<E: LedgerEngine> Retention for CoreLedger<E> {
         most: usize,
     ) -> BoxFuture<'a, Result<Vec<Key>, SourceError>> {
         Box::pin(async move {
-            let rows = self.engine.rows(Some(slot), Keys::Between(from, below), most).await?;
-            Ok(rows.into_iter().map(|(counter, _)| counter.key).collect())
+            let scan = Scan::Rows { slot: Some(slot), keys: Keys::Between(from, below), most };
+            let rows = self.engine.view("list rows of", &scan.into()).await?.rows;
+            Ok(rows.into_keys().map(|counter| counter.key).collect())
         })
     }
 
@@ -135,8 +136,9 @@ impl<E: LedgerEngine> Retention for CoreLedger<E> {
         most: usize,
     ) -> BoxFuture<'a, Result<Vec<Key>, SourceError>> {
         Box::pin(async move {
-            let rows = self.engine.dense_rows(Keys::Between(from, below), most).await?;
-            Ok(rows.into_iter().map(|row| row.key).collect())
+            let scan = Scan::Dense { keys: Keys::Between(from, below), most };
+            let dense = self.engine.view("list dense counters of", &scan.into()).await?.dense;
+            Ok(dense.into_keys().collect())
         })
     }
 

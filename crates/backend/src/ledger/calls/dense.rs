@@ -5,7 +5,7 @@ use sequent_core::{
     ledger::{Answer, Dense, DenseAsk, DenseRow, DenseTaken, Pass},
 };
 
-use crate::ledger::{CoreLedger, Keys, LedgerEngine, Records, Selection, rules};
+use crate::ledger::{CoreLedger, DenseCount, Keys, LedgerEngine, Records, Scan, Selection, rules};
 
 impl<E: LedgerEngine> Dense for CoreLedger<E> {
     fn count<'a>(
@@ -36,7 +36,12 @@ impl<E: LedgerEngine> Dense for CoreLedger<E> {
         under: Option<&'a str>,
         most: usize,
     ) -> BoxFuture<'a, Result<Vec<DenseRow>, SourceError>> {
-        Box::pin(self.engine.dense_rows(under.map_or(Keys::All, Keys::Of), most))
+        Box::pin(async move {
+            let scan = Scan::Dense { keys: under.map_or(Keys::All, Keys::Of), most };
+            let dense = self.engine.view("list dense counters of", &scan.into()).await?.dense;
+            let row = |(key, DenseCount { value, begun_at_ms })| DenseRow { key, value, begun_at_ms };
+            Ok(dense.into_iter().map(row).collect())
+        })
     }
 }
 

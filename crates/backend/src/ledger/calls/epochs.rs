@@ -9,7 +9,7 @@ use sequent_core::{
 };
 
 use super::parts;
-use crate::ledger::{CoreLedger, Keys, LedgerEngine, Records, Selection, rules};
+use crate::ledger::{CoreLedger, Keys, LedgerEngine, Records, Scan, Selection, rules};
 
 /// Records of an opening: its row, and the ended epoch in the history.
 const RECORDS_OF_AN_OPENING: usize = 2;
@@ -78,9 +78,10 @@ impl<E: LedgerEngine> Rows for CoreLedger<E> {
         most: usize,
     ) -> BoxFuture<'a, Result<Vec<Moved>, SourceError>> {
         Box::pin(async move {
-            let (instance, moved) = self.engine.moved(since, most).await?;
-            rules::session::check_instance(&Records::of(instance, 0), under)?;
-            Ok(moved)
+            let scan = Scan::Moved { since, most };
+            let records = self.engine.view("read what moved in", &scan.into()).await?;
+            rules::session::check_instance(&records, under)?;
+            Ok(records.moved)
         })
     }
 
@@ -89,11 +90,17 @@ impl<E: LedgerEngine> Rows for CoreLedger<E> {
         sequence: Option<&'a str>,
         most: usize,
     ) -> BoxFuture<'a, Result<Vec<(Counter, Row)>, SourceError>> {
-        Box::pin(self.engine.rows(None, sequence.map_or(Keys::All, Keys::Of), most))
+        Box::pin(async move {
+            let scan = Scan::Rows { slot: None, keys: sequence.map_or(Keys::All, Keys::Of), most };
+            Ok(self.engine.view("list rows of", &scan.into()).await?.rows.into_iter().collect())
+        })
     }
 
     fn history<'a>(&'a self, counter: &'a Counter) -> BoxFuture<'a, Result<Vec<PastEpoch>, SourceError>> {
-        Box::pin(self.engine.history(counter))
+        Box::pin(async move {
+            let scan = Scan::History(counter);
+            Ok(self.engine.view("read history from", &scan.into()).await?.history)
+        })
     }
 }
 

@@ -78,8 +78,8 @@ impl<E: LedgerEngine> Recovery for CoreLedger<E> {
 impl<E: LedgerEngine> ExamineLedger for CoreLedger<E> {
     fn examine(&self, most: usize) -> BoxFuture<'_, Result<LedgerExamination, SourceError>> {
         Box::pin(async move {
-            let Examined { inspection, layout, rows, mut facts } = self.engine.examine(most).await?;
-            let layout = match layout.as_ref().map(LayoutPage::record).transpose() {
+            let Examined { inspection, records, mut facts } = self.engine.examine(most).await?;
+            let layout = match records.layout.as_ref().map(LayoutPage::record).transpose() {
                 Ok(layout) => layout,
                 // For example during a resize.
                 Err(error) => {
@@ -87,6 +87,7 @@ impl<E: LedgerEngine> ExamineLedger for CoreLedger<E> {
                     None
                 }
             };
+            let rows = records.rows.into_iter().collect();
             Ok(LedgerExamination { inspection, layout, rows, facts })
         })
     }

@@ -8,7 +8,7 @@ use crate::ledger::Records;
 
 /// Adds a definition, or returns why it is not added.
 pub(crate) fn define(records: &mut Records, definition: &Definition, judged: Option<u32>) -> Defined {
-    let held = records.definition.clone();
+    let held = records.definitions.first().cloned();
     if let Some(held) = &held {
         match definition.version.cmp(&held.version) {
             Ordering::Less => return Defined::Older { held: held.clone() },

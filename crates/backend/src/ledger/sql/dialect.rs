@@ -37,7 +37,7 @@ pub(crate) struct SqlFacts {
 /// A connection to a ledger's tables.
 pub(crate) trait LedgerSession: SqlSession + 'static {
     /// Transaction mode of an inspection.
-    const INSPECTS_BY: TxMode = TxMode::Read;
+    const INSPECT_MODE: TxMode = TxMode::Read;
 
     /// The engine's statements.
     const STATEMENTS: &'static Statements;
@@ -52,10 +52,10 @@ pub(crate) trait LedgerSession: SqlSession + 'static {
     fn facts(&mut self) -> impl Future<Output = Result<SqlFacts, Fault>> + Send;
 
     /// Whether the engine can count in one statement.
-    const COUNTS_AT_ONCE: bool = false;
+    const HAS_COUNT_STATEMENT: bool = false;
 
     /// Counts in one statement. `None`: nothing was written.
-    fn count_at_once(
+    fn count_in_one_statement(
         &mut self,
         pass: &Pass<'_>,
         asks: &[DenseAsk],
@@ -65,7 +65,7 @@ pub(crate) trait LedgerSession: SqlSession + 'static {
     }
 
     /// Further facts for a read-only examination.
-    fn examine(&mut self, facts: &SqlFacts) -> impl Future<Output = Result<Vec<Fact>, Fault>> + Send;
+    fn further_facts(&mut self, facts: &SqlFacts) -> impl Future<Output = Result<Vec<Fact>, Fault>> + Send;
 }
 
 /// The statements of a dialect, each with its parameters.
@@ -73,8 +73,7 @@ pub(crate) trait LedgerSession: SqlSession + 'static {
 /// Columns of a counter: `slot, k, epoch, store, ledger, base, ceiling, seen, opened_at`.
 #[derive(Debug)]
 pub(crate) struct Statements {
-    /// `(server)`: `nonce, version, catalog, floor, accepted`, and of the layout `cluster, shard_bits, memory_bits, generation,
-    /// next_shard_bits, next_memory_bits, fenced`.
+    /// `(server)`: `nonce, version, catalog, floor, accepted`, and the body of the layout's document.
     pub(crate) head: &'static str,
     /// `id, version, token`.
     pub(crate) identity: &'static str,
@@ -93,9 +92,6 @@ pub(crate) struct Statements {
     pub(crate) history: &'static str,
     /// Columns of a counter and the version, each.
     pub(crate) write_counters: Many,
-    /// `(slot, k, epoch, ceiling, seen, version)` each, if the row exists with that epoch; `None` if such rows are
-    /// written whole.
-    pub(crate) raise_counters: Option<Many>,
     /// `(slot, k, epoch, base, ceiling)` each.
     pub(crate) write_history: Many,
     /// `(slot, k)` each.
@@ -122,38 +118,19 @@ pub(crate) struct Statements {
     /// `(k)` each.
     pub(crate) delete_dense: Many,
 
-    /// `(k)` each: `k, number`.
-    pub(crate) read_notes: Many,
-    /// `k, number`.
-    pub(crate) all_notes: &'static str,
-    /// `(k, number)` each.
-    pub(crate) write_notes: Many,
-    /// `(k)` each.
-    pub(crate) delete_notes: Many,
-
-    /// `(name)`: `name, version, body` of the highest version.
-    pub(crate) definition: &'static str,
-    /// `name, version, body` of each definition's highest version.
-    pub(crate) all_definitions: &'static str,
-    /// `(name, version, body)`.
-    pub(crate) write_definition: &'static str,
-
-    /// `slot, verb, who, why, at_ms, until_ms`.
-    pub(crate) commands: &'static str,
-    /// `(slot, verb, who, why, at_ms, until_ms)`.
-    pub(crate) write_command: &'static str,
-
-    /// `slot, instance`.
-    pub(crate) stores: &'static str,
-    /// `(slot, instance)`.
-    pub(crate) write_store: &'static str,
-    /// Deletes all rows.
-    pub(crate) delete_stores: &'static str,
+    /// `(name)` each: `name, body`.
+    pub(crate) read_documents: Many,
+    /// `(from, below)`: `name, body`, ascending by name.
+    pub(crate) documents_in: &'static str,
+    /// `(name, body)` each.
+    pub(crate) write_documents: Many,
+    /// `(name)` each.
+    pub(crate) delete_documents: Many,
+    /// `(from, below)`.
+    pub(crate) delete_documents_in: &'static str,
 
     /// `(version, catalog, floor, accepted or null, token or null)`.
     pub(crate) write_meta: &'static str,
-    /// `(cluster, shard_bits, memory_bits, generation, next_shard_bits, next_memory_bits, fenced)`.
-    pub(crate) write_layout: &'static str,
     /// `(loss)` each: adds to ceilings and `seen`, and to dense counters.
     pub(crate) add_loss: &'static [&'static str],
 

@@ -1,13 +1,14 @@
 //! Saving ledger changes to SQL tables.
 
-use std::collections::BTreeSet;
-
 use sequent_core::{
-    InstanceId, Key, Layout,
-    ledger::{Counter, LayoutPage, Row, SlotCommand},
+    InstanceId, Key,
+    ledger::{Counter, Row},
 };
 
-use super::{LedgerSession, Records, load::named};
+use super::{
+    LedgerSession, Records,
+    load::{folder_bounds, named},
+};
 use crate::{
     ledger::{Changes, DenseCount},
     net::Fault,
@@ -26,7 +27,7 @@ const SERVERS_PURGED_MAX: i64 = 256;
 pub(super) async fn save<S: LedgerSession>(session: &mut S, records: &Records) -> Result<(), Fault> {
     save_session::<S>(session, records).await?;
     save_rows::<S>(session, records).await?;
-    save_catalog::<S>(session, records).await?;
+    save_documents::<S>(session, &records.changes).await?;
     save_meta::<S>(session, records).await
 }
 
@@ -39,12 +40,6 @@ async fn save_session<S: LedgerSession>(session: &mut S, records: &Records) -> R
     if let Some((server, nonce)) = changes.nonce {
         let params = vec![server.0.cast_signed().into(), nonce.cast_signed().into(), records.clock_ms.into()];
         session.execute(sql.write_server, params).await?;
-    }
-    if changes.forgets_stores {
-        session.execute(sql.delete_stores, Vec::new()).await?;
-    }
-    if let Some((slot, store)) = &changes.store {
-        session.execute(sql.write_store, vec![(*slot).into(), store.as_str().into()]).await?;
     }
     Ok(())
 }
@@ -59,38 +54,13 @@ async fn save_rows<S: LedgerSession>(session: &mut S, records: &Records) -> Resu
     let gone = changes.rows.iter().filter(|counter| !records.rows.contains_key(*counter));
     sql.delete_counters.execute(session, gone.map(named::<S>).collect()).await?;
     let version = records.next_version();
-    let mut written: Vec<_> =
-        rows_of(records, &changes.rows).map(|(counter, row)| written::<S>(counter, row, version)).collect();
-    match sql.raise_counters {
-        None => {
-            let raised = rows_of(records, &changes.raised);
-            written.extend(raised.map(|(counter, row)| self::written::<S>(counter, row, version)));
-        }
-        Some(raise) => {
-            let raised =
-                rows_of(records, &changes.raised).map(|(counter, row)| raised::<S>(counter, row, version));
-            let (raised, expected) = (raised.collect(), changes.raised.len());
-            let touched = raise.execute(session, raised).await?;
-            if touched != expected as u64 {
-                let cause =
-                    format!("{touched} of {expected} rows were there to be raised: somebody else writes");
-                return Err(Fault::away(cause));
-            }
-        }
-    }
-    sql.write_counters.execute(session, written).await?;
+    let written = changes.rows.iter().filter_map(|counter| Some((counter, records.rows.get(counter)?)));
+    let written = written.map(|(counter, row)| written_row::<S>(counter, row, version));
+    sql.write_counters.execute(session, written.collect()).await?;
     save_dense::<S>(session, records).await
 }
 
-/// The existing rows of these counters.
-fn rows_of<'a>(
-    records: &'a Records,
-    counters: &'a BTreeSet<Counter>,
-) -> impl Iterator<Item = (&'a Counter, &'a Row)> {
-    counters.iter().filter_map(|counter| Some((counter, records.rows.get(counter)?)))
-}
-
-fn written<S: LedgerSession>(counter: &Counter, row: &Row, version: u64) -> [Value; 10] {
+fn written_row<S: LedgerSession>(counter: &Counter, row: &Row, version: u64) -> [Value; 10] {
     let [slot, key] = named::<S>(counter);
     [
         slot,
@@ -104,11 +74,6 @@ fn written<S: LedgerSession>(counter: &Counter, row: &Row, version: u64) -> [Val
         row.opened_at_ms.into(),
         version.into(),
     ]
-}
-
-fn raised<S: LedgerSession>(counter: &Counter, row: &Row, version: u64) -> [Value; 6] {
-    let [slot, key] = named::<S>(counter);
-    [slot, key, row.epoch.to_stored().into(), row.ceiling.into(), row.seen.into(), version.into()]
 }
 
 async fn save_dense<S: LedgerSession>(session: &mut S, records: &Records) -> Result<(), Fault> {
@@ -133,25 +98,19 @@ async fn save_dense<S: LedgerSession>(session: &mut S, records: &Records) -> Res
     sql.delete_history.execute(session, expired).await?;
     let dense = changes.expired_dense.iter().map(|key| [S::text(key.as_str())]);
     sql.delete_dense.execute(session, dense.collect()).await?;
-    let notes = changes.expired_notes().map(|about| [S::text(&about.to_stored())]);
-    sql.delete_notes.execute(session, notes.collect()).await?;
     Ok(())
 }
 
-async fn save_catalog<S: LedgerSession>(session: &mut S, records: &Records) -> Result<(), Fault> {
-    let (sql, changes) = (S::STATEMENTS, &records.changes);
-    let notes = changes.notes.iter().map(|(about, to)| [S::text(&about.to_stored()), (*to).into()]);
-    sql.write_notes.execute(session, notes.collect()).await?;
-    if let Some(definition) = &changes.definition {
-        let version = i64::from(definition.version);
-        let params = vec![definition.name.as_str().into(), version.into(), S::text(&definition.body)];
-        session.execute(sql.write_definition, params).await?;
+async fn save_documents<S: LedgerSession>(session: &mut S, changes: &Changes) -> Result<(), Fault> {
+    let sql = S::STATEMENTS;
+    if let Some(folder) = changes.emptied_folder() {
+        session.execute(sql.delete_documents_in, folder_bounds::<S>(folder)).await?;
     }
-    if let Some(SlotCommand { slot, verb, who, why, at_ms, until_ms }) = &changes.command {
-        let mut params = vec![(*slot).into(), verb.as_str().into(), S::text(who), S::text(why)];
-        params.extend([(*at_ms).into(), (*until_ms).into()]);
-        session.execute(sql.write_command, params).await?;
-    }
+    let deleted = changes.deleted_documents().map(|name| [S::text(&name)]);
+    sql.delete_documents.execute(session, deleted.collect()).await?;
+    let written = changes.written_documents();
+    let written = written.iter().map(|(name, body)| [S::text(name), S::text(body)]);
+    sql.write_documents.execute(session, written.collect()).await?;
     Ok(())
 }
 
@@ -161,9 +120,6 @@ async fn save_meta<S: LedgerSession>(session: &mut S, records: &Records) -> Resu
         for of_nobody in sql.delete_none {
             session.execute(of_nobody, Vec::new()).await?;
         }
-    }
-    if let Some(page) = &changes.layout {
-        session.execute(sql.write_layout, layout(page)).await?;
     }
     if changes_meta(changes) {
         let params = vec![
@@ -189,18 +145,4 @@ fn changes_meta(changes: &Changes) -> bool {
         || changes.floor.is_some()
         || changes.accepted.is_some()
         || changes.token.is_some()
-}
-
-fn layout(page: &LayoutPage) -> Vec<Value> {
-    let LayoutPage { cluster, layout, generation, step } = page;
-    let bits = |bits: u8| Value::Int(bits.into());
-    vec![
-        cluster.as_str().into(),
-        bits(layout.shard_bits()),
-        bits(layout.memory_bits()),
-        (*generation).into(),
-        step.next().map(Layout::shard_bits).map_or(Value::Null, bits),
-        step.next().map(Layout::memory_bits).map_or(Value::Null, bits),
-        Value::Int(step.is_fenced().into()),
-    ]
 }

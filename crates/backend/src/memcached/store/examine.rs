@@ -2,7 +2,7 @@
 
 use sequent_core::{Examination, Fact, FactClass, Key, Sight};
 
-use super::identity::{inspection, siblings};
+use super::{Items, identity::inspection};
 use crate::{
     memcached::{
         connection::Connection,
@@ -10,32 +10,32 @@ use crate::{
         key_names::Name,
         stats::Stats,
     },
-    net::{Fault, Owner, SLOTS_MAX, sibling},
-    store::CellState,
+    net::{Fault, SLOTS_MAX, sibling},
+    store::{CellState, Examining, StoreConnection as _},
 };
 
-pub(super) async fn examine(
-    connection: &mut Connection,
-    owner: &Owner,
-    keys: &[Key],
-) -> Result<Examination, Fault> {
-    let stats = Stats::of(connection.wire()).await?;
-    let shard = connection.shard().clone();
-    let held = connection.wire().get(&shard).await?.map(|found| found.data);
-    let item = ShardItem::of(held.as_deref())?;
-    let mut facts = vec![by_nature()];
-    facts.extend(evictions(&stats.durability.settings, stats.evictions));
-    if item.stamp.is_empty() {
-        let others = siblings(connection, owner, SLOTS_MAX).await?;
-        facts.extend(others.iter().map(sibling));
+impl Examining<Connection> for Items {
+    const LISTS_CELLS: bool = false;
+
+    async fn examine(&self, connection: &mut Connection, keys: &[Key]) -> Result<Examination, Fault> {
+        let stats = Stats::of(connection.wire()).await?;
+        let shard = connection.shard().clone();
+        let held = connection.wire().get(&shard).await?.map(|found| found.data);
+        let item = ShardItem::of(held.as_deref())?;
+        let mut facts = vec![by_nature()];
+        facts.extend(evictions(&stats.durability.settings, stats.evictions));
+        if item.stamp.is_empty() {
+            facts.extend(connection.siblings(SLOTS_MAX).await?.iter().map(sibling));
+        }
+        facts.extend(connection.wire().expires(&shard).await?.map(fleeting));
+        let mut cells = Vec::with_capacity(keys.len());
+        for key in keys {
+            let name = Name::of_cell(connection.owner(), key);
+            cells.push(sight(connection, &name).await?);
+        }
+        let inspection = inspection(connection, stats, &item).await?;
+        Ok(Examination { inspection, mark: item.mark, cells, facts })
     }
-    facts.extend(connection.wire().expires(&shard).await?.map(fleeting));
-    let mut cells = Vec::with_capacity(keys.len());
-    for key in keys {
-        cells.push(sight(connection, &Name::of_cell(owner, key)).await?);
-    }
-    let inspection = inspection(connection, stats, &item).await?;
-    Ok(Examination { inspection, mark: item.mark, cells, facts })
 }
 
 async fn sight(connection: &mut Connection, name: &Name) -> Result<Sight, Fault> {

@@ -3,13 +3,13 @@
 use std::sync::MutexGuard;
 
 use sequent_core::{
-    Durability, ErrorKind, InstanceId, SlotIndex, SourceError,
-    ledger::{Counter, DenseRow, LedgerInspection, Moved, PastEpoch, Row, ServerId},
+    Durability, ErrorKind, SourceError,
+    ledger::{LedgerInspection, ServerId},
 };
 
 use super::{Held, MemoryLedgerEngine};
 use crate::{
-    ledger::{Examined, Keys, LedgerEngine, Records, Refusal, Selection, Token},
+    ledger::{Examined, Keys, LedgerEngine, Records, Refusal, Scan, Selection, Token},
     memory::pause,
 };
 
@@ -41,49 +41,25 @@ impl LedgerEngine for MemoryLedgerEngine {
         self.call(|held, now_ms| Ok(held.state.read(selection, now_ms))).await
     }
 
-    async fn rows(
-        &self,
-        slot: Option<SlotIndex>,
-        keys: Keys<'_>,
-        most: usize,
-    ) -> Result<Vec<(Counter, Row)>, SourceError> {
-        self.call(|held, _| Ok(held.state.rows(slot, keys, most))).await
-    }
-
-    async fn dense_rows(&self, keys: Keys<'_>, most: usize) -> Result<Vec<DenseRow>, SourceError> {
-        self.call(|held, _| Ok(held.state.dense_rows(keys, most))).await
-    }
-
-    async fn history(&self, counter: &Counter) -> Result<Vec<PastEpoch>, SourceError> {
-        self.call(|held, _| Ok(held.state.history(counter))).await
-    }
-
-    async fn moved(&self, since: u64, most: usize) -> Result<(InstanceId, Vec<Moved>), SourceError> {
-        self.call(|held, _| Ok((held.state.instance().clone(), held.state.moved(since, most)))).await
-    }
-
     async fn inspect(&self) -> Result<LedgerInspection, SourceError> {
         self.call(|held, now_ms| Ok(held.inspection(now_ms))).await
     }
 
     async fn examine(&self, most: usize) -> Result<Examined, SourceError> {
         self.call(|held, now_ms| {
-            let layout = held.state.read(&Selection::default(), now_ms).layout;
-            let rows = held.state.rows(None, Keys::All, most);
-            Ok(Examined { inspection: held.inspection(now_ms), layout, rows, facts: Vec::new() })
+            let scan = Scan::Rows { slot: None, keys: Keys::All, most };
+            let records = held.state.read(&scan.into(), now_ms);
+            Ok(Examined { inspection: held.inspection(now_ms), records, facts: Vec::new() })
         })
         .await
     }
 
-    async fn delist(&self, server: ServerId) -> Result<(), SourceError> {
-        self.call(|held, _| {
-            held.state.delist(server);
-            Ok(())
-        })
-        .await
+    async fn disconnect(&self, leaving: Option<ServerId>) {
+        if let Some(server) = leaving {
+            // While the ledger is away, the row stays.
+            let _ = self.call(|held, _| Ok(held.state.delist(server))).await;
+        }
     }
-
-    async fn disconnect(&self) {}
 }
 
 impl MemoryLedgerEngine {

@@ -9,7 +9,7 @@ use sequent_core::{
     },
 };
 
-use crate::ledger::{Changes, DenseCount, Keys, Records, Selection, bounded_sum};
+use crate::ledger::{Changes, DenseCount, Keys, Records, Scan, Selection, bounded_sum};
 
 /// All data of a ledger. Time is an argument of its calls.
 ///
@@ -88,12 +88,13 @@ impl LedgerState {
 
     /// The rows of a sequence's keys, or all rows; at most `most`, ascending by slot and key.
     pub fn list(&self, sequence: Option<&str>, most: usize) -> Vec<(Counter, Row)> {
-        self.rows(None, sequence.map_or(Keys::All, Keys::Of), most)
+        self.rows(None, sequence.map_or(Keys::All, Keys::Of), most).collect()
     }
 
     /// The dense counters of a sequence's keys, or all of them; at most `most`, ascending by key.
     pub fn dense(&self, sequence: Option<&str>, most: usize) -> Vec<DenseRow> {
-        self.dense_rows(sequence.map_or(Keys::All, Keys::Of), most)
+        let dense = self.counts(sequence.map_or(Keys::All, Keys::Of), most);
+        dense.map(|(key, DenseCount { value, begun_at_ms })| DenseRow { key, value, begun_at_ms }).collect()
     }
 
     /// The row of a counter.
@@ -117,42 +118,46 @@ impl LedgerState {
         self.dense.get_mut(key).map(|held| held.value = value).is_some()
     }
 
-    pub(super) fn delist(&mut self, server: ServerId) {
-        self.servers.remove(&server);
+    /// Removes a server's row; `false` if there was none.
+    pub(super) fn delist(&mut self, server: ServerId) -> bool {
+        self.servers.remove(&server).is_some()
     }
 
     /// Reads the records of a selection.
     pub(super) fn read(&self, selection: &Selection<'_>, now_ms: u64) -> Records {
         let held = |counter: &Counter| Some((counter.clone(), self.rows.get(counter)?.clone()));
         let note = |about: &NoteSubject| Some((about.clone(), *self.notes.get(about)?));
-        let named = |name: &SequenceName| self.definitions.get(name).cloned();
-        let definitions = self.definitions.values().filter(|_| selection.all_definitions);
+        let count = |key: &Key| Some((key.clone(), *self.dense.get(key)?));
+        let is_read = |name: &SequenceName| selection.all_definitions || selection.definition == Some(name);
+        let definitions = self.definitions.values().filter(|definition| is_read(&definition.name));
         let commands = self.commands.values().filter(|_| selection.commands);
         let stores = self.stores.iter().filter(|_| selection.stores);
-        let mut notes: BTreeMap<_, _> = selection.notes.iter().filter_map(note).collect();
-        if selection.all_notes {
-            notes.clone_from(&self.notes);
-        }
-        Records {
+        let mut records = Records {
             version: self.version,
             catalog: self.catalog,
             floor: self.floor,
             accepted: self.accepted.clone(),
             layout: self.layout.clone(),
             nonce: selection.server.and_then(|server| Some(self.servers.get(&server)?.0)),
-            rows: selection.counters.iter().filter_map(|counter| held(counter)).collect(),
-            dense: selection
-                .dense
-                .iter()
-                .filter_map(|key| Some(((*key).clone(), *self.dense.get(*key)?)))
-                .collect(),
-            notes,
-            definition: selection.definition.and_then(named),
+            rows: selection.counters.iter().copied().filter_map(held).collect(),
+            dense: selection.dense.iter().copied().filter_map(count).collect(),
+            notes: selection.notes.iter().filter_map(note).collect(),
             definitions: definitions.cloned().collect(),
             stores: stores.map(|(slot, store)| (*slot, store.clone())).collect(),
             commands: commands.cloned().collect(),
             ..Records::of(self.instance.clone(), now_ms)
+        };
+        if selection.all_notes {
+            records.notes.clone_from(&self.notes);
         }
+        match selection.scan {
+            Some(Scan::Rows { slot, keys, most }) => records.rows = self.rows(slot, keys, most).collect(),
+            Some(Scan::Dense { keys, most }) => records.dense = self.counts(keys, most).collect(),
+            Some(Scan::History(counter)) => records.history = self.history(counter),
+            Some(Scan::Moved { since, most }) => records.moved = self.moved(since, most),
+            None => {}
+        }
+        records
     }
 
     /// Writes the changes of records that were read under the same lock.
@@ -199,7 +204,7 @@ impl LedgerState {
         for (counter, past) in &changes.ended {
             self.history.entry(counter.clone()).or_default().push(past.clone());
         }
-        for counter in changes.rows.union(&changes.raised) {
+        for counter in &changes.rows {
             let row = records.rows.get(counter);
             self.note_move(counter, row.map(|_| self.version));
             match row {
@@ -255,7 +260,7 @@ impl LedgerState {
     }
 
     /// The rows changed after version `since`, ascending by version, at most `most`.
-    pub(super) fn moved(&self, since: u64, most: usize) -> Vec<Moved> {
+    fn moved(&self, since: u64, most: usize) -> Vec<Moved> {
         // The range begins at the lowest possible counter of the next version.
         let first = Counter { slot: 0, key: Key::from_stored("") };
         let later = self.moves.range((since.saturating_add(1), first)..).take(most);
@@ -266,22 +271,21 @@ impl LedgerState {
         moved.collect()
     }
 
-    pub(super) fn rows(&self, slot: Option<SlotIndex>, keys: Keys<'_>, most: usize) -> Vec<(Counter, Row)> {
+    fn rows(
+        &self,
+        slot: Option<SlotIndex>,
+        keys: Keys<'_>,
+        most: usize,
+    ) -> impl Iterator<Item = (Counter, Row)> {
         let asked =
-            |counter: &Counter| slot.is_none_or(|slot| counter.slot == slot) && keys.holds(&counter.key);
-        let rows = self.rows.iter().filter(|(counter, _)| asked(counter)).take(most);
-        rows.map(|(counter, row)| (counter.clone(), row.clone())).collect()
+            move |counter: &Counter| slot.is_none_or(|slot| counter.slot == slot) && keys.holds(&counter.key);
+        let rows = self.rows.iter().filter(move |(counter, _)| asked(counter)).take(most);
+        rows.map(|(counter, row)| (counter.clone(), row.clone()))
     }
 
-    pub(super) fn dense_rows(&self, keys: Keys<'_>, most: usize) -> Vec<DenseRow> {
-        let asked = self.dense.iter().filter(|(key, _)| keys.holds(key)).take(most);
-        asked
-            .map(|(key, count)| DenseRow {
-                key: key.clone(),
-                value: count.value,
-                begun_at_ms: count.begun_at_ms,
-            })
-            .collect()
+    fn counts(&self, keys: Keys<'_>, most: usize) -> impl Iterator<Item = (Key, DenseCount)> {
+        let counts = self.dense.iter().filter(move |(key, _)| keys.holds(key)).take(most);
+        counts.map(|(key, count)| (key.clone(), *count))
     }
 
     /// The ended epochs of a counter, oldest first.

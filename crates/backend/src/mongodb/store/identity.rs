@@ -7,20 +7,37 @@ use crate::{
     mongodb::{
         connection::Connection,
         hello::Hello,
-        schema::{self, ONE, SHARD},
+        schema::{ONE, SHARD, lacks_shard},
     },
     net::{Connection as _, Fault},
-    store::{Swapped, parse_stamp},
+    store::{StoreConnection, Swapped, parse_stamp},
 };
 
-pub(super) async fn inspect(connection: &Connection) -> Result<Inspection, Fault> {
-    let hello = connection.hello().await?;
-    if !connection.instance().as_str().contains(&hello.process) {
-        return Err(Fault::stale(format!("{} answers now", hello.process)));
+impl StoreConnection for Connection {
+    async fn inspect(&mut self) -> Result<Inspection, Fault> {
+        let hello = self.hello().await?;
+        if !self.instance().as_str().contains(&hello.process) {
+            return Err(Fault::stale(format!("{} answers now", hello.process)));
+        }
+        self.check_collection().await?;
+        let shard = raised_shard(self, 0).await?;
+        inspection(self, &hello, &shard).await
     }
-    connection.check_collection().await?;
-    let shard = acknowledged_shard(connection).await?;
-    inspection(connection, &hello, &shard).await
+
+    async fn swap_stamp(&mut self, expected: Option<&str>, new: &str) -> Result<Swapped, Fault> {
+        self.check_collection().await?;
+        // Null matches a missing field.
+        let query = doc! { "_id": ONE, "stamp": expected };
+        if self.shard.change(query, doc! { "$set": { "stamp": new } }).await?.is_some() {
+            return Ok(Swapped::Done);
+        }
+        let found = raised_shard(self, 0).await?;
+        Ok(Swapped::Found(stamp_of(&found)?.map(str::to_owned)))
+    }
+
+    async fn mark(&mut self, version: u64) -> Result<u64, Fault> {
+        mark_of(&raised_shard(self, version).await?)
+    }
 }
 
 /// The inspection of a store with this document.
@@ -32,7 +49,7 @@ pub(super) async fn inspection(
     Ok(Inspection {
         instance: connection.instance().clone(),
         stamp: parse_stamp(stamp_of(shard)?)?,
-        has_cells: connection.cell(Document::new()).await?.is_some(),
+        has_cells: connection.cells.find(Document::new()).await?.is_some(),
         durability: durability(),
         clock_ms: hello.clock_ms,
         version: connection.version().await?,
@@ -46,11 +63,15 @@ fn durability() -> Durability {
     Durability { class: DurabilityClass::Durable, settings }
 }
 
-/// Reads the shard's document by an acknowledged change that changes nothing. A server that can't acknowledge writes
-/// fails here, and the result is as recent as what a majority has.
-async fn acknowledged_shard(connection: &Connection) -> Result<Document, Fault> {
-    let nothing = doc! { "$max": { "mark": 0_i64 } };
-    connection.change_shard(doc! { "_id": ONE }, nothing).await?.ok_or_else(schema::lacks_shard)
+/// Raises the mark, and returns the shard's document. 0 changes nothing, and the majority still acknowledges it: a
+/// server that can't acknowledge writes fails here, and the document is as recent as what a majority has.
+async fn raised_shard(connection: &Connection, mark: u64) -> Result<Document, Fault> {
+    let update = doc! { "$max": { "mark": mark.cast_signed() } };
+    if let Some(shard) = connection.shard.change(doc! { "_id": ONE }, update).await? {
+        return Ok(shard);
+    }
+    connection.check_collection().await?;
+    Err(lacks_shard())
 }
 
 fn stamp_of(shard: &Document) -> Result<Option<&str>, Fault> {
@@ -66,28 +87,4 @@ pub(super) fn mark_of(shard: &Document) -> Result<u64, Fault> {
         Some(Bson::Int64(mark)) => Ok(mark.unsigned_abs()),
         other => Err(Fault::refused(format!("{SHARD}'s mark is {other:?}, expected a 64-bit integer"))),
     }
-}
-
-pub(super) async fn swap_stamp(
-    connection: &Connection,
-    expected: Option<&str>,
-    new: &str,
-) -> Result<Swapped, Fault> {
-    connection.check_collection().await?;
-    // Null matches a missing field.
-    let query = doc! { "_id": ONE, "stamp": expected };
-    if connection.change_shard(query, doc! { "$set": { "stamp": new } }).await?.is_some() {
-        return Ok(Swapped::Done);
-    }
-    let found = acknowledged_shard(connection).await?;
-    Ok(Swapped::Found(stamp_of(&found)?.map(str::to_owned)))
-}
-
-pub(super) async fn mark(connection: &Connection, version: u64) -> Result<u64, Fault> {
-    let update = doc! { "$max": { "mark": version.cast_signed() } };
-    if let Some(shard) = connection.change_shard(doc! { "_id": ONE }, update).await? {
-        return mark_of(&shard);
-    }
-    connection.check_collection().await?;
-    Err(schema::lacks_shard())
 }

@@ -76,14 +76,14 @@ impl Quick<'_> {
         // MySQL evaluates sums before the condition, so a sum that would overflow must not be an error. The answer is
         // packed within the condition, which sees the rows before the update. A row locked by another client is not
         // awaited, because the ledger's own row is locked meanwhile and with it all callers.
-        let sql = "UPDATE sequent_meta m JOIN sequent_layout l ON l.one = 1 JOIN sequent_servers s ON s.server = ? \
+        let sql = "UPDATE sequent_meta m JOIN sequent_documents l ON l.name = 'layout' JOIN sequent_servers s ON s.server = ? \
             JOIN (SELECT k FROM (SELECT one FROM sequent_meta WHERE one = 1 LIMIT 1 FOR UPDATE) AS first \
                 JOIN sequent_dense WHERE k = ? FOR UPDATE SKIP LOCKED) AS held ON true \
             JOIN sequent_dense d ON d.k = held.k SET d.v = d.v + LEAST(?, 9223372036854775807 - d.v), \
             m.version = m.version + 1, s.nonce = ?, \
             s.seen_ms = CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS UNSIGNED) \
-            WHERE m.one = 1 AND m.token = ? AND m.accepted = ? AND m.version < ? AND l.generation = ? AND s.nonce IN (?, ?) \
-            AND d.v BETWEEN ? AND ? \
+            WHERE m.one = 1 AND m.token = ? AND m.accepted = ? AND m.version < ? \
+            AND JSON_EXTRACT(CONVERT(l.body USING utf8mb4), '$.generation') = ? AND s.nonce IN (?, ?) AND d.v BETWEEN ? AND ? \
             AND LAST_INSERT_ID((LEAST(m.version, ?) + 1) * ? + GREATEST(LEAST(d.v - ?, ?), 0)) > 0";
         let key = self.asks.first().map_or("", |ask| ask.key.as_str());
         let [one, other] = self.nonces.map(u64::cast_signed);

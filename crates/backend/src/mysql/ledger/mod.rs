@@ -8,16 +8,16 @@ mod statements;
 
 use super::server::MysqlServer;
 use crate::{
-    ledger::{CoreLedger, sql::SqlLedger},
+    ledger::{CoreLedger, pooled::PooledLedger},
     net::{Pool, ServerOptions},
 };
 
 /// A ledger in one MySQL or MariaDB database, for one server or many.
-pub type MysqlLedger = CoreLedger<SqlLedger<Pool<MysqlServer>>>;
+pub type MysqlLedger = CoreLedger<PooledLedger<Pool<MysqlServer>>>;
 
 impl MysqlLedger {
     /// The ledger in the options' database.
     pub fn new(options: ServerOptions) -> Self {
-        Self::on(SqlLedger(Pool::new(MysqlServer { options, tables: &schema::TABLES })))
+        Self::on(PooledLedger(Pool::new(MysqlServer { options, tables: &schema::TABLES })))
     }
 }

@@ -16,20 +16,6 @@ const META: (&str, &str) = (
     ) ENGINE = InnoDB",
 );
 
-const LAYOUT: (&str, &str) = (
-    "sequent_layout",
-    "CREATE TABLE IF NOT EXISTS sequent_layout (
-        one TINYINT NOT NULL PRIMARY KEY,
-        cluster VARBINARY(128) NOT NULL,
-        shard_bits TINYINT UNSIGNED NOT NULL,
-        memory_bits TINYINT UNSIGNED NOT NULL,
-        generation BIGINT NOT NULL,
-        next_shard_bits TINYINT UNSIGNED,
-        next_memory_bits TINYINT UNSIGNED,
-        fenced TINYINT NOT NULL DEFAULT 0
-    ) ENGINE = InnoDB",
-);
-
 const SERVERS: (&str, &str) = (
     "sequent_servers",
     "CREATE TABLE IF NOT EXISTS sequent_servers (
@@ -37,14 +23,6 @@ const SERVERS: (&str, &str) = (
         nonce BIGINT NOT NULL,
         seen_ms BIGINT NOT NULL,
         KEY servers_seen (seen_ms)
-    ) ENGINE = InnoDB",
-);
-
-const SLOTS: (&str, &str) = (
-    "sequent_slots",
-    "CREATE TABLE IF NOT EXISTS sequent_slots (
-        slot SMALLINT UNSIGNED NOT NULL PRIMARY KEY,
-        instance VARBINARY(1024) NOT NULL
     ) ENGINE = InnoDB",
 );
 
@@ -79,33 +57,12 @@ const HISTORY: (&str, &str) = (
     ) ENGINE = InnoDB",
 );
 
-const DEFINITIONS: (&str, &str) = (
-    "sequent_definitions",
-    "CREATE TABLE IF NOT EXISTS sequent_definitions (
-        name VARBINARY(128) NOT NULL,
-        version INT UNSIGNED NOT NULL,
-        body LONGBLOB NOT NULL,
-        PRIMARY KEY (name, version)
-    ) ENGINE = InnoDB",
-);
-
-const ADVANCES: (&str, &str) = (
-    "sequent_advances",
-    "CREATE TABLE IF NOT EXISTS sequent_advances (
-        k VARBINARY(240) NOT NULL PRIMARY KEY,
-        number BIGINT NOT NULL
-    ) ENGINE = InnoDB",
-);
-
-const WORDS: (&str, &str) = (
-    "sequent_slot_commands",
-    "CREATE TABLE IF NOT EXISTS sequent_slot_commands (
-        slot SMALLINT UNSIGNED NOT NULL PRIMARY KEY,
-        verb VARBINARY(16) NOT NULL,
-        who BLOB NOT NULL,
-        why BLOB NOT NULL,
-        at_ms BIGINT NOT NULL,
-        until_ms BIGINT
+/// The layout, definitions, notes, the stores' instances on record, and slot commands.
+const DOCUMENTS: (&str, &str) = (
+    "sequent_documents",
+    "CREATE TABLE IF NOT EXISTS sequent_documents (
+        name VARBINARY(320) NOT NULL PRIMARY KEY,
+        body LONGBLOB NOT NULL
     ) ENGINE = InnoDB",
 );
 
@@ -123,13 +80,13 @@ const DENSE: (&str, &str) = (
 /// long. So is a connection idle for longer than the interval of a ledger's calls.
 pub(super) static TABLES: Tables = Tables {
     kind: "ledger",
-    all: &[LAYOUT, SERVERS, SLOTS, COUNTERS, HISTORY, DEFINITIONS, ADVANCES, WORDS, DENSE, BOOT, META],
+    all: &[SERVERS, COUNTERS, HISTORY, DOCUMENTS, DENSE, BOOT, META],
     anchor: "sequent_meta",
     way: None,
     first_row: FirstRow {
         table: "sequent_meta",
         sql: "INSERT IGNORE INTO sequent_meta (one, id, token) SELECT 1, ?, ? FROM DUAL \
-            WHERE NOT EXISTS (SELECT 1 FROM sequent_layout) AND NOT EXISTS (SELECT 1 FROM sequent_counters)",
+            WHERE NOT EXISTS (SELECT 1 FROM sequent_documents) AND NOT EXISTS (SELECT 1 FROM sequent_counters)",
         tokens: 2,
     },
     auto_increment: false,

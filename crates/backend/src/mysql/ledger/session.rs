@@ -18,7 +18,7 @@ use crate::{
 const NEEDED: Needed = Needed { always: &["SELECT", "INSERT", "UPDATE", "DELETE"], at_times: &["CREATE"] };
 
 impl LedgerSession for Connection {
-    const INSPECTS_BY: TxMode = TxMode::Single;
+    const INSPECT_MODE: TxMode = TxMode::Single;
     const STATEMENTS: &'static Statements = &STATEMENTS;
 
     fn instance_of(&self, token: &str) -> InstanceId {
@@ -42,9 +42,9 @@ impl LedgerSession for Connection {
         Ok((row.text()?, row.count()?))
     }
 
-    const COUNTS_AT_ONCE: bool = true;
+    const HAS_COUNT_STATEMENT: bool = true;
 
-    async fn count_at_once(
+    async fn count_in_one_statement(
         &mut self,
         pass: &Pass<'_>,
         asks: &[DenseAsk],
@@ -61,7 +61,7 @@ impl LedgerSession for Connection {
         Ok(SqlFacts { durability: settings.durability(), engine: settings.engine(), other_master })
     }
 
-    async fn examine(&mut self, _facts: &SqlFacts) -> Result<Vec<Fact>, Fault> {
+    async fn further_facts(&mut self, _facts: &SqlFacts) -> Result<Vec<Fact>, Fault> {
         let mut facts = self.settings().losses();
         facts.extend(privileges::facts(self, &NEEDED).await?);
         Ok(facts)

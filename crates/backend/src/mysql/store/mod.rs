@@ -15,10 +15,10 @@ use super::{
 };
 use crate::{
     net::{Fault, Pool, ServerOptions},
-    sql::{Many, SqlRow, Value},
+    sql::{Many, Value},
     store::{
         CoreStore,
-        sql::{Counting, SqlStore, StoreFacts, StoreSession, StoreStatements},
+        sql::{InPlace, StoreFacts, StoreSession, StoreStatements},
     },
 };
 pub use auto_increment::MysqlAutoIncrementStore;
@@ -47,7 +47,7 @@ const CELLS: (&str, &str) = (
 );
 
 /// The tables of counters in rows.
-static ROWS: Tables = Tables {
+const ROWS: Tables = Tables {
     kind: "store",
     all: &[SHARD, CELLS, BOOT],
     anchor: "sequent_cells",
@@ -73,12 +73,7 @@ static STATEMENTS: StoreStatements = StoreStatements {
     lift: "UPDATE sequent_cells SET v = LAST_INSERT_ID(GREATEST(v, ?)) WHERE k = ? AND epoch = ? AND open = 1",
     remove: "DELETE FROM sequent_cells WHERE k = ?",
     cell: "SELECT epoch, open, v FROM sequent_cells WHERE k = ?",
-    cells: Many::Listed {
-        before: "SELECT k, epoch, open, v FROM sequent_cells WHERE k IN (",
-        each: "?",
-        between: ", ",
-        after: ")",
-    },
+    cells: Many::Listed("SELECT k, epoch, open, v FROM sequent_cells WHERE k IN ({?})"),
     page: "SELECT k, v FROM sequent_cells WHERE k > ? ORDER BY k LIMIT ?",
     shard: "SELECT stamp, mark, EXISTS (SELECT 1 FROM sequent_cells), \
         CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS UNSIGNED) FROM sequent_shard WHERE one = 1",
@@ -94,8 +89,8 @@ impl StoreSession for Connection {
         Ok((done.found > 0).then_some(done.id))
     }
 
-    async fn read(&mut self, sql: &'static str, params: Vec<Value>) -> Result<Option<SqlRow>, Fault> {
-        self.row(sql, params).await
+    async fn facts(&mut self) -> Result<Vec<Fact>, Fault> {
+        facts(self, &Needed { always: &["SELECT", "INSERT", "UPDATE"], at_times: &["CREATE"] }).await
     }
 
     async fn store_facts(&mut self) -> Result<StoreFacts, Fault> {
@@ -108,23 +103,12 @@ impl StoreSession for Connection {
 /// among the MySQL kinds. All handles to one database, in this process or another, count together.
 ///
 /// The first call connects. A database may be used by one kind of store only.
-pub type MysqlRowStore = CoreStore<SqlStore<Pool<MysqlServer>, InPlace>>;
+pub type MysqlRowStore = CoreStore<Pool<MysqlServer>, InPlace>;
 
 impl MysqlRowStore {
     /// The store in the options' database.
     pub fn new(options: ServerOptions) -> Self {
-        let connections = Pool::new(MysqlServer { options, tables: &ROWS });
-        Self(SqlStore { connections, counting: InPlace })
-    }
-}
-
-/// Counting by adding to a row in place.
-#[derive(Debug)]
-pub struct InPlace;
-
-impl Counting<Connection> for InPlace {
-    async fn facts(&self, connection: &mut Connection) -> Result<Vec<Fact>, Fault> {
-        facts(connection, &Needed { always: &["SELECT", "INSERT", "UPDATE"], at_times: &["CREATE"] }).await
+        Self::on(Pool::new(MysqlServer { options, tables: &ROWS }), InPlace)
     }
 }
 

@@ -1,43 +1,37 @@
 //! `mysql-segment` store: a take compares and swaps the row, by the algorithm of `store::cas`.
 
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::sync::{Mutex, PoisonError};
 
-use sequent_core::{Block, Entropy, Epoch, Fact, InstanceId, Key};
+use sequent_core::{Block, InstanceId, Key};
 use tokio::sync::MutexGuard;
 
-use super::{InPlace, ROWS, place_of};
+use super::{ROWS, place_of};
 use crate::{
     mysql::{connection::Connection, server::MysqlServer},
     net::{Connection as _, Fault, Pool, ServerOptions},
-    sql::SqlSession,
+    sql::{SqlSession, Value},
     store::{
-        CellState, CoreStore,
-        cas::{self, Register, Seen},
-        sql::{Counting, SqlStore, cell},
+        CellRef, CellState, CoreStore, Counting,
+        cas::{self, Registers, Seen},
+        sql::{InPlace, SqlCounting, cell},
     },
 };
 
 /// Number of stripes: keys that one handle can take from in parallel.
 const STRIPES: usize = 64;
 
-/// The longest pause after a lost race. The pause is random up to it.
-const PAUSE_MAX: Duration = Duration::from_millis(2);
-
 /// `mysql-segment`: a store in one MySQL or MariaDB database, one row per key, compared and swapped. Use it for larger
 /// blocks, and for servers whose `LAST_INSERT_ID(expr)` is unreliable in a take.
 ///
 /// The first call connects.
-pub type MysqlSegmentStore = CoreStore<SqlStore<Pool<MysqlServer>, Segment>>;
+pub type MysqlSegmentStore = CoreStore<Pool<MysqlServer>, Segment>;
 
 impl MysqlSegmentStore {
     /// The store in the options' database.
     pub fn new(options: ServerOptions) -> Self {
         let stripes = std::array::from_fn(|_| Stripe::default());
-        let counting = Segment { stripes: Box::new(stripes), entropy: Arc::clone(&options.env.entropy) };
-        Self(SqlStore { connections: Pool::new(MysqlServer { options, tables: &ROWS }), counting })
+        let pool = Pool::new(MysqlServer { options, tables: &ROWS });
+        Self::on(pool, Segment { stripes: Box::new(stripes) })
     }
 }
 
@@ -46,7 +40,6 @@ impl MysqlSegmentStore {
 /// key the read.
 pub struct Segment {
     stripes: Box<[Stripe; STRIPES]>,
-    entropy: Arc<dyn Entropy>,
 }
 
 #[derive(Default)]
@@ -68,74 +61,66 @@ impl Segment {
     }
 }
 
+/// The columns of a state.
+fn columns(CellState { epoch, open, value }: CellState) -> [Value; 3] {
+    [epoch.to_stored().into(), i64::from(open).into(), value.into()]
+}
+
+/// The state itself is compared.
+impl Registers<Connection> for Segment {
+    type Token = ();
+
+    async fn read(&self, connection: &mut Connection, key: &Key) -> Result<Option<Seen<()>>, Fault> {
+        Ok(cell(connection, key).await?.map(|state| Seen { state, token: () }))
+    }
+
+    async fn swap(
+        &self,
+        connection: &mut Connection,
+        key: &Key,
+        seen: &Seen<()>,
+        new: CellState,
+    ) -> Result<bool, Fault> {
+        let sql = "UPDATE sequent_cells SET epoch = ?, open = ?, v = ? WHERE k = ? AND epoch = ? AND open = ? \
+            AND GREATEST(v, 0) = ?";
+        let mut params = columns(new).to_vec();
+        params.push(key.as_str().into());
+        params.extend(columns(seen.state));
+        Ok(connection.execute(sql, params).await? == 1)
+    }
+}
+
 impl Counting<Connection> for Segment {
     async fn turn(&self, key: &Key) -> Option<MutexGuard<'_, ()>> {
         Some(self.stripe(key).turn.lock().await)
     }
 
-    async fn take(
-        &self,
-        connection: &mut Connection,
-        key: &Key,
-        epoch: Epoch,
-        want: u64,
-    ) -> Result<Block, Fault> {
-        let left = || self.stripe(key).left.lock().unwrap_or_else(PoisonError::into_inner);
+    async fn close(&self, connection: &mut Connection, cell: CellRef<'_>) -> Result<u64, Fault> {
+        InPlace.close(connection, cell).await
+    }
+
+    async fn install(&self, connection: &mut Connection, cell: CellRef<'_>, base: u64) -> Result<(), Fault> {
+        InPlace.install(connection, cell, base).await
+    }
+
+    async fn lift(&self, connection: &mut Connection, cell: CellRef<'_>, floor: u64) -> Result<u64, Fault> {
+        InPlace.lift(connection, cell, floor).await
+    }
+
+    async fn remove(&self, connection: &mut Connection, key: &Key) -> Result<bool, Fault> {
+        InPlace.remove(connection, key).await
+    }
+
+    async fn take(&self, connection: &mut Connection, cell: CellRef<'_>, want: u64) -> Result<Block, Fault> {
+        let left = || self.stripe(cell.key).left.lock().unwrap_or_else(PoisonError::into_inner);
         let instance = connection.instance().clone();
         // The hint is removed, so that a dropped take leaves none behind.
-        let hint = left().take().filter(|left| left.key == *key && left.instance == instance);
+        let hint = left().take().filter(|left| left.key == *cell.key && left.instance == instance);
         let hint = hint.map(|left| Seen { state: left.state, token: () });
-        let mut row = Row { connection, key, entropy: &*self.entropy };
-        let (block, state) = cas::take(&mut row, key, epoch, want, hint).await?;
-        *left() = Some(Left { key: key.clone(), instance, state });
+        let (block, state) = cas::take(self, connection, cell, want, hint).await?;
+        *left() = Some(Left { key: cell.key.clone(), instance, state });
         Ok(block)
     }
-
-    async fn facts(&self, connection: &mut Connection) -> Result<Vec<Fact>, Fault> {
-        InPlace.facts(connection).await
-    }
 }
 
-/// The row of a key, as a register of `cas`; the state itself is compared.
-struct Row<'a> {
-    connection: &'a mut Connection,
-    key: &'a Key,
-    entropy: &'a dyn Entropy,
-}
-
-impl Register for Row<'_> {
-    type Token = ();
-    type Fault = Fault;
-
-    async fn read(&mut self) -> Result<Option<Seen<()>>, Fault> {
-        let found = cell(self.connection, self.key).await?;
-        Ok(found.map(|state| Seen { state, token: () }))
-    }
-
-    async fn swap(&mut self, seen: &Seen<()>, new: CellState) -> Result<bool, Fault> {
-        let sql = "UPDATE sequent_cells SET epoch = ?, open = ?, v = ? WHERE k = ? AND epoch = ? AND open = ? \
-            AND GREATEST(v, 0) = ?";
-        let state = |state: CellState| {
-            [state.epoch.to_stored().into(), i64::from(state.open).into(), state.value.into()]
-        };
-        let mut params = state(new).to_vec();
-        params.push(self.key.as_str().into());
-        params.extend(state(seen.state));
-        Ok(self.connection.execute(sql, params).await? == 1)
-    }
-
-    async fn add(&mut self, new: CellState) -> Result<bool, Fault> {
-        let sql = "INSERT IGNORE INTO sequent_cells (k, epoch, open, v) VALUES (?, ?, ?, ?)";
-        let params = vec![
-            self.key.as_str().into(),
-            new.epoch.to_stored().into(),
-            i64::from(new.open).into(),
-            new.value.into(),
-        ];
-        Ok(self.connection.execute(sql, params).await? == 1)
-    }
-
-    async fn pause(&mut self) {
-        tokio::time::sleep(PAUSE_MAX.mul_f64(self.entropy.fraction())).await;
-    }
-}
+impl SqlCounting<Connection> for Segment {}

@@ -9,7 +9,7 @@ mod statements;
 
 use super::server::PostgresServer;
 use crate::{
-    ledger::{CoreLedger, sql::SqlLedger},
+    ledger::{CoreLedger, pooled::PooledLedger},
     net::{Pool, ServerOptions},
 };
 
@@ -29,11 +29,11 @@ use crate::{
 /// # Ok(())
 /// # }
 /// ```
-pub type PostgresLedger = CoreLedger<SqlLedger<Pool<PostgresServer>>>;
+pub type PostgresLedger = CoreLedger<PooledLedger<Pool<PostgresServer>>>;
 
 impl PostgresLedger {
     /// The ledger in the options' database and schema.
     pub fn new(options: ServerOptions) -> Self {
-        Self::on(SqlLedger(Pool::new(PostgresServer { options, tables: &schema::TABLES })))
+        Self::on(PooledLedger(Pool::new(PostgresServer { options, tables: &schema::TABLES })))
     }
 }

@@ -5,7 +5,7 @@ use crate::postgres::schema::Tables;
 pub(super) static TABLES: Tables = Tables {
     kind: "ledger",
     schema: "sequent_ledger",
-    version: 2,
+    version: 3,
     statements: &[
         // `id` never changes; `token` names the current history of the data; `accepted` is the instance on record.
         // Every writer locks this row first.
@@ -18,26 +18,12 @@ pub(super) static TABLES: Tables = Tables {
             accepted text,
             floor bigint NOT NULL DEFAULT 0
         )",
-        "CREATE TABLE layout (
-            one integer PRIMARY KEY CHECK (one = 1),
-            cluster text NOT NULL,
-            shard_bits integer NOT NULL,
-            memory_bits integer NOT NULL,
-            generation bigint NOT NULL,
-            next_shard_bits integer,
-            next_memory_bits integer,
-            fenced boolean NOT NULL DEFAULT false
-        )",
         "CREATE TABLE servers (
             server bigint PRIMARY KEY,
             nonce bigint NOT NULL,
             seen_ms bigint NOT NULL
         )",
         "CREATE INDEX servers_seen ON servers (seen_ms)",
-        "CREATE TABLE slots (
-            slot integer PRIMARY KEY,
-            instance text NOT NULL
-        )",
         // Keys are bytes, because no collation folds bytes, and a PostgreSQL text can't contain a zero byte.
         "CREATE TABLE counters (
             slot integer NOT NULL,
@@ -64,24 +50,11 @@ pub(super) static TABLES: Tables = Tables {
             ceiling bigint NOT NULL
         )",
         "CREATE INDEX history_of ON history (k, slot, ended)",
-        "CREATE TABLE definitions (
-            name text COLLATE \"C\" NOT NULL,
-            version bigint NOT NULL,
-            body bytea NOT NULL,
-            PRIMARY KEY (name, version)
-        )",
-        "CREATE TABLE advances (
-            k bytea PRIMARY KEY,
-            number bigint NOT NULL
-        )",
-        // Operators' texts are bytes too, so the database's encoding does not matter.
-        "CREATE TABLE slot_commands (
-            slot integer PRIMARY KEY,
-            verb text NOT NULL,
-            who bytea NOT NULL,
-            why bytea NOT NULL,
-            at_ms bigint NOT NULL,
-            until_ms bigint
+        // The layout, definitions, notes, the stores' instances on record, and slot commands. They are bytes too, so the
+        // database's encoding does not matter.
+        "CREATE TABLE documents (
+            name bytea PRIMARY KEY,
+            body bytea NOT NULL
         )",
         "CREATE TABLE dense (
             k bytea PRIMARY KEY,

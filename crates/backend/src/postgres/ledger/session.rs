@@ -17,15 +17,11 @@ const NEEDED: &Needed = &[
     ("about", "SELECT"),
     ("run", "SELECT, INSERT"),
     ("history", "SELECT, INSERT"),
-    ("definitions", "SELECT, INSERT"),
     ("meta", "SELECT, UPDATE"),
-    ("layout", "SELECT, INSERT, UPDATE"),
-    ("advances", "SELECT, INSERT, UPDATE"),
     ("dense", "SELECT, INSERT, UPDATE"),
     ("counters", "SELECT, INSERT, UPDATE, DELETE"),
-    ("slot_commands", "SELECT, INSERT, UPDATE"),
     ("servers", "SELECT, INSERT, UPDATE, DELETE"),
-    ("slots", "SELECT, INSERT, UPDATE, DELETE"),
+    ("documents", "SELECT, INSERT, UPDATE, DELETE"),
 ];
 
 /// Reads the token, the server's clock, and the anchor's file and server process of the answer.
@@ -52,24 +48,24 @@ impl LedgerSession for Connection {
 
     async fn hold(&mut self, hold: Hold) -> Result<(String, u64), Fault> {
         let sql = if hold == Hold::Write { LOCK } else { LOOK };
-        let mut row = self.session().only(sql, Vec::new()).await?;
+        let mut row = self.only(sql, Vec::new()).await?;
         self.check_origin(&mut row)?;
         Ok((row.text()?, row.count()?))
     }
 
     async fn facts(&mut self) -> Result<SqlFacts, Fault> {
-        let mut row = self.session().only(FACTS, Vec::new()).await?;
+        let mut row = self.only(FACTS, Vec::new()).await?;
         let (version, subscribed) = (row.text()?, row.maybe_text()?);
         Ok(SqlFacts {
-            durability: durability(self.session(), TABLES.anchor).await?,
+            durability: durability(self, TABLES.anchor).await?,
             engine: format!("PostgreSQL {version}"),
             other_master: subscribed.map(|tables| format!("tables of a logical subscription: {tables}")),
         })
     }
 
-    async fn examine(&mut self, facts: &SqlFacts) -> Result<Vec<Fact>, Fault> {
+    async fn further_facts(&mut self, facts: &SqlFacts) -> Result<Vec<Fact>, Fault> {
         let mut found = losses(&facts.durability.settings);
-        found.extend(privileges::facts(self.session(), NEEDED).await?);
+        found.extend(privileges::facts(self, NEEDED).await?);
         Ok(found)
     }
 }

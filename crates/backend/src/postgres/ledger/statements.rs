@@ -3,9 +3,8 @@
 use crate::{ledger::sql::Statements, sql::Many};
 
 pub(super) static STATEMENTS: Statements = Statements {
-    head: "SELECT s.nonce, m.version, m.catalog, m.floor, m.accepted, l.cluster, l.shard_bits, l.memory_bits, l.generation, \
-            l.next_shard_bits, l.next_memory_bits, l.fenced \
-        FROM meta m LEFT JOIN layout l ON true LEFT JOIN servers s ON s.server = $1",
+    head: "SELECT s.nonce, m.version, m.catalog, m.floor, m.accepted, l.body \
+        FROM meta m LEFT JOIN documents l ON l.name = 'layout' LEFT JOIN servers s ON s.server = $1",
     identity: "SELECT id, version, token FROM meta",
 
     read_counters: Many::Columns(
@@ -28,12 +27,6 @@ pub(super) static STATEMENTS: Statements = Statements {
             base = excluded.base, ceiling = excluded.ceiling, seen = excluded.seen, opened_at = excluded.opened_at, \
             moved = excluded.moved",
     ),
-    raise_counters: Some(Many::Columns(
-        "UPDATE counters c SET ceiling = a.ceiling, seen = a.seen, moved = a.moved \
-        FROM unnest($1::int8[]::int4[], $2::bytea[], $3::int8[], $4::int8[], $5::int8[], $6::int8[]) \
-            AS a (slot, k, epoch, ceiling, seen, moved) \
-        WHERE c.slot = a.slot AND c.k = a.k AND c.epoch = a.epoch",
-    )),
     // In the order of the calls, since the history's ids define its order.
     write_history: Many::Columns(
         "INSERT INTO history (slot, k, epoch, base, ceiling) SELECT slot, k, epoch, base, ceiling \
@@ -48,7 +41,7 @@ pub(super) static STATEMENTS: Statements = Statements {
         "DELETE FROM history c USING unnest($1::int8[]::int4[], $2::bytea[]) AS a (slot, k) \
         WHERE c.slot = a.slot AND c.k = a.k",
     ),
-    delete_none: &["DELETE FROM counters WHERE false", "DELETE FROM slots WHERE false"],
+    delete_none: &["DELETE FROM counters WHERE false", "DELETE FROM documents WHERE false"],
 
     hold_dense: Many::Columns(
         "SELECT k, v, begun_at FROM dense WHERE k = ANY($1::bytea[]) FOR NO KEY UPDATE SKIP LOCKED",
@@ -67,36 +60,17 @@ pub(super) static STATEMENTS: Statements = Statements {
     ),
     delete_dense: Many::Columns("DELETE FROM dense WHERE k = ANY($1::bytea[])"),
 
-    read_notes: Many::Columns("SELECT k, number FROM advances WHERE k = ANY($1::bytea[])"),
-    all_notes: "SELECT k, number FROM advances ORDER BY k",
-    write_notes: Many::Columns(
-        "INSERT INTO advances (k, number) SELECT * FROM unnest($1::bytea[], $2::int8[]) \
-        ON CONFLICT (k) DO UPDATE SET number = excluded.number",
+    read_documents: Many::Columns("SELECT name, body FROM documents WHERE name = ANY($1::bytea[])"),
+    documents_in: "SELECT name, body FROM documents WHERE name >= $1 AND name < $2 ORDER BY name",
+    write_documents: Many::Columns(
+        "INSERT INTO documents (name, body) SELECT * FROM unnest($1::bytea[], $2::bytea[]) \
+        ON CONFLICT (name) DO UPDATE SET body = excluded.body",
     ),
-    delete_notes: Many::Columns("DELETE FROM advances WHERE k = ANY($1::bytea[])"),
-
-    definition: "SELECT name, version, body FROM definitions WHERE name = $1 ORDER BY version DESC LIMIT 1",
-    all_definitions: "SELECT DISTINCT ON (name) name, version, body FROM definitions ORDER BY name, version DESC",
-    write_definition: "INSERT INTO definitions (name, version, body) VALUES ($1, $2, $3)",
-
-    commands: "SELECT slot, verb, who, why, at_ms, until_ms FROM slot_commands ORDER BY slot",
-    write_command: "INSERT INTO slot_commands (slot, verb, who, why, at_ms, until_ms) VALUES ($1::int8, $2, $3, $4, $5, $6) \
-        ON CONFLICT (slot) DO UPDATE SET verb = excluded.verb, who = excluded.who, why = excluded.why, \
-            at_ms = excluded.at_ms, until_ms = excluded.until_ms",
-
-    stores: "SELECT slot, instance FROM slots ORDER BY slot",
-    write_store: "INSERT INTO slots (slot, instance) VALUES ($1::int8, $2) \
-        ON CONFLICT (slot) DO UPDATE SET instance = excluded.instance",
-    delete_stores: "DELETE FROM slots",
+    delete_documents: Many::Columns("DELETE FROM documents WHERE name = ANY($1::bytea[])"),
+    delete_documents_in: "DELETE FROM documents WHERE name >= $1 AND name < $2",
 
     write_meta: "UPDATE meta SET version = $1, catalog = $2, floor = $3, accepted = coalesce($4, accepted), \
         token = coalesce($5, token)",
-    write_layout: "INSERT INTO layout \
-        (one, cluster, shard_bits, memory_bits, generation, next_shard_bits, next_memory_bits, fenced) \
-        VALUES (1, $1, $2::int8, $3::int8, $4, $5::int8, $6::int8, $7::int8 <> 0) \
-        ON CONFLICT (one) DO UPDATE SET cluster = excluded.cluster, shard_bits = excluded.shard_bits, \
-            memory_bits = excluded.memory_bits, generation = excluded.generation, next_shard_bits = excluded.next_shard_bits, \
-            next_memory_bits = excluded.next_memory_bits, fenced = excluded.fenced",
     // `seen` is raised too: the lost ids count as taken, otherwise the next open would treat the stated loss as a jump.
     // The floor is raised because counters that began after the backup have no row and may have given as much.
     add_loss: &[

@@ -1,54 +1,40 @@
 //! Read-only examination of a Redis shard. It runs no script, because the server would keep its text.
 
 use redis::cmd;
-use sequent_core::{Block, Epoch, Examination, Fact, FactClass, Inspection, Key, Sight};
+use sequent_core::{Block, CellPage, Epoch, Examination, Fact, FactClass, Key, Sight};
 
-use super::{
-    identity::{has_cells, inspection, siblings},
-    privileges::excess_privileges,
-};
+use super::{Hashes, identity::inspect, page::page, privileges::excess_privileges};
 use crate::{
-    net::{Fault, Owner, SLOTS_MAX, sibling},
+    net::{Fault, SLOTS_MAX, sibling},
     redis::{connection::Connection, names::CellNames, settings},
+    store::{Examining, StoreConnection as _},
 };
 
-pub(super) async fn examine(
-    connection: &mut Connection,
-    owner: &Owner,
-    keys: &[Key],
-) -> Result<Examination, Fault> {
-    let (inspection, mark) = inspect(connection, owner).await?;
-    let mut facts = settings::facts(&inspection.durability.settings);
-    if inspection.stamp.is_none() {
-        // An error is ignored: other reads report a missing privilege.
-        let others = siblings(connection, owner, SLOTS_MAX).await.unwrap_or_default();
-        facts.extend(others.iter().map(sibling));
+impl Examining<Connection> for Hashes {
+    async fn examine(&self, connection: &mut Connection, keys: &[Key]) -> Result<Examination, Fault> {
+        let (inspection, mark) = inspect(connection).await?;
+        let mut facts = settings::facts(&inspection.durability.settings);
+        if inspection.stamp.is_none() {
+            // An error is ignored: other reads report a missing privilege.
+            let others = connection.siblings(SLOTS_MAX).await.unwrap_or_default();
+            facts.extend(others.iter().map(sibling));
+        }
+        facts.extend(excess_privileges(connection).await?);
+        let mut lifetimes = Lifetimes::default();
+        let shard = connection.shard().to_vec();
+        facts.extend(lifetimes.of(connection, &shard).await?.map(|ms| fleeting(&shard, ms)));
+        let mut cells = Vec::with_capacity(keys.len());
+        for key in keys {
+            let names = CellNames::of(connection.owner(), key);
+            cells.push(sight(connection, &names.cell, &mut lifetimes).await?);
+        }
+        facts.extend(lifetimes.untold());
+        Ok(Examination { inspection, mark, cells, facts })
     }
-    facts.extend(excess_privileges(connection).await?);
-    let mut lifetimes = Lifetimes::default();
-    let shard = connection.shard().to_vec();
-    facts.extend(lifetimes.of(connection, &shard).await?.map(|ms| fleeting(&shard, ms)));
-    let mut cells = Vec::with_capacity(keys.len());
-    for key in keys {
-        cells.push(sight(connection, &CellNames::of(owner, key).cell, &mut lifetimes).await?);
-    }
-    facts.extend(lifetimes.untold());
-    Ok(Examination { inspection, mark, cells, facts })
-}
 
-/// Reads the store's identity, and its mark.
-async fn inspect(connection: &mut Connection, owner: &Owner) -> Result<(Inspection, u64), Fault> {
-    let mut read = cmd("HMGET");
-    read.arg(connection.shard()).arg(&["stamp", "mark", "cell"]);
-    let [stamp, mark, cell]: [Option<String>; 3] = connection.ask(&read).await?;
-    let has_cells = match &cell {
-        Some(cell) => has_cells(connection, owner, cell).await?,
-        // As elsewhere, a store without its own key counts as empty.
-        None => false,
-    };
-    let time = connection.ask(&cmd("TIME")).await?;
-    let inspection = inspection(connection, stamp.as_deref(), has_cells, time).await?;
-    Ok((inspection, mark.and_then(|held| held.parse().ok()).unwrap_or(0)))
+    async fn cells(&self, connection: &mut Connection, from: Option<&str>) -> Result<CellPage, Fault> {
+        page(connection, from).await
+    }
 }
 
 async fn sight(connection: &mut Connection, name: &[u8], lifetimes: &mut Lifetimes) -> Result<Sight, Fault> {

@@ -11,11 +11,8 @@ use crate::{
 /// Keys per scan.
 const SCAN_COUNT: u32 = 4096;
 
-pub(super) async fn page(
-    connection: &mut Connection,
-    owner: &Owner,
-    from: Option<&str>,
-) -> Result<CellPage, Fault> {
+pub(super) async fn page(connection: &mut Connection, from: Option<&str>) -> Result<CellPage, Fault> {
+    let owner = &connection.owner().clone();
     let mut scan = cmd("SCAN");
     scan.arg(from.unwrap_or("0")).arg("MATCH").arg(pattern(owner)).arg("COUNT").arg(SCAN_COUNT);
     let (next, names): (String, Vec<Vec<u8>>) = connection.ask(&scan).await?;
@@ -23,7 +20,7 @@ pub(super) async fn page(
     let mut reads = pipe();
     for Found { key, .. } in &found {
         let names = CellNames::of(owner, key);
-        reads.cmd("HMGET").arg(&names.cell).arg(&["epoch", "v", "w"]);
+        reads.cmd("HMGET").arg(&names.cell).arg(&["epoch", "v"]);
         reads.cmd("HMGET").arg(&names.witness).arg("v");
     }
     let held: Vec<Held> = if found.is_empty() { Vec::new() } else { connection.ask_each(&mut reads).await? };

@@ -8,7 +8,7 @@ pub(in crate::sqlite) const APPLICATION_ID: i64 = 0x7371_6e6c;
 pub(super) static TABLES: Tables = Tables {
     kind: "ledger",
     application_id: APPLICATION_ID,
-    version: 3,
+    version: 4,
     statements: &[
         // `id` never changes; `token` names the current history of the data; `accepted` is the instance on record.
         "CREATE TABLE meta (
@@ -20,26 +20,12 @@ pub(super) static TABLES: Tables = Tables {
             accepted TEXT,
             floor INTEGER NOT NULL DEFAULT 0
         ) STRICT",
-        "CREATE TABLE layout (
-            one INTEGER PRIMARY KEY CHECK (one = 1),
-            cluster TEXT NOT NULL,
-            shard_bits INTEGER NOT NULL,
-            memory_bits INTEGER NOT NULL,
-            generation INTEGER NOT NULL,
-            next_shard_bits INTEGER,
-            next_memory_bits INTEGER,
-            fenced INTEGER NOT NULL DEFAULT 0
-        ) STRICT",
         "CREATE TABLE servers (
             server INTEGER PRIMARY KEY,
             nonce INTEGER NOT NULL,
             seen_ms INTEGER NOT NULL
         ) STRICT",
         "CREATE INDEX servers_seen ON servers (seen_ms)",
-        "CREATE TABLE slots (
-            slot INTEGER PRIMARY KEY,
-            instance TEXT NOT NULL
-        ) STRICT",
         "CREATE TABLE counters (
             slot INTEGER NOT NULL,
             k TEXT NOT NULL,
@@ -64,30 +50,17 @@ pub(super) static TABLES: Tables = Tables {
             ceiling INTEGER NOT NULL
         ) STRICT",
         "CREATE INDEX history_of ON history (k, slot, ended)",
-        "CREATE TABLE definitions (
-            name TEXT NOT NULL,
-            version INTEGER NOT NULL,
-            body TEXT NOT NULL,
-            PRIMARY KEY (name, version)
+        // The layout, definitions, notes, the stores' instances on record, and slot commands.
+        "CREATE TABLE documents (
+            name TEXT PRIMARY KEY,
+            body TEXT NOT NULL
         ) STRICT, WITHOUT ROWID",
-        "CREATE TABLE advances (
-            k TEXT PRIMARY KEY,
-            number INTEGER NOT NULL
-        ) STRICT, WITHOUT ROWID",
-        "CREATE TABLE slot_commands (
-            slot INTEGER PRIMARY KEY,
-            verb TEXT NOT NULL,
-            who TEXT NOT NULL,
-            why TEXT NOT NULL,
-            at_ms INTEGER NOT NULL,
-            until_ms INTEGER
-        ) STRICT",
         "CREATE TABLE dense (
             k TEXT PRIMARY KEY,
             v INTEGER NOT NULL,
             begun_at INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID",
-        "PRAGMA user_version = 3",
+        "PRAGMA user_version = 4",
         "PRAGMA application_id = 0x73716e6c",
     ],
     first_row: "INSERT INTO meta (one, id, token) VALUES (1, ?1, lower(hex(randomblob(16))))",

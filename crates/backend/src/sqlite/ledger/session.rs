@@ -11,7 +11,7 @@ use crate::{
 
 impl LedgerSession for Connection {
     // A writer's lock detects a locked or read-only file. Nothing is written: the ledger may belong to another cluster.
-    const INSPECTS_BY: TxMode = TxMode::Write;
+    const INSPECT_MODE: TxMode = TxMode::Write;
     const STATEMENTS: &'static Statements = &STATEMENTS;
 
     fn instance_of(&self, token: &str) -> InstanceId {
@@ -29,7 +29,7 @@ impl LedgerSession for Connection {
         Ok(SqlFacts { durability, engine: self.engine().await?, other_master: None })
     }
 
-    async fn examine(&mut self, _facts: &SqlFacts) -> Result<Vec<Fact>, Fault> {
+    async fn further_facts(&mut self, _facts: &SqlFacts) -> Result<Vec<Fact>, Fault> {
         disk::facts(self).await
     }
 }

@@ -3,17 +3,13 @@
 use crate::{ledger::sql::Statements, sql::Many};
 
 pub(super) static STATEMENTS: Statements = Statements {
-    head: "SELECT s.nonce, m.version, m.catalog, m.floor, m.accepted, l.cluster, l.shard_bits, l.memory_bits, l.generation, \
-            l.next_shard_bits, l.next_memory_bits, l.fenced \
-        FROM meta m LEFT JOIN layout l ON true LEFT JOIN servers s ON s.server = ?1",
+    head: "SELECT s.nonce, m.version, m.catalog, m.floor, m.accepted, l.body \
+        FROM meta m LEFT JOIN documents l ON l.name = 'layout' LEFT JOIN servers s ON s.server = ?1",
     identity: "SELECT id, version, token FROM meta",
 
-    read_counters: Many::Listed {
-        before: "SELECT slot, k, epoch, store, ledger, base, ceiling, seen, opened_at FROM counters WHERE ",
-        each: "(slot = ? AND k = ?)",
-        between: " OR ",
-        after: "",
-    },
+    read_counters: Many::AnyOf(
+        "SELECT slot, k, epoch, store, ledger, base, ceiling, seen, opened_at FROM counters WHERE {(slot = ? AND k = ?)}",
+    ),
     all_counters: "SELECT slot, k, epoch, store, ledger, base, ceiling, seen, opened_at FROM counters ORDER BY slot, k LIMIT ?1",
     counters_of: "SELECT slot, k, epoch, store, ledger, base, ceiling, seen, opened_at FROM counters \
         WHERE k = ?1 OR (k >= ?2 AND k < ?3) ORDER BY slot, k LIMIT ?4",
@@ -21,99 +17,37 @@ pub(super) static STATEMENTS: Statements = Statements {
         WHERE slot = ?1 AND k >= ?2 AND k < ?3 ORDER BY k LIMIT ?4",
     moved: "SELECT slot, k, epoch, seen, moved FROM counters WHERE moved > ?1 ORDER BY moved LIMIT ?2",
     history: "SELECT epoch, base, ceiling FROM history WHERE k = ?1 AND slot = ?2 ORDER BY ended",
-    write_counters: Many::Listed {
-        before: "INSERT OR REPLACE INTO counters (slot, k, epoch, store, ledger, base, ceiling, seen, opened_at, moved) VALUES ",
-        each: "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        between: ", ",
-        after: "",
-    },
-    raise_counters: None,
-    write_history: Many::Listed {
-        before: "INSERT INTO history (slot, k, epoch, base, ceiling) VALUES ",
-        each: "(?, ?, ?, ?, ?)",
-        between: ", ",
-        after: "",
-    },
-    delete_counters: Many::Listed {
-        before: "DELETE FROM counters WHERE ",
-        each: "(slot = ? AND k = ?)",
-        between: " OR ",
-        after: "",
-    },
-    delete_history: Many::Listed {
-        before: "DELETE FROM history WHERE ",
-        each: "(slot = ? AND k = ?)",
-        between: " OR ",
-        after: "",
-    },
+    write_counters: Many::Listed(
+        "INSERT OR REPLACE INTO counters (slot, k, epoch, store, ledger, base, ceiling, seen, opened_at, moved) \
+        VALUES {(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)}",
+    ),
+    write_history: Many::Listed(
+        "INSERT INTO history (slot, k, epoch, base, ceiling) VALUES {(?, ?, ?, ?, ?)}",
+    ),
+    delete_counters: Many::AnyOf("DELETE FROM counters WHERE {(slot = ? AND k = ?)}"),
+    delete_history: Many::AnyOf("DELETE FROM history WHERE {(slot = ? AND k = ?)}"),
     // A process that may write to a file may delete rows.
     delete_none: &[],
 
-    hold_dense: Many::Listed {
-        before: "SELECT k, v, begun_at FROM dense WHERE k IN (",
-        each: "?",
-        between: ", ",
-        after: ")",
-    },
+    hold_dense: Many::Listed("SELECT k, v, begun_at FROM dense WHERE k IN ({?})"),
     known_dense: None,
     all_dense: "SELECT k, v, begun_at FROM dense ORDER BY k LIMIT ?1",
     dense_of: "SELECT k, v, begun_at FROM dense WHERE k = ?1 OR (k >= ?2 AND k < ?3) ORDER BY k LIMIT ?4",
     dense_between: "SELECT k, v, begun_at FROM dense WHERE k >= ?1 AND k < ?2 ORDER BY k LIMIT ?3",
-    write_dense: Many::Listed {
-        before: "INSERT INTO dense (k, v, begun_at) VALUES ",
-        each: "(?, ?, ?)",
-        between: ", ",
-        after: " ON CONFLICT (k) DO UPDATE SET v = excluded.v",
-    },
-    begin_dense: Many::Listed {
-        before: "INSERT OR IGNORE INTO dense (k, v, begun_at) VALUES ",
-        each: "(?, ?, ?)",
-        between: ", ",
-        after: "",
-    },
-    delete_dense: Many::Listed {
-        before: "DELETE FROM dense WHERE k IN (",
-        each: "?",
-        between: ", ",
-        after: ")",
-    },
+    write_dense: Many::Listed(
+        "INSERT INTO dense (k, v, begun_at) VALUES {(?, ?, ?)} ON CONFLICT (k) DO UPDATE SET v = excluded.v",
+    ),
+    begin_dense: Many::Listed("INSERT OR IGNORE INTO dense (k, v, begun_at) VALUES {(?, ?, ?)}"),
+    delete_dense: Many::Listed("DELETE FROM dense WHERE k IN ({?})"),
 
-    read_notes: Many::Listed {
-        before: "SELECT k, number FROM advances WHERE k IN (",
-        each: "?",
-        between: ", ",
-        after: ")",
-    },
-    all_notes: "SELECT k, number FROM advances ORDER BY k",
-    write_notes: Many::Listed {
-        before: "INSERT OR REPLACE INTO advances (k, number) VALUES ",
-        each: "(?, ?)",
-        between: ", ",
-        after: "",
-    },
-    delete_notes: Many::Listed {
-        before: "DELETE FROM advances WHERE k IN (",
-        each: "?",
-        between: ", ",
-        after: ")",
-    },
-
-    definition: "SELECT name, version, body FROM definitions WHERE name = ?1 ORDER BY version DESC LIMIT 1",
-    all_definitions: "SELECT name, max(version), body FROM definitions GROUP BY name ORDER BY name",
-    write_definition: "INSERT INTO definitions (name, version, body) VALUES (?1, ?2, ?3)",
-
-    commands: "SELECT slot, verb, who, why, at_ms, until_ms FROM slot_commands ORDER BY slot",
-    write_command: "INSERT OR REPLACE INTO slot_commands (slot, verb, who, why, at_ms, until_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-
-    stores: "SELECT slot, instance FROM slots ORDER BY slot",
-    write_store: "INSERT OR REPLACE INTO slots (slot, instance) VALUES (?1, ?2)",
-    delete_stores: "DELETE FROM slots",
+    read_documents: Many::Listed("SELECT name, body FROM documents WHERE name IN ({?})"),
+    documents_in: "SELECT name, body FROM documents WHERE name >= ?1 AND name < ?2 ORDER BY name",
+    write_documents: Many::Listed("INSERT OR REPLACE INTO documents (name, body) VALUES {(?, ?)}"),
+    delete_documents: Many::Listed("DELETE FROM documents WHERE name IN ({?})"),
+    delete_documents_in: "DELETE FROM documents WHERE name >= ?1 AND name < ?2",
 
     write_meta: "UPDATE meta SET version = ?1, catalog = ?2, floor = ?3, accepted = coalesce(?4, accepted), \
         token = coalesce(?5, token)",
-    write_layout: "INSERT OR REPLACE INTO layout \
-        (one, cluster, shard_bits, memory_bits, generation, next_shard_bits, next_memory_bits, fenced) \
-        VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     // `seen` is raised too: the lost ids count as taken, otherwise the next open would treat the stated loss as a jump.
     // The floor is raised because counters that began after the backup have no row and may have given as much.
     add_loss: &[

@@ -1,23 +1,19 @@
 //! Cells on a compare-and-swap register: the four calls of a store, written once.
 //!
-//! An engine brings a [`Register`], which is one cell. It reads the cell, and replaces it if it is unchanged. This
-//! module has the rest: which takes are allowed, what a close leaves, and how often a lost race is retried. An
-//! in-memory register runs the whole conformance suite, which tests the algorithm without an engine.
+//! An engine brings [`Registers`]: it reads a cell, and replaces it if it is unchanged. This module has the rest: which
+//! takes are allowed, and what a close leaves. A call that loses a race has done nothing and is repeated, as every
+//! operation is ([`Fault::Busy`]). An in-memory register runs the whole conformance suite, which tests the algorithm
+//! without an engine.
 
-#[cfg(test)]
-mod test_model;
 #[cfg(test)]
 mod tests;
 
-use std::future::Future;
+use std::{fmt::Display, future::Future};
 
-use sequent_core::{Block, Epoch, ErrorKind, Key, SourceError};
+use sequent_core::{Block, Key};
 
-use super::{CellState, block, regressed};
-
-/// The most tries of a call after lost races. Sixteen clients on one register, each pausing after a loss, needed at
-/// most 20.
-pub(crate) const ROUNDS_MAX: u32 = 64;
+use super::{CellRef, CellState, block};
+use crate::net::Fault;
 
 /// A cell as it was read, with the token that the engine needs to replace exactly that version.
 #[derive(Debug, Clone)]
@@ -27,132 +23,105 @@ pub(crate) struct Seen<T> {
     pub(crate) token: T,
 }
 
-/// One cell that can be read, and replaced if it is unchanged.
-pub(crate) trait Register: Send {
-    /// A token for one version of the cell.
+/// Cells that can be read, and replaced if they are unchanged, on connections of type `C`.
+pub(crate) trait Registers<C>: Send + Sync {
+    /// A token for one version of a cell.
     type Token: Send + Sync;
-    /// The engine's error.
-    type Fault: From<SourceError> + Send;
 
-    /// Reads the cell, if there is one.
-    fn read(&mut self) -> impl Future<Output = Result<Option<Seen<Self::Token>>, Self::Fault>> + Send;
+    /// Reads a cell, if there is one.
+    fn read(
+        &self,
+        connection: &mut C,
+        key: &Key,
+    ) -> impl Future<Output = Result<Option<Seen<Self::Token>>, Fault>> + Send;
 
-    /// Replaces the cell if it is still `seen`; `false` if another client was faster.
+    /// Replaces a cell if it is still `seen`; `false` if another client was faster.
     fn swap(
-        &mut self,
+        &self,
+        connection: &mut C,
+        key: &Key,
         seen: &Seen<Self::Token>,
         new: CellState,
-    ) -> impl Future<Output = Result<bool, Self::Fault>> + Send;
-
-    /// Creates the cell; `false` if there is one already.
-    fn add(&mut self, new: CellState) -> impl Future<Output = Result<bool, Self::Fault>> + Send;
-
-    /// Pauses after a lost race, so that equal clients do not collide again.
-    fn pause(&mut self) -> impl Future<Output = ()> + Send;
+    ) -> impl Future<Output = Result<bool, Fault>> + Send;
 }
 
 /// Adds `want` ids to an open cell of this epoch. Also returns the cell's new state. `hint` may be the state after the
-/// last call: a correct one saves the read, and a wrong one costs a round.
-pub(crate) async fn take<R: Register>(
-    register: &mut R,
-    key: &Key,
-    epoch: Epoch,
+/// last call: a correct one saves the read, and a wrong one costs a try.
+pub(crate) async fn take<C: Send, E: Registers<C>>(
+    engine: &E,
+    connection: &mut C,
+    cell: CellRef<'_>,
     want: u64,
-    mut hint: Option<Seen<R::Token>>,
-) -> Result<(Block, CellState), R::Fault> {
-    for _ in 0..ROUNDS_MAX {
-        let guessed = hint.take();
-        let seen = match guessed {
-            Some(seen) if seen.state.counts_for(epoch) => seen,
-            _ => demand(register.read().await?, key, epoch)?,
-        };
-        let CellState { value, .. } = seen.state;
-        let last = value.checked_add(want).filter(|last| *last <= Block::NUMBER_MAX);
-        let Some(last) = last else {
-            let context = format!("{key}: {want} more than {value} is above {}", Block::NUMBER_MAX);
-            return Err(SourceError::new(ErrorKind::Exhausted, context).into());
-        };
-        let block = block(last, want)?;
-        let new = CellState { value: last, ..seen.state };
-        if register.swap(&seen, new).await? {
-            return Ok((block, new));
-        }
-        register.pause().await;
-    }
-    Err(contended(key).into())
+    hint: Option<Seen<E::Token>>,
+) -> Result<(Block, CellState), Fault> {
+    let seen = match hint.filter(|seen| cell.counts(Some(seen.state))) {
+        Some(seen) => seen,
+        None => counting(cell, engine.read(connection, cell.key).await?)?,
+    };
+    let CellState { value, .. } = seen.state;
+    let last = value.checked_add(want).filter(|last| *last <= Block::NUMBER_MAX);
+    let last = last.ok_or_else(|| cell.exhausted(want, value))?;
+    let (block, new) = (block(last, want)?, CellState { value: last, ..seen.state });
+    won(cell, engine.swap(connection, cell.key, &seen, new).await?)?;
+    Ok((block, new))
 }
 
-/// Closes the cell for the next epoch, whatever its state; returns its value.
-pub(crate) async fn close<R: Register>(register: &mut R, key: &Key, next: Epoch) -> Result<u64, R::Fault> {
-    for _ in 0..ROUNDS_MAX {
-        let (value, done) = match register.read().await? {
-            None => (0, register.add(CellState { epoch: next, open: false, value: 0 }).await?),
-            Some(seen) => {
-                let value = seen.state.value;
-                (value, register.swap(&seen, CellState { epoch: next, open: false, value }).await?)
-            }
-        };
-        if done {
-            return Ok(value);
-        }
-        register.pause().await;
-    }
-    Err(contended(key).into())
+/// Closes the cell for its next epoch, whatever its state; returns its value. `None`: there is no cell, and
+/// [`CellRef::closed_at`] 0 is to be created.
+pub(crate) async fn close<C: Send, E: Registers<C>>(
+    engine: &E,
+    connection: &mut C,
+    cell: CellRef<'_>,
+) -> Result<Option<u64>, Fault> {
+    let Some(seen) = engine.read(connection, cell.key).await? else { return Ok(None) };
+    let value = seen.state.value;
+    won(cell, engine.swap(connection, cell.key, &seen, cell.closed_at(value)).await?)?;
+    Ok(Some(value))
 }
 
 /// Opens the closed cell of this epoch at the greater of its value and `base`. An open cell of this epoch stays as it
 /// is.
-pub(crate) async fn install<R: Register>(
-    register: &mut R,
-    key: &Key,
-    epoch: Epoch,
+pub(crate) async fn install<C: Send, E: Registers<C>>(
+    engine: &E,
+    connection: &mut C,
+    cell: CellRef<'_>,
     base: u64,
-) -> Result<(), R::Fault> {
-    for _ in 0..ROUNDS_MAX {
-        let seen = register.read().await?;
-        let seen =
-            seen.filter(|seen| seen.state.epoch == epoch).ok_or_else(|| regressed(key, epoch, None))?;
-        if seen.state.open {
-            return Ok(());
-        }
-        let value = seen.state.value.max(base);
-        if register.swap(&seen, CellState { epoch, open: true, value }).await? {
-            return Ok(());
-        }
-        register.pause().await;
+) -> Result<(), Fault> {
+    let CellRef { key, epoch } = cell;
+    let own = engine.read(connection, key).await?.filter(|seen| seen.state.epoch == epoch);
+    let seen = own.ok_or_else(|| cell.regressed(None))?;
+    if seen.state.open {
+        return Ok(());
     }
-    Err(contended(key).into())
+    let value = seen.state.value.max(base);
+    won(cell, engine.swap(connection, key, &seen, CellState { epoch, open: true, value }).await?)
 }
 
 /// Raises an open cell of this epoch to `floor`; returns its value afterwards.
-pub(crate) async fn lift<R: Register>(
-    register: &mut R,
-    key: &Key,
-    epoch: Epoch,
+pub(crate) async fn lift<C: Send, E: Registers<C>>(
+    engine: &E,
+    connection: &mut C,
+    cell: CellRef<'_>,
     floor: u64,
-) -> Result<u64, R::Fault> {
-    for _ in 0..ROUNDS_MAX {
-        let seen = demand(register.read().await?, key, epoch)?;
-        if seen.state.value >= floor {
-            return Ok(seen.state.value);
-        }
-        if register.swap(&seen, CellState { value: floor, ..seen.state }).await? {
-            return Ok(floor);
-        }
-        register.pause().await;
+) -> Result<u64, Fault> {
+    let seen = counting(cell, engine.read(connection, cell.key).await?)?;
+    if seen.state.value >= floor {
+        return Ok(seen.state.value);
     }
-    Err(contended(key).into())
+    let new = CellState { value: floor, ..seen.state };
+    won(cell, engine.swap(connection, cell.key, &seen, new).await?)?;
+    Ok(floor)
 }
 
 /// The cell, if it is open and of this epoch.
-fn demand<T>(seen: Option<Seen<T>>, key: &Key, epoch: Epoch) -> Result<Seen<T>, SourceError> {
+fn counting<T>(cell: CellRef<'_>, seen: Option<Seen<T>>) -> Result<Seen<T>, Fault> {
     match seen {
-        Some(seen) if seen.state.counts_for(epoch) => Ok(seen),
-        other => Err(regressed(key, epoch, other.map(|seen| seen.state))),
+        Some(seen) if cell.counts(Some(seen.state)) => Ok(seen),
+        other => Err(cell.regressed(other.map(|seen| seen.state)).into()),
     }
 }
 
-fn contended(key: &Key) -> SourceError {
-    let context = format!("{key}: others were faster {ROUNDS_MAX} times");
-    SourceError::new(ErrorKind::Contended, context)
+/// Fails after a lost race: nothing was done, and the call is repeated.
+pub(crate) fn won(what: impl Display, is_won: bool) -> Result<(), Fault> {
+    if is_won { Ok(()) } else { Err(Fault::Busy(format!("{what}: another client was faster").into())) }
 }

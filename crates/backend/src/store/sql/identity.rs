@@ -2,12 +2,43 @@
 
 use sequent_core::{Condition, Inspection};
 
-use super::StoreSession;
+use super::{StoreConnection, StoreSession};
 use crate::{
-    net::{Cause, Fault},
+    net::{Cause, Fault, TxMode},
     sql::{SqlRow, Value},
     store::{Swapped, parse_stamp},
 };
+
+impl<S: StoreSession> StoreConnection for S {
+    const INSPECT_MODE: TxMode = <S as StoreSession>::INSPECT_MODE;
+    const LOOK_MODE: TxMode = <S as StoreSession>::LOOK_MODE;
+
+    async fn inspect(&mut self) -> Result<Inspection, Fault> {
+        Ok(inspect(self).await?.0)
+    }
+
+    async fn swap_stamp(&mut self, expected: Option<&str>, new: &str) -> Result<Swapped, Fault> {
+        let params = vec![new.into(), Value::maybe_text(expected)];
+        if self.change(S::STATEMENTS.stamp, params).await?.is_some() {
+            // The caller stamps the store, or checks whether it could: it has to know whether there is space for more.
+            self.check_space().await?;
+            return Ok(Swapped::Done);
+        }
+        Ok(Swapped::Found(shard(self).await?.maybe_text()?))
+    }
+
+    async fn mark(&mut self, version: u64) -> Result<u64, Fault> {
+        if version > 0
+            && let Some(held) = self.change(S::STATEMENTS.mark, vec![version.into()]).await?
+        {
+            return Ok(held);
+        }
+        // Marks only grow, so a later read finds the same or a higher one.
+        let mut row = shard(self).await?;
+        row.maybe_text()?;
+        Ok(row.count()?)
+    }
+}
 
 /// Reads the identity of the store, and its mark.
 pub(super) async fn inspect<S: StoreSession>(session: &mut S) -> Result<(Inspection, u64), Fault> {
@@ -23,32 +54,6 @@ pub(super) async fn inspect<S: StoreSession>(session: &mut S) -> Result<(Inspect
         version: facts.engine,
     };
     Ok((inspection, mark))
-}
-
-pub(super) async fn swap_stamp<S: StoreSession>(
-    session: &mut S,
-    expected: Option<&str>,
-    new: &str,
-) -> Result<Swapped, Fault> {
-    let params = vec![new.into(), Value::maybe_text(expected)];
-    if session.change(S::STATEMENTS.stamp, params).await?.is_some() {
-        // The caller stamps the store, or checks whether it could: it has to know whether there is space for more.
-        session.check_space().await?;
-        return Ok(Swapped::Done);
-    }
-    Ok(Swapped::Found(shard(session).await?.maybe_text()?))
-}
-
-pub(super) async fn mark<S: StoreSession>(session: &mut S, version: u64) -> Result<u64, Fault> {
-    if version > 0
-        && let Some(held) = session.change(S::STATEMENTS.mark, vec![version.into()]).await?
-    {
-        return Ok(held);
-    }
-    // Marks only grow, so a later read finds the same or a higher one.
-    let mut row = shard(session).await?;
-    row.maybe_text()?;
-    Ok(row.count()?)
 }
 
 /// The row that was created with the tables.

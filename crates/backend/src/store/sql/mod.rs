@@ -6,14 +6,13 @@ mod identity;
 
 use std::future::Future;
 
-use sequent_core::{Block, CellPage, Durability, Epoch, Examination, Fact, Inspection, Key, SourceError};
-use tokio::sync::MutexGuard;
+use sequent_core::{Durability, Fact, Key};
 
 pub(crate) use cells::cell;
 
-use super::{ConnectionOf, StoreEngine, Swapped};
+use super::{Counting, StoreConnection};
 use crate::{
-    net::{Connections, Fault, TxMode},
+    net::{Fault, TxMode},
     sql::{Many, SqlRow, SqlSession, Value},
 };
 
@@ -76,7 +75,12 @@ pub(crate) trait StoreSession: SqlSession + 'static {
         &mut self,
         sql: &'static str,
         params: Vec<Value>,
-    ) -> impl Future<Output = Result<Option<SqlRow>, Fault>> + Send;
+    ) -> impl Future<Output = Result<Option<SqlRow>, Fault>> + Send {
+        async move { Ok(self.rows(sql, params).await?.into_iter().next()) }
+    }
+
+    /// Further facts for a read-only examination, where cells are counted in place.
+    fn facts(&mut self) -> impl Future<Output = Result<Vec<Fact>, Fault>> + Send;
 
     /// Reads the facts about the server.
     fn store_facts(&mut self) -> impl Future<Output = Result<StoreFacts, Fault>> + Send;
@@ -92,180 +96,27 @@ pub(crate) trait StoreSession: SqlSession + 'static {
     }
 }
 
-/// A way of counting other than adding to a row in place. Each call supplements the one on the table's row.
-pub(crate) trait Counting<S: StoreSession>: Send + Sync + 'static {
-    /// Whether the engine can store a counter of this key.
-    fn holds(&self, key: &Key) -> Result<(), SourceError> {
-        let _ = key;
-        Ok(())
-    }
+/// Counting by adding to a row in place.
+#[derive(Debug)]
+pub struct InPlace;
 
-    /// Waits for the key's turn.
-    fn turn(&self, key: &Key) -> impl Future<Output = Option<MutexGuard<'_, ()>>> + Send {
-        let _ = key;
-        std::future::ready(None)
-    }
+impl<S: StoreSession> SqlCounting<S> for InPlace {}
 
-    /// As [`StoreEngine::take`].
-    fn take(
-        &self,
-        session: &mut S,
-        key: &Key,
-        epoch: Epoch,
-        want: u64,
-    ) -> impl Future<Output = Result<Block, Fault>> + Send {
-        cells::take(session, key, epoch, want)
-    }
-
-    /// As [`StoreEngine::close`].
-    fn close(
-        &self,
-        session: &mut S,
-        key: &Key,
-        next: Epoch,
-    ) -> impl Future<Output = Result<u64, Fault>> + Send {
-        cells::close(session, key, next)
-    }
-
-    /// As [`StoreEngine::install`].
-    fn install(
-        &self,
-        session: &mut S,
-        key: &Key,
-        epoch: Epoch,
-        base: u64,
-    ) -> impl Future<Output = Result<(), Fault>> + Send {
-        cells::install(session, key, epoch, base)
-    }
-
-    /// As [`StoreEngine::lift`].
-    fn lift(
-        &self,
-        session: &mut S,
-        key: &Key,
-        epoch: Epoch,
-        floor: u64,
-    ) -> impl Future<Output = Result<u64, Fault>> + Send {
-        cells::lift(session, key, epoch, floor)
-    }
-
-    /// As [`StoreEngine::remove`].
-    fn remove(&self, session: &mut S, key: &Key) -> impl Future<Output = Result<bool, Fault>> + Send {
-        cells::remove(session, key)
-    }
-
-    /// The highest id of a key whose row holds `value`; `None` if the counter itself is missing.
+/// A way of counting, as an examination needs it.
+pub(crate) trait SqlCounting<S: StoreSession>: Counting<S> {
+    /// The highest id of a key whose row holds `value`, and whether the counter itself is there.
     fn reached(
         &self,
         session: &mut S,
         key: &Key,
         value: u64,
-    ) -> impl Future<Output = Result<Option<u64>, Fault>> + Send {
+    ) -> impl Future<Output = Result<(u64, bool), Fault>> + Send {
         let _ = (session, key);
-        std::future::ready(Ok(Some(value)))
-    }
-
-    /// A lower bound of the highest id of a key whose row holds `value`, even if the counter itself is missing.
-    fn reached_at_least(
-        &self,
-        session: &mut S,
-        key: &Key,
-        value: u64,
-    ) -> impl Future<Output = Result<u64, Fault>> + Send {
-        let _ = (session, key);
-        std::future::ready(Ok(value))
+        std::future::ready(Ok((value, true)))
     }
 
     /// Further facts for a read-only examination.
-    fn facts(&self, session: &mut S) -> impl Future<Output = Result<Vec<Fact>, Fault>> + Send;
-}
-
-/// A store in SQL tables.
-pub struct SqlStore<C, K> {
-    pub(crate) connections: C,
-    pub(crate) counting: K,
-}
-
-impl<C: Connections, K: Counting<C::Connection>> StoreEngine for SqlStore<C, K>
-where
-    C::Connection: StoreSession,
-{
-    type Connections = C;
-    const INSPECT_MODE: TxMode = C::Connection::INSPECT_MODE;
-    const LOOK_MODE: TxMode = C::Connection::LOOK_MODE;
-
-    fn connections(&self) -> &C {
-        &self.connections
-    }
-
-    fn holds(&self, key: &Key) -> Result<(), SourceError> {
-        self.counting.holds(key)
-    }
-
-    async fn turn(&self, key: &Key) -> Option<MutexGuard<'_, ()>> {
-        self.counting.turn(key).await
-    }
-
-    async fn inspect(&self, session: &mut ConnectionOf<Self>) -> Result<Inspection, Fault> {
-        Ok(identity::inspect(session).await?.0)
-    }
-
-    async fn swap_stamp(
-        &self,
-        session: &mut ConnectionOf<Self>,
-        expected: Option<&str>,
-        new: &str,
-    ) -> Result<Swapped, Fault> {
-        identity::swap_stamp(session, expected, new).await
-    }
-
-    async fn mark(&self, session: &mut ConnectionOf<Self>, version: u64) -> Result<u64, Fault> {
-        identity::mark(session, version).await
-    }
-
-    async fn take(
-        &self,
-        session: &mut ConnectionOf<Self>,
-        key: &Key,
-        epoch: Epoch,
-        want: u64,
-    ) -> Result<Block, Fault> {
-        self.counting.take(session, key, epoch, want).await
-    }
-
-    async fn close(&self, session: &mut ConnectionOf<Self>, key: &Key, next: Epoch) -> Result<u64, Fault> {
-        self.counting.close(session, key, next).await
-    }
-
-    async fn install(
-        &self,
-        session: &mut ConnectionOf<Self>,
-        key: &Key,
-        epoch: Epoch,
-        base: u64,
-    ) -> Result<(), Fault> {
-        self.counting.install(session, key, epoch, base).await
-    }
-
-    async fn lift(
-        &self,
-        session: &mut ConnectionOf<Self>,
-        key: &Key,
-        epoch: Epoch,
-        floor: u64,
-    ) -> Result<u64, Fault> {
-        self.counting.lift(session, key, epoch, floor).await
-    }
-
-    async fn remove(&self, session: &mut ConnectionOf<Self>, key: &Key) -> Result<bool, Fault> {
-        self.counting.remove(session, key).await
-    }
-
-    async fn examine(&self, session: &mut ConnectionOf<Self>, keys: &[Key]) -> Result<Examination, Fault> {
-        examine::examine(&self.counting, session, keys).await
-    }
-
-    async fn cells(&self, session: &mut ConnectionOf<Self>, from: Option<&str>) -> Result<CellPage, Fault> {
-        examine::page(&self.counting, session, from).await
+    fn facts(&self, session: &mut S) -> impl Future<Output = Result<Vec<Fact>, Fault>> + Send {
+        session.facts()
     }
 }

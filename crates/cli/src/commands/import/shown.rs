@@ -2,9 +2,15 @@
 
 use std::collections::HashMap;
 
-use sequent_admin::import::{Action, ImportReport, Standing, VerifyReport};
+use sequent_admin::import::{Action, ImportReport, ImportedCounter, Standing, VerifyReport};
 
-use crate::output;
+use crate::{output, terminal::escaped_cell};
+
+/// A table whose cells have texts of the other system, which may hold ends of lines and commands to terminals.
+fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> Vec<String> {
+    let escaped = |row: Vec<String>| row.iter().map(|cell| escaped_cell(cell).into_owned()).collect();
+    output::table(head, &rows.map(escaped).collect::<Vec<_>>())
+}
 
 /// The counter of each line: with its table, if several tables have one of that name.
 fn names<'a>(counters: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> Vec<String> {
@@ -19,9 +25,15 @@ fn names<'a>(counters: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> Vec<
     counters.map(name).collect()
 }
 
+/// The placement, and how numbers are made if not as usual.
+fn placement(counter: &ImportedCounter) -> String {
+    let words: Vec<&str> = [counter.placement, counter.numbering].into_iter().flatten().collect();
+    if words.is_empty() { "-".to_owned() } else { words.join(" ") }
+}
+
 /// The plan, or what was done: a line a counter, and the sum.
 pub(super) fn plan(report: &ImportReport) -> Vec<String> {
-    let row = |(counter, name): (&sequent_admin::import::ImportedCounter, String)| {
+    let row = |(counter, name): (&ImportedCounter, String)| {
         let action = match counter.action {
             Action::Define => "define",
             Action::Advance => "advance",
@@ -36,14 +48,14 @@ pub(super) fn plan(report: &ImportReport) -> Vec<String> {
             action.to_owned(),
             number(counter.to),
             counter.step.to_string(),
-            text(counter.placement),
+            placement(counter),
             text(counter.template.as_deref()),
             text(counter.period.as_deref()),
             counter.note.clone().unwrap_or_default(),
         ]
     };
     let names = names(report.counters.iter().map(|counter| (&*counter.source, &*counter.counter)));
-    let rows: Vec<Vec<String>> = report.counters.iter().zip(names).map(row).collect();
+    let rows = report.counters.iter().zip(names).map(row);
     let head = ["counter", "sequence", "action", "above", "step", "placement", "template", "period", "note"];
     let [define, advance, nothing, refused] =
         [Action::Define, Action::Advance, Action::Nothing, Action::Refused]
@@ -55,7 +67,7 @@ pub(super) fn plan(report: &ImportReport) -> Vec<String> {
             "{define} to define, {advance} to advance, {nothing} unchanged, {refused} refused: a plan; --yes does it"
         )
     };
-    let mut lines = output::table(&head, &rows);
+    let mut lines = table(&head, rows);
     lines.extend([String::new(), sum]);
     lines
 }
@@ -82,9 +94,9 @@ pub(super) fn verification(report: &VerifyReport) -> Vec<String> {
         ]
     };
     let names = names(report.counters.iter().map(|counter| (&*counter.source, &*counter.counter)));
-    let rows: Vec<Vec<String>> = report.counters.iter().zip(names).map(row).collect();
+    let rows = report.counters.iter().zip(names).map(row);
     let mut lines =
-        output::table(&["counter", "sequence", "standing", "moves", "last", "above", "gap", "note"], &rows);
+        table(&["counter", "sequence", "standing", "moves", "last", "above", "gap", "note"], rows);
     let sum = format!(
         "{} kept, {} passed, {} missing, {} unread; {} move",
         report.count(Standing::Kept),

@@ -12,6 +12,7 @@ use sequent_admin::import::{FileSource, Format, look};
 use sequent_core::{ErrorKind, SourceError};
 use sequent_engine::{
     ServerOptions,
+    config::without_password,
     foreign::{self, Source, Table, Wanted},
 };
 
@@ -53,11 +54,12 @@ pub(crate) struct SourceArgs {
 impl SourceArgs {
     /// Reads the other system once.
     pub(crate) async fn read(&self) -> Result<Vec<Table>, Failure> {
-        let wanted = self.wanted()?;
+        let (wanted, sources) = (self.wanted()?, self.sources()?);
         let mut read = Vec::new();
-        for source in self.sources()? {
-            read.extend(self.open(&source)?.read(&wanted).await.map_err(|error| failed(&error))?);
+        for source in &sources {
+            read.extend(self.open(source)?.read(&wanted).await.map_err(|error| failed(&error))?);
         }
+        check_found(&wanted, &read, &sources)?;
         if read.iter().all(|table| table.rows.is_empty()) {
             let bound = "no counter is found: name what to read by --table, --column or --pattern";
             return Err(Failure::failed(bound));
@@ -137,6 +139,21 @@ impl SourceArgs {
         };
         foreign::on_server(options).map_err(|error| failed(&error))
     }
+}
+
+/// Refuses a table that no source has. Several databases may have some each.
+fn check_found(wanted: &Wanted, read: &[Table], sources: &[String]) -> Result<(), Failure> {
+    // Ids, maxima and sequences have a row each in tables of these names.
+    let has_row = |table: &Table, name: &String| {
+        let is_list = ["ids", "sequences"].contains(&&*table.name);
+        is_list && table.rows.iter().any(|row| row.first().is_some_and(|first| first.as_ref() == Some(name)))
+    };
+    let is_read = |name: &String| read.iter().any(|table| table.name == *name || has_row(table, name));
+    let mut named = wanted.tables.iter().chain(wanted.columns.iter().map(|(table, _)| table));
+    let Some(missing) = named.find(|name| !is_read(name)) else { return Ok(()) };
+    let asked: Vec<String> = sources.iter().map(|source| without_password(source.clone())).collect();
+    let bound = format!("no table or sequence of that name is in {}", asked.join(", "));
+    Err(Failure::failed(format!("table is {missing:?}: {bound}")))
 }
 
 /// A system that can't be read. The operator may see its address.

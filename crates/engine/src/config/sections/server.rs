@@ -90,7 +90,7 @@ fn client_file(key: &'static str, driver: &Driver, url: Option<&ServerUrl>) -> S
 }
 
 fn url(driver: &'static Driver) -> Values<ServerUrl> {
-    let parse = move |text: String| ServerUrl::parse(driver, &text).map_err(|error| Some(error.cause()));
+    let parse = move |text: String| ServerUrl::parse(driver, &text).map_err(|error| Some(error.to_string()));
     text("url").secret().expecting(format!("{} is expected", driver.example)).then(parse)
 }
 

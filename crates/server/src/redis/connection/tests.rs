@@ -1,4 +1,4 @@
-//! Tests of a connection's age.
+//! Tests of a connection's end.
 
 use std::{net::Ipv4Addr, time::Duration};
 
@@ -14,6 +14,7 @@ use tokio::{
 use super::*;
 use crate::{
     auth::Auth,
+    connection::idle_timeout_io::IdleTimeoutIo,
     limits::{
         CONNECTION_AGE, pending_quota::PendingQuota, response_budget::ResponseBudget,
         runtime_limits::RuntimeLimits,
@@ -28,8 +29,11 @@ const NAME: &str = "spiffe://prod/ns/shop/sa/web";
 const CONFIG: &str = "cluster = \"shop\"\n[ring]\nshard_bits = 0\nallow_volatile = true\n\
     [ledger]\nstore = \"memory\"\n[[shard]]\nslot = 0\nstore = \"memory\"\n";
 
-/// For how many minutes a connection answers a command a minute, at most `most`.
-async fn minutes(service: &NumberService, auth: &Auth, is_certified: bool, most: u32) -> u32 {
+/// A connection from the peer to a server that does not close.
+fn context(
+    auth: &Auth,
+    is_certified: bool,
+) -> (Arc<ConnectionAuth>, Arc<ConnectionShare>, ConnectionContext, PhaseWatch) {
     let here = Ipv4Addr::LOCALHOST.into();
     let certificate = PeerCertificate { names: vec![NAME.to_owned()], spki_sha256: [0; 32] };
     let auth = auth.connection(("redis", here), is_certified.then(|| Arc::new(certificate)));
@@ -43,7 +47,12 @@ async fn minutes(service: &NumberService, auth: &Auth, is_certified: bool, most:
         activity: Arc::default(),
         is_crowded: false,
     };
-    let share = PendingQuota::default().connection_share(here);
+    (auth, PendingQuota::default().connection_share(here), served, phases)
+}
+
+/// For how many minutes a connection answers a command a minute, at most `most`.
+async fn minutes(service: &NumberService, auth: &Auth, is_certified: bool, most: u32) -> u32 {
+    let (auth, share, served, phases) = context(auth, is_certified);
     let (mut peer, io) = tokio::io::duplex(1024);
     let context = Arc::new(Context::new(service.clone(), phases));
     tokio::spawn(serve(context, io, (share, auth), served));
@@ -59,16 +68,36 @@ async fn minutes(service: &NumberService, auth: &Auth, is_certified: bool, most:
     most
 }
 
+/// A server over a store in memory.
+async fn service(folder: &std::path::Path) -> (NumberService, Auth) {
+    let file = folder.join("sequent.toml");
+    std::fs::write(&file, CONFIG).unwrap();
+    let config = Config::load(&Sources::embedded(folder).file(file)).unwrap();
+    let limits = RuntimeLimits::new(&config.limits);
+    let auth = Auth::new(&config, Arc::new(sequent_core::SystemClock));
+    (NumberService::new(Engine::open(config, Options::default()).await.unwrap(), limits), auth)
+}
+
+#[tokio::test]
+async fn a_peer_that_takes_no_reply_is_ended_for_that() {
+    let folder = tempfile::tempdir().unwrap();
+    let (service, auth) = service(folder.path()).await;
+    let (auth, share, served, phases) = context(&auth, false);
+    let (mut peer, io) = tokio::io::duplex(1024);
+    let connection = Arc::new(Context::new(service.clone(), phases));
+    pause();
+    let io = IdleTimeoutIo::new(io, None);
+    let ended = tokio::spawn(serve(connection, io, (share, auth), served));
+    peer.write_all(&b"PING\r\n".repeat(1000)).await.unwrap();
+    assert_eq!(ended.await.unwrap(), Some(EndReason::Unread));
+    service.engine().shutdown().await;
+}
+
 /// Lists of revoked certificates are not read: that they end is what a short life of certificates rests on.
 #[tokio::test]
 async fn a_connection_with_a_certificate_ends_at_its_age_though_it_is_used() {
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("sequent.toml");
-    std::fs::write(&file, CONFIG).unwrap();
-    let config = Config::load(&Sources::embedded(folder.path()).file(file)).unwrap();
-    let limits = RuntimeLimits::new(&config.limits);
-    let auth = Auth::new(&config, Arc::new(sequent_core::SystemClock));
-    let service = NumberService::new(Engine::open(config, Options::default()).await.unwrap(), limits);
+    let (service, auth) = service(folder.path()).await;
     pause();
     let age = u32::try_from(CONNECTION_AGE.as_secs() / 60).unwrap();
     let ended = minutes(&service, &auth, true, 2 * age).await;

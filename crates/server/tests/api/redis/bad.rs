@@ -76,7 +76,7 @@ async fn half_a_command_is_waited_for_but_not_for_ever() {
     timeout(patience, client.socket.read_to_string(&mut said)).await.expect("it is closed").unwrap();
     assert!(
         said.starts_with(
-            "-ERR Protocol error: the rest of a command or transaction did not arrive within 15s"
+            "-ERR Protocol error: the rest of a command or transaction did not arrive within about 15s"
         ),
         "{said}"
     );

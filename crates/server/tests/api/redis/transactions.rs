@@ -66,7 +66,11 @@ async fn a_pipeline_of_ten_thousand_is_one_transaction_and_a_larger_one_is_refus
         writer
     });
     let mut said = Vec::new();
-    while !said.ends_with(b"EXECABORT Transaction discarded because of previous errors.\r\n") {
+    let first =
+        "INVALID_ARGUMENT: commands is \"65537\": at most 65536 commands are allowed between MULTI and EXEC";
+    let last =
+        format!("-EXECABORT Transaction discarded because of previous errors, the first: ERR {first}\r\n");
+    while !said.ends_with(last.as_bytes()) {
         use tokio::io::AsyncReadExt as _;
         assert_ne!(reader.read_buf(&mut said).await.unwrap(), 0);
     }
@@ -76,4 +80,27 @@ async fn a_pipeline_of_ten_thousand_is_one_transaction_and_a_larger_one_is_refus
     );
     drop(sent.await.unwrap());
     assert_eq!(server.number().await, 10_001);
+}
+
+#[tokio::test]
+async fn a_command_is_refused_when_it_is_queued_or_has_its_reply() {
+    let server = Server::start().await;
+    let mut client = Client::to(&server).await;
+    // As long as a command may be.
+    let longest = "x".repeat(64 * 1024 - b"*2\r\n$4\r\nECHO\r\n$65514\r\n".len());
+    client.expect("MULTI", "+OK\r\n").await;
+    client.send(&request(&["ECHO", &longest])).await;
+    assert_eq!(client.line().await, "+QUEUED");
+    client.expect("INCR order", "+QUEUED\r\n").await;
+    client.expect_line("EXEC", "*2").await;
+    assert_eq!(client.line().await, format!("${}", longest.len()));
+    assert_eq!(client.line().await, longest);
+    assert_eq!(client.integer().await, 1);
+    // An inline command that is longer than that once each argument has its length.
+    client.expect("MULTI", "+OK\r\n").await;
+    client.send(format!("ECHO {}\r\n", "x".repeat(65_520)).as_bytes()).await;
+    assert!(client.line().await.starts_with("-ERR INVALID_ARGUMENT: bytes is \"65544\""));
+    client.expect("INCR order", "+QUEUED\r\n").await;
+    client.expect_line("EXEC", "-EXECABORT ").await;
+    client.expect("INCR order", ":2\r\n").await;
 }

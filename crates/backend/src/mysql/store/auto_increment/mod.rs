@@ -8,32 +8,28 @@
 //! may have made it, and go on to insert: every id, theirs or ours, is the server's next `AUTO_INCREMENT`.
 
 mod fence;
+mod last_block;
 mod purge;
+mod rules;
 mod shape;
+mod siblings;
 mod table;
 mod take;
 
-use sequent_core::{Block, Epoch, Fact, FactClass, Key, SlotIndex, SourceError};
+use sequent_core::{Block, Fact, FactClass, Key, SlotIndex, SourceError};
 
-use self::{
-    purge::{Due, Purge},
-    table::{KeyTable, KeyTables},
-    take::Take,
-};
-use super::{CELLS, ROWS, SHARD, facts};
+use self::{fence::Counter, last_block::LastBlocks, shape::of_table, table::KeyTables};
+use super::{ROWS, facts};
 use crate::{
     mysql::{
         connection::Connection,
         fault::ER_NO_SUCH_TABLE,
         privileges::Needed,
         server::MysqlServer,
-        tables::{BOOT, FirstRow, Tables},
+        tables::{FirstRow, Tables},
     },
     net::{Fault, KeepRows, Pool, ServerOptions},
-    store::{
-        CoreStore, regressed,
-        sql::{Counting, SqlStore, cell},
-    },
+    store::{CellRef, CoreStore, Counting, sql::SqlCounting},
 };
 
 /// Ids up to this one are far from the end of the range.
@@ -44,9 +40,6 @@ const NOW: &str = "NOW(3)";
 
 /// The tables of fences; the counters have tables of their own.
 static FENCES: Tables = Tables {
-    kind: ROWS.kind,
-    all: &[SHARD, CELLS, BOOT],
-    anchor: ROWS.anchor,
     way: Some("tables with AUTO_INCREMENT"),
     first_row: FirstRow {
         table: "sequent_shard",
@@ -54,8 +47,8 @@ static FENCES: Tables = Tables {
         tokens: 0,
     },
     auto_increment: true,
-    transactions: false,
     session: ", auto_increment_increment = 1, auto_increment_offset = 1",
+    ..ROWS
 };
 
 /// `mysql-auto-increment`: a store in one MySQL or MariaDB database, with a table for each sequence, there or in another
@@ -63,108 +56,85 @@ static FENCES: Tables = Tables {
 ///
 /// Use it if each id, or the newest ones, must have a row with its time, or if tables of another program are to count on.
 /// Sequences with periods or partitions are refused; the error names a store that supports them.
-pub type MysqlAutoIncrementStore = CoreStore<SqlStore<Pool<MysqlServer>, AutoIncrement>>;
+pub type MysqlAutoIncrementStore = CoreStore<Pool<MysqlServer>, AutoIncrement>;
 
 impl MysqlAutoIncrementStore {
     /// The store in the options' database, with the tables of this slot.
     pub fn new(options: ServerOptions, slot: SlotIndex) -> Self {
-        let tables = KeyTables::new(slot, options.create, options.code_tables.clone());
-        let connections = Pool::new(MysqlServer { options, tables: &FENCES });
-        Self(SqlStore { connections, counting: AutoIncrement { tables, due: Due::default() } })
+        let tables = KeyTables::new(slot, &options);
+        let pool = Pool::new(MysqlServer { options, tables: &FENCES });
+        Self::on(pool, AutoIncrement { tables, last: LastBlocks::default() })
     }
 }
 
-/// The tables of one store, and those due for a purge.
+/// The tables of one store, and the blocks that it gave last.
 pub struct AutoIncrement {
     tables: KeyTables,
-    due: Due,
+    last: LastBlocks,
 }
 
+impl AutoIncrement {
+    fn counter<'a>(&self, connection: &Connection, cell: CellRef<'a>) -> Result<Counter<'a>, Fault> {
+        Ok(Counter { cell, table: self.tables.of(connection, cell.key)? })
+    }
+}
+
+/// This store has no keys with a period, so no key is ever removed.
 impl Counting<Connection> for AutoIncrement {
     /// Fails for a key that can't name a table. Only the server knows whether it folds names.
     fn holds(&self, key: &Key) -> Result<(), SourceError> {
         self.tables.name(key, false).map(drop)
     }
 
-    async fn take(
-        &self,
-        connection: &mut Connection,
-        key: &Key,
-        epoch: Epoch,
-        want: u64,
-    ) -> Result<Block, Fault> {
-        let table = self.tables.of(connection, key)?;
-        let (again, keep) = (self.due.again(key, want), self.tables.keep());
-        if keep != KeepRows::All
-            && let Some(below) = self.due.take(key)
-        {
-            Purge { table: &table, key, below, keep }.run(connection).await?;
+    async fn take(&self, connection: &mut Connection, cell: CellRef<'_>, want: u64) -> Result<Block, Fault> {
+        let (counter, key) = (self.counter(connection, cell)?, cell.key);
+        let block = counter.take(connection, want, self.last.is_again(key, want)).await?;
+        self.last.note(key, block);
+        if purge::is_due(block) {
+            counter.purge(connection, block.last(), self.tables.keep()).await?;
         }
-        let block = Take { key, epoch, want, table: &table, again }.run(connection).await?;
-        self.due.note(key, block);
         Ok(block)
     }
 
-    async fn close(&self, connection: &mut Connection, key: &Key, next: Epoch) -> Result<u64, Fault> {
-        let table = self.tables.of(connection, key)?;
-        fence::close(connection, key, next, &table).await
+    async fn close(&self, connection: &mut Connection, cell: CellRef<'_>) -> Result<u64, Fault> {
+        self.counter(connection, cell)?.close(connection, &self.tables).await
     }
 
-    async fn install(
-        &self,
-        connection: &mut Connection,
-        key: &Key,
-        epoch: Epoch,
-        base: u64,
-    ) -> Result<(), Fault> {
-        let table = self.tables.of(connection, key)?;
-        fence::install(connection, key, epoch, base, &table).await
+    async fn install(&self, connection: &mut Connection, cell: CellRef<'_>, base: u64) -> Result<(), Fault> {
+        self.counter(connection, cell)?.install(connection, base).await
     }
 
-    async fn lift(
-        &self,
-        connection: &mut Connection,
-        key: &Key,
-        epoch: Epoch,
-        floor: u64,
-    ) -> Result<u64, Fault> {
-        let table = self.tables.of(connection, key)?;
-        fence::lift(connection, key, epoch, floor, &table).await
+    async fn lift(&self, connection: &mut Connection, cell: CellRef<'_>, floor: u64) -> Result<u64, Fault> {
+        self.counter(connection, cell)?.lift(connection, floor).await
     }
+}
 
-    /// This store has no keys with a period, so no key is ever deleted.
-    async fn remove(&self, _connection: &mut Connection, _key: &Key) -> Result<bool, Fault> {
-        Ok(false)
-    }
-
+impl SqlCounting<Connection> for AutoIncrement {
     async fn reached(
         &self,
         connection: &mut Connection,
         key: &Key,
         value: u64,
-    ) -> Result<Option<u64>, Fault> {
+    ) -> Result<(u64, bool), Fault> {
         let table = self.tables.of(connection, key)?;
         let sql = format!(
-            "SELECT (SELECT MAX(m.id) FROM {table} m) FROM {table} a WHERE a.id = ?",
-            table = table.sql()
+            "SELECT MAX(m.id), EXISTS (SELECT 1 FROM {table} a WHERE a.id = ?) FROM {table} m",
+            table = table.sql
         );
-        match connection.row(&sql, vec![value.into()]).await {
-            Err(fault) if fault.is(ER_NO_SUCH_TABLE) => Ok(None),
-            row => Ok(row?.map(|mut row| row.count()).transpose()?.map(|highest| highest.max(value))),
+        let read = match connection.only(&sql, vec![value.into()]).await {
+            Err(fault) if fault.is(ER_NO_SUCH_TABLE) => return Ok((value, false)),
+            Err(fault) => Err(of_table(key, &table, fault)),
+            Ok(mut row) => {
+                row.count().and_then(|highest| Ok((highest, row.int()? != 0))).map_err(Fault::from)
+            }
+        };
+        // Without an anchor, it may be a table of another shape, or one of a ring of another shape.
+        if !matches!(read, Ok((_, true))) {
+            shape::check(connection, key, &table).await?;
+            siblings::check(connection, key, (&self.tables, &table), value == 0).await?;
         }
-    }
-
-    async fn reached_at_least(
-        &self,
-        connection: &mut Connection,
-        key: &Key,
-        value: u64,
-    ) -> Result<u64, Fault> {
-        let table = self.tables.of(connection, key)?;
-        match connection.only(&table.highest_of_all(), Vec::new()).await {
-            Err(fault) if fault.is(ER_NO_SUCH_TABLE) => Ok(value),
-            row => Ok(row?.count()?.max(value)),
-        }
+        let (highest, has_anchor) = read?;
+        Ok((highest.max(value), has_anchor))
     }
 
     async fn facts(&self, connection: &mut Connection) -> Result<Vec<Fact>, Fault> {
@@ -178,21 +148,6 @@ impl Counting<Connection> for AutoIncrement {
         facts.extend(increments(connection));
         Ok(facts)
     }
-}
-
-/// The error of a refused call, from what the table holds now.
-async fn regressed_table(
-    connection: &mut Connection,
-    key: &Key,
-    epoch: Epoch,
-    table: &KeyTable,
-) -> Result<Fault, Fault> {
-    let state = cell(connection, key).await?;
-    if state.is_some_and(|state| state.counts_for(epoch)) {
-        let lost = format!("table {} has lost its anchor: was it truncated or dropped?", table.name());
-        return Ok(regressed(key, epoch, None).during(lost).into());
-    }
-    Ok(regressed(key, epoch, state).into())
 }
 
 /// Facts about settings under which `AUTO_INCREMENT` does not count by 1.

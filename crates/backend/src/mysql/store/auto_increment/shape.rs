@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The comment by which a table that this store made is told from those of other programs.
-const MADE_BY_US: &str = "sequent";
+pub(super) const MADE_BY_US: &str = "sequent";
 
 /// A column as the server describes it.
 struct Column {
@@ -40,7 +40,7 @@ impl Shape {
             JOIN information_schema.tables t ON t.table_schema = c.table_schema AND t.table_name = c.table_name \
             WHERE c.table_schema = COALESCE(?, DATABASE()) AND c.table_name = ? \
             AND t.table_schema = COALESCE(?, DATABASE()) AND t.table_name = ?";
-        let (database, name) = (Value::maybe_text(table.database()), table.bare_name());
+        let (database, name) = (Value::maybe_text(table.database.as_deref()), table.bare_name.as_str());
         let params = vec![database.clone(), name.into(), database, name.into()];
         let mut shape = Self { engine: String::new(), comment: String::new(), columns: Vec::new() };
         for mut row in connection.rows(sql, params).await? {
@@ -114,20 +114,23 @@ fn column(row: &mut SqlRow) -> Result<Column, Fault> {
 
 /// Creates a missing table, and fails for one that can't count, or may not.
 pub(super) async fn settle(connection: &mut Connection, key: &Key, table: &KeyTable) -> Result<(), Fault> {
-    let Some(shape) = Shape::read(connection, table).await? else {
-        return make(connection, key, table).await;
-    };
-    if !shape.is_ours() && !table.adopt() {
+    if check(connection, key, table).await? { Ok(()) } else { make(connection, key, table).await }
+}
+
+/// Whether there is a table. Fails for one that can't count, or may not.
+pub(super) async fn check(connection: &mut Connection, key: &Key, table: &KeyTable) -> Result<bool, Fault> {
+    let Some(shape) = Shape::read(connection, table).await? else { return Ok(false) };
+    if !shape.is_ours() && !table.adopt {
         let why = "another program made it; adopt_tables = true of the shard lets it count here, too: read \"Adopting \
             tables\" in docs/operating/stores/mysql.md first";
         return Err(unfit(key, table, why).into());
     }
-    shape.fault().map_or(Ok(()), |why| Err(unfit(key, table, &why).into()))
+    shape.fault().map_or(Ok(true), |why| Err(unfit(key, table, &why).into()))
 }
 
 /// Creates the table. It begins above its first anchor.
 async fn make(connection: &mut Connection, key: &Key, table: &KeyTable) -> Result<(), Fault> {
-    if !table.create() {
+    if !table.create {
         return Err(unfit(key, table, "it is missing, and none may be made").into());
     }
     let sql = format!(
@@ -135,7 +138,7 @@ async fn make(connection: &mut Connection, key: &Key, table: &KeyTable) -> Resul
             id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
             generate_time DATETIME(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3)
         ) ENGINE = InnoDB COMMENT = '{MADE_BY_US}'",
-        table.sql()
+        table.sql
     );
     connection.text(&sql).await.map_err(|fault| of_table(key, table, fault))?;
     Ok(())
@@ -161,7 +164,7 @@ pub(super) fn of_table(key: &Key, table: &KeyTable, fault: Fault) -> Fault {
 const OF_A_TABLE: [i32; 17] =
     [1054, 1364, 1366, 1406, 1048, 1143, 1370, 1036, 1471, 1356, 1644, 1442, 1449, 3819, 4025, 1452, 1526];
 
-fn unfit(key: &Key, table: &KeyTable, why: &str) -> SourceError {
+pub(super) fn unfit(key: &Key, table: &KeyTable, why: &str) -> SourceError {
     let context = format!("table {} can't count {key}: {why}", table.name());
     SourceError::new(ErrorKind::Unfit, context)
 }

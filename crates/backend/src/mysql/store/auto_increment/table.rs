@@ -4,7 +4,7 @@ use sequent_core::{ErrorKind, Key, SlotIndex, SourceError};
 
 use crate::{
     mysql::{connection::Connection, tables::quoted},
-    net::{CodeTables, KeepRows, TableFormat},
+    net::{CodeTables, KeepRows, ServerOptions, SlotTables, TableFormat},
 };
 
 /// The longest table name of MySQL and MariaDB, in characters.
@@ -15,20 +15,42 @@ pub(super) struct KeyTables {
     slot: SlotIndex,
     create: bool,
     settings: CodeTables,
+    ring: Option<SlotTables>,
 }
 
 /// The table of one key.
 pub(super) struct KeyTable {
-    database: Option<String>,
-    name: String,
-    sql: String,
-    create: bool,
-    adopt: bool,
+    /// The database that it is in; `None`: the connection's own.
+    pub(super) database: Option<String>,
+    /// The table's name without its database.
+    pub(super) bare_name: String,
+    /// The table's name, quoted for SQL.
+    pub(super) sql: String,
+    /// Whether it may be created.
+    pub(super) create: bool,
+    /// Whether it may count although another program made it.
+    pub(super) adopt: bool,
 }
 
 impl KeyTables {
-    pub(super) fn new(slot: SlotIndex, create: bool, settings: CodeTables) -> Self {
-        Self { slot, create, settings }
+    pub(super) fn new(slot: SlotIndex, options: &ServerOptions) -> Self {
+        let (settings, ring) = (options.code_tables.clone(), options.slot_tables.clone());
+        Self { slot, create: options.create, settings, ring }
+    }
+
+    /// The format of their names.
+    pub(super) fn format(&self) -> &TableFormat {
+        &self.settings.names
+    }
+
+    /// This slot.
+    pub(super) fn slot(&self) -> SlotIndex {
+        self.slot
+    }
+
+    /// The tables of the ring's slots, if tables of another program may count.
+    pub(super) fn adopting_ring(&self) -> Option<&SlotTables> {
+        self.ring.as_ref().filter(|_| self.settings.adopt)
     }
 
     pub(super) fn keep(&self) -> KeepRows {
@@ -43,7 +65,7 @@ impl KeyTables {
             Some(database) => format!("{}.{}", quoted(database), quoted(&name)),
             None => quoted(&name),
         };
-        Ok(KeyTable { database, sql, name, create: self.create, adopt: self.settings.adopt })
+        Ok(KeyTable { database, sql, bare_name: name, create: self.create, adopt: self.settings.adopt })
     }
 
     /// The name of a key's table, if the key can be part of one.
@@ -92,34 +114,9 @@ impl KeyTable {
     /// The table's name, for operators.
     pub(super) fn name(&self) -> String {
         match &self.database {
-            Some(database) => format!("{database}.{}", self.name),
-            None => self.name.clone(),
+            Some(database) => format!("{database}.{}", self.bare_name),
+            None => self.bare_name.clone(),
         }
-    }
-
-    /// The table's name without its database.
-    pub(super) fn bare_name(&self) -> &str {
-        &self.name
-    }
-
-    /// The database that it is in; `None`: the connection's own.
-    pub(super) fn database(&self) -> Option<&str> {
-        self.database.as_deref()
-    }
-
-    /// Whether it may be created.
-    pub(super) fn create(&self) -> bool {
-        self.create
-    }
-
-    /// Whether it may count although another program made it.
-    pub(super) fn adopt(&self) -> bool {
-        self.adopt
-    }
-
-    /// The table's name, quoted for SQL.
-    pub(super) fn sql(&self) -> &str {
-        &self.sql
     }
 
     /// Reads the highest id through fence and anchor: `(k, epoch)`.
@@ -131,9 +128,10 @@ impl KeyTable {
         )
     }
 
-    /// Reads the highest id, with or without an anchor.
+    /// Reads the highest id, with or without an anchor; NULL in an empty table. COALESCE of an unsigned id and 0 would be a
+    /// decimal.
     pub(super) fn highest_of_all(&self) -> String {
-        format!("SELECT COALESCE(MAX(id), 0) FROM {}", self.sql)
+        format!("SELECT MAX(id) FROM {}", self.sql)
     }
 }
 
@@ -143,7 +141,8 @@ mod tests {
 
     #[test]
     fn names_are_bounded_and_keys_without_one_are_told_why() {
-        let tables = KeyTables::new(3, true, CodeTables::default());
+        let options = ServerOptions::from_url("mysql://shop@db/shop").unwrap();
+        let tables = KeyTables::new(3, &options);
         let name = |key: &str, folded| tables.name(&Key::from_stored(key), folded);
         assert_eq!(name("shop.Order:x-1", false).unwrap(), "shop.Order:x-1_code_3");
         assert_eq!(name("order|~2", false).unwrap(), "order_code_3~2");

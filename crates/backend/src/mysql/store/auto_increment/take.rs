@@ -2,16 +2,16 @@
 
 use std::fmt::Write;
 
-use sequent_core::{Block, Epoch, ErrorKind, Key, SourceError};
+use sequent_core::Block;
 
-use super::{FAR, NOW, regressed_table, shape::of_table, table::KeyTable};
+use super::{FAR, NOW, fence::Counter, shape::unfit, table::KeyTable};
 use crate::{
     mysql::{
-        connection::Connection,
-        fault::{ER_AUTOINC, ER_DUP_ENTRY, ER_NO_SUCH_TABLE, ER_WRONG_VALUE},
+        connection::{Connection, Done},
+        fault::{ER_AUTOINC, ER_DUP_ENTRY, ER_WRONG_VALUE},
     },
-    net::{Cause, Fault},
-    store::block,
+    net::Fault,
+    store::{CellRef, block},
 };
 
 /// The most rows of one take, if the server accepts such a long statement; a larger request gets this many. Ten times
@@ -21,79 +21,74 @@ const ROWS_MAX: u64 = 4096;
 /// The most rows of a prepared statement; the server keeps each one in memory.
 const ROWS_PREPARED_MAX: u64 = 64;
 
+/// How often a statement that met an id which exists already is repeated. A lift, which inserts between the ids that the
+/// server had reserved, meets one statement once. A unique index or a trigger meets each.
+const REPEATS_MAX: u32 = 8;
+
 /// Length of one row in the statement, and upper bound of all the rest, in bytes.
 const ROW_BYTES: u64 = "(),".len() as u64 + NOW.len() as u64;
 const FENCE_BYTES_MAX: u64 = 4096;
 
-/// A take of one key from its table.
-pub(super) struct Take<'a> {
-    pub(super) key: &'a Key,
-    pub(super) epoch: Epoch,
-    pub(super) want: u64,
-    pub(super) table: &'a KeyTable,
-    /// Whether the key's last take had the same count, far from the end of the range. Such a repeated statement is
-    /// prepared.
-    pub(super) again: bool,
-}
-
-impl Take<'_> {
-    pub(super) async fn run(&self, connection: &mut Connection) -> Result<Block, Fault> {
-        let (key, table, most) = (self.key, self.table, i64::MAX.saturating_sub_unsigned(self.want));
-        let count = self.want.min(rows_max(connection));
-        let done = if self.again && count <= ROWS_PREPARED_MAX {
-            let params = vec![key.as_str().into(), self.epoch.to_stored().into()];
-            connection.exec(&statement(table, ("?", "?"), None, count), params).await
-        } else {
-            let named = (&*format!("x'{}'", hex(key.as_str())), &*self.epoch.to_stored().to_string());
-            connection.text(&statement(table, named, Some(most), count)).await
-        };
+impl Counter<'_> {
+    /// Takes ids. If the key's last take had the same count (`again`), far from the end of the range, the repeated
+    /// statement is prepared.
+    pub(super) async fn take(
+        &self,
+        connection: &mut Connection,
+        want: u64,
+        again: bool,
+    ) -> Result<Block, Fault> {
+        let most = Block::NUMBER_MAX.saturating_sub(want);
+        let count = want.min(rows_max(connection));
+        let mut done = self.insert_rows(connection, (count, most), again).await;
+        for _ in 0..REPEATS_MAX {
+            if !matches!(&done, Err(fault) if fault.is(ER_DUP_ENTRY)) {
+                break;
+            }
+            done = self.insert_rows(connection, (count, most), again).await;
+        }
         match done {
-            Ok(done) if done.found == 0 => Err(self.refused(connection, most).await?),
+            Ok(done) if done.found == 0 => Err(self.refused(connection, want, most, None).await),
             Ok(done) if done.found == count => Ok(block(done.id.saturating_add(count - 1), count)?),
             Ok(done) => Err(Fault::away(format!("{count} rows were asked for, {} inserted", done.found))),
-            Err(fault) if fault.is(ER_WRONG_VALUE) => Err(self.refused(connection, most).await?),
-            Err(fault) if fault.is(ER_NO_SUCH_TABLE) => {
-                Err(regressed_table(connection, key, self.epoch, table).await?)
+            Err(fault) if fault.is(ER_WRONG_VALUE) => Err(self.refused(connection, want, most, None).await),
+            Err(Fault::Server(ER_DUP_ENTRY, _, cause)) => {
+                let why = format!("no row can be inserted, see its unique indexes and triggers: {cause}");
+                let unfit = unfit(self.cell.key, &self.table, &why).into();
+                Err(self.refused(connection, want, most, Some(unfit)).await)
             }
-            Err(Fault::Server(ER_DUP_ENTRY, _, cause)) => Err(self.met(connection, most, cause).await?),
             // Servers also report this far from the end of the range, if the statement lost its wait for the counter's
             // lock.
             Err(Fault::Server(said, _, cause)) if ER_AUTOINC.contains(&said) => {
-                Err(self.met(connection, FAR.cast_signed(), cause).await?)
+                Err(self.refused(connection, want, FAR, Some(Fault::Busy(cause))).await)
             }
-            Err(fault) => Err(of_table(key, table, fault)),
+            Err(fault) => Err(self.fault(connection, fault).await),
         }
     }
 
-    /// The error of a take refused by the fence: the range is exhausted, or the epoch has ended.
-    async fn refused(&self, connection: &mut Connection, most: i64) -> Result<Fault, Fault> {
-        match self.highest(connection).await? {
-            Some(highest) if highest > most => Ok(self.exhausted().into()),
-            _ => regressed_table(connection, self.key, self.epoch, self.table).await,
+    async fn insert_rows(
+        &self,
+        connection: &mut Connection,
+        (count, most): (u64, u64),
+        again: bool,
+    ) -> Result<Done, Fault> {
+        if again && count <= ROWS_PREPARED_MAX {
+            return connection.exec(&statement(&self.table, ("?", "?"), None, count), self.params()).await;
         }
+        let CellRef { key, epoch } = self.cell;
+        let named = (&*format!("x'{}'", hex(key.as_str())), &*epoch.to_stored().to_string());
+        connection.text(&statement(&self.table, named, Some(most), count)).await
     }
 
-    /// The error if an id to give exists already, or the server has no next id. Either the range ends, or a lift
-    /// inserted between the ids that the server had reserved. If the highest id is at most `most`, the statement has
-    /// done nothing and is repeated.
-    async fn met(&self, connection: &mut Connection, most: i64, cause: Cause) -> Result<Fault, Fault> {
-        match self.highest(connection).await? {
-            Some(highest) if highest <= most => Ok(Fault::Busy(cause)),
-            Some(_) => Ok(self.exhausted().into()),
-            None => regressed_table(connection, self.key, self.epoch, self.table).await,
+    /// The fault of a take that gave nothing. If an id is above `most`, the range ends. Else the epoch has ended,
+    /// unless the statement met an id that exists already, or the server had no next id: `met` says what to do.
+    async fn refused(&self, connection: &mut Connection, want: u64, most: u64, met: Option<Fault>) -> Fault {
+        match (self.highest(connection).await, met) {
+            (Err(fault), _) => fault,
+            (Ok(Some(highest)), _) if highest > most => self.cell.exhausted(want, highest).into(),
+            (Ok(Some(_)), Some(met)) => met,
+            _ => self.regressed(connection).await,
         }
-    }
-
-    /// The highest id, through fence and anchor.
-    async fn highest(&self, connection: &mut Connection) -> Result<Option<i64>, Fault> {
-        let params = vec![self.key.as_str().into(), self.epoch.to_stored().into()];
-        let row = connection.row(&self.table.highest_of_epoch(), params).await?;
-        Ok(row.map(|mut row| row.int()).transpose()?)
-    }
-
-    fn exhausted(&self) -> SourceError {
-        let context = format!("{}: {} more is above {}", self.key, self.want, i64::MAX);
-        SourceError::new(ErrorKind::Exhausted, context)
     }
 }
 
@@ -104,8 +99,8 @@ impl Take<'_> {
 /// of rows: their ids follow the OK packet's without gaps in every lock mode, unlike those of `INSERT … SELECT`. If
 /// refused, the first value is a text that is no time, which a strict server refuses with the whole statement, whether or
 /// not the column allows NULL. The derived table allows the statement to read the table that it writes.
-fn statement(table: &KeyTable, (key, epoch): (&str, &str), most: Option<i64>, count: u64) -> String {
-    let table = table.sql();
+fn statement(table: &KeyTable, (key, epoch): (&str, &str), most: Option<u64>, count: u64) -> String {
+    let table = &table.sql;
     let most = most.map(|most| format!(" AND (SELECT MAX(m.id) FROM {table} m) <= {most}"));
     let fence = format!(
         "SELECT {NOW} t FROM sequent_cells c JOIN {table} a ON a.id = c.v \

@@ -1,0 +1,140 @@
+//! Edges of an import: a first number of 0, last numbers, rows of one name, tables of another format, some databases at once.
+
+use sequent_testkit::servers::{MariaDb, Postgres};
+
+use super::imported::{actions, run, source, starts};
+use crate::place::{Place, Ran};
+
+/// A counter of a report.
+fn counter(ran: &Ran, name: &str) -> serde_json::Value {
+    let report = ran.json();
+    let found = report["counters"].as_array().unwrap().iter().find(|counter| counter["counter"] == name);
+    found.unwrap_or_else(|| panic!("{name}: {report}")).clone()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_number_0_that_both_gave_has_passed() {
+    let place = Place::new();
+    let file = |next: u64| {
+        std::fs::write(place.path("a.csv"), format!("counter,next_number,step\nzero,{next},1\n")).unwrap();
+    };
+    let verify = || run(&place, &["import", "a.csv", "--verify", "--watch-s", "0", "--json"]);
+    file(0);
+    run(&place, &["import", "a.csv", "--yes"]).succeeded();
+    assert_eq!(counter(&verify().succeeded(), "zero")["standing"], "kept");
+    assert_eq!(run(&place, &["next", "zero"]).succeeded().numbers(), [0]);
+    for (next, gap) in [(1, 1), (3, 3)] {
+        file(next);
+        let (ran, found) = (verify(), counter(&verify(), "zero"));
+        assert_eq!(
+            (ran.code, &found["standing"], &found["gap"]),
+            (Some(3), &"passed".into(), &gap.into()),
+            "{found}"
+        );
+    }
+    file(1);
+    let done = run(&place, &["import", "a.csv", "--yes", "--json"]).succeeded();
+    let note = counter(&done, "zero")["note"].to_string();
+    assert!(
+        note.contains("it gave numbers up to 0 at least: those up to 0 may be the other system's, too"),
+        "{note}"
+    );
+    verify().succeeded();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sequence_of_postgres_ends_where_it_ended_there() {
+    let (db, place) = (Postgres::start().await, Place::new());
+    db.sql(
+        "CREATE SEQUENCE bounded MAXVALUE 1000000; SELECT nextval('bounded');
+         CREATE SEQUENCE short AS integer START 2000000000; CREATE SEQUENCE free;
+         CREATE SEQUENCE spent MAXVALUE 2; SELECT nextval('spent'); SELECT nextval('spent');",
+    )
+    .await;
+    let file = source(&place, &db.url());
+    let import = ["import", "--source-file", &file, "--yes", "--json"];
+    let done = run(&place, &import);
+    let of = |name: &str| counter(&done, name);
+    let (bounded, short) = (of("bounded"), of("short"));
+    assert_eq!((bounded["end"].as_str(), short["end"].as_str()), (Some("1000000"), Some("2147483647")));
+    assert!(of("free")["end"].is_null(), "{done:?}");
+    let why = of("spent")["note"].to_string();
+    assert!(why.contains("its next number is 3, and the other system ends at 2: none is left"), "{why}");
+    let listed = run(&place, &["list", "--json"]).succeeded().json();
+    let end = |name: &str| {
+        let mut sequences = listed["sequences"].as_array().unwrap().iter();
+        sequences.find(|sequence| sequence["sequence"] == name).unwrap()["end"].as_str().unwrap().to_owned()
+    };
+    assert_eq!([end("bounded"), end("short"), end("free")], ["1000000", "2147483647", "9007199254740991"]);
+    assert_eq!(actions(&run(&place, &import))["bounded"], "nothing");
+
+    // A document has its end, too. What is there with another end or step is told.
+    let document = |end: u64| {
+        let text = format!(
+            "{{\"_id\": \"doc\", \"start\": 0.0, \"end\": {end}.0, \"step\": 10.0, \"current\": 50.0}}"
+        );
+        std::fs::write(place.path("m.json"), text).unwrap();
+    };
+    document(20_000_000);
+    run(&place, &["import", "m.json", "--yes"]).succeeded();
+    document(10_000_000);
+    std::fs::write(place.path("s.csv"), "counter,last_number,step\nfree,20000,10\n").unwrap();
+    let shorter = run(&place, &["import", "m.json", "--json"]).succeeded();
+    let note = counter(&shorter, "doc")["note"].to_string();
+    assert!(note.contains("it ends at 10000000 there, and at 20000000 here"), "{note}");
+    let other = run(&place, &["import", "s.csv", "--json"]).succeeded();
+    let note = counter(&other, "free")["note"].to_string();
+    assert!(note.contains("its step is 10 there, and stays 1 here"), "{note}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tables_of_another_format_and_rows_of_one_name_are_one_counter() {
+    let (db, place) = (MariaDb::start().await, Place::new());
+    let table = "(id bigint PRIMARY KEY AUTO_INCREMENT, generate_time datetime)";
+    for index in 0..4 {
+        db.sql(&format!("CREATE TABLE sto_seq_{index} {table} AUTO_INCREMENT = {}", 100 + index)).await;
+    }
+    db.sql("CREATE TABLE sequence_value (Name varbinary(50), ID int); INSERT INTO sequence_value VALUES ('dup', 2000), ('dup', 9000)")
+        .await;
+    let file = source(&place, &db.url());
+    let import = ["import", "--source-file", &file, "--table-name", "%s_seq_%d"];
+    let done = run(&place, &[&import[..], &["--yes", "--json"]].concat()).succeeded();
+    assert_eq!((counter(&done, "sto")["numbering"].as_str(), starts(&place)["dup"]), (Some("encoded"), 9001));
+    let note = counter(&done, "dup")["note"].to_string();
+    assert!(note.contains("several rows have this name: the highest one counts"), "{note}");
+    let shown = run(&Place::new(), &import).succeeded();
+    assert!(shown.out.contains("spread encoded"), "{shown:?}");
+    run(&place, &["import", "--source-file", &file, "--table-name", "%s"])
+        .refused(2, &["--table-name", "%d"]);
+    run(&place, &["import", "--source-file", &file, "--table-name", "a.%s_%d"])
+        .refused(2, &["--table-name", "the source names the database"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_table_that_one_of_the_databases_has_is_enough() {
+    let (db, place) = (MariaDb::start().await, Place::new());
+    let table = "(id bigint PRIMARY KEY AUTO_INCREMENT, generate_time datetime)";
+    db.sql(&format!(
+        "CREATE DATABASE a; CREATE DATABASE b; CREATE TABLE a.sto_code_0 {table}; CREATE TABLE b.sto_code_1 {table};
+         CREATE TABLE b.odd_code_1 {table};"
+    ))
+    .await;
+    let [a, b] = ["a", "b"].map(|name| format!("mysql://root@{}/{name}", db.address()));
+    let import = ["import", &a, &b, "--tables", "2", "--table", "sto_code_0", "--table", "sto_code_1"];
+    let plan = run(&place, &[&import[..], &["--json"]].concat()).succeeded();
+    assert_eq!(actions(&plan).into_iter().collect::<Vec<_>>(), [("sto".to_owned(), "define".to_owned())]);
+    let missing = run(&place, &[&import[..], &["--table", "sto_code_2"]].concat());
+    missing.refused(1, &["table is \"sto_code_2\"", "/a, mysql://", "/b"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_import_that_leaves_no_room_for_first_uses_says_so() {
+    let place = Place::new();
+    std::fs::write(place.path("a.csv"), "counter,last_number,step\na,1,1\nb,1,1\nc,1,1\n").unwrap();
+    let ran = |most: &str| {
+        run(&place, &["import", "a.csv", "--set", &format!("limits.auto_create_max={most}")]).succeeded().err
+    };
+    let said = "3 sequences are in use then: first uses define none beyond 3, limits.auto_create_max";
+    assert!(ran("3").contains(said));
+    assert!(!ran("4").contains("first uses"));
+}
