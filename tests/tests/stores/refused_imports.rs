@@ -89,8 +89,8 @@ async fn rows_of_postgres_that_a_policy_hides_are_told() {
          ALTER TABLE orders ENABLE ROW LEVEL SECURITY; CREATE POLICY half ON orders USING (no <= 50);
          ALTER TABLE cosid ENABLE ROW LEVEL SECURITY;
          CREATE ROLE reader LOGIN PASSWORD 'x'; GRANT USAGE ON SCHEMA public TO reader;
-         GRANT SELECT ON orders, cosid TO reader; CREATE ROLE keeper LOGIN PASSWORD 'x' BYPASSRLS;
-         GRANT USAGE ON SCHEMA public TO keeper; GRANT SELECT ON orders, cosid TO keeper;",
+         GRANT SELECT ON orders, cosid TO reader; CREATE ROLE auditor LOGIN PASSWORD 'x' BYPASSRLS;
+         GRANT USAGE ON SCHEMA public TO auditor; GRANT SELECT ON orders, cosid TO auditor;",
     )
     .await;
     let file = source(&place, &db.url_as("reader", "x"));
@@ -99,7 +99,7 @@ async fn rows_of_postgres_that_a_policy_hides_are_told() {
         let table = table.split('.').next().unwrap();
         ran.refused(1, &["row-level security policy", table, "the documentation lists what it needs"]);
     }
-    let file = source(&place, &db.url_as("keeper", "x"));
+    let file = source(&place, &db.url_as("auditor", "x"));
     run(&place, &["import", "--source-file", &file, "--column", "orders.no", "--yes"]).succeeded();
     assert_eq!(starts(&place), [("orders".to_owned(), 101)].into());
 }

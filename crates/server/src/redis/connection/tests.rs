@@ -8,6 +8,7 @@ use sequent_engine::{
 };
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
+    sync::watch,
     time::{advance, pause},
 };
 
@@ -29,33 +30,41 @@ const NAME: &str = "spiffe://prod/ns/shop/sa/web";
 const CONFIG: &str = "cluster = \"shop\"\n[ring]\nshard_bits = 0\nallow_volatile = true\n\
     [ledger]\nstore = \"memory\"\n[[shard]]\nslot = 0\nstore = \"memory\"\n";
 
-/// A connection from the peer to a server that does not close.
-fn context(
-    auth: &Auth,
-    is_certified: bool,
-) -> (Arc<ConnectionAuth>, Arc<ConnectionShare>, ConnectionContext, PhaseWatch) {
-    let here = Ipv4Addr::LOCALHOST.into();
-    let certificate = PeerCertificate { names: vec![NAME.to_owned()], spki_sha256: [0; 32] };
-    let auth = auth.connection(("redis", here), is_certified.then(|| Arc::new(certificate)));
-    let (_phase, phases) = PhaseWatch::new();
-    let served = ConnectionContext {
-        peer: here,
-        phases: phases.clone(),
-        closes_at: Phase::Closing,
-        unread: ResponseBudget::default().connection(),
-        address: here,
-        activity: Arc::default(),
-        is_crowded: false,
-    };
-    (auth, PendingQuota::default().connection_share(here), served, phases)
+/// What a connection is served with, by a server that does not close while this lives.
+struct Served {
+    auth: Arc<ConnectionAuth>,
+    share: Arc<ConnectionShare>,
+    context: ConnectionContext,
+    phases: PhaseWatch,
+    _phase: watch::Sender<Phase>,
+}
+
+impl Served {
+    fn new(auth: &Auth, is_certified: bool) -> Self {
+        let here = Ipv4Addr::LOCALHOST.into();
+        let certificate = PeerCertificate { names: vec![NAME.to_owned()], spki_sha256: [0; 32] };
+        let auth = auth.connection(("redis", here), is_certified.then(|| Arc::new(certificate)));
+        let (_phase, phases) = PhaseWatch::new();
+        let context = ConnectionContext {
+            peer: here,
+            phases: phases.clone(),
+            closes_at: Phase::Closing,
+            unread: ResponseBudget::default().connection(),
+            address: here,
+            activity: Arc::default(),
+            is_crowded: false,
+        };
+        let share = PendingQuota::default().connection_share(here);
+        Self { auth, share, context, phases, _phase }
+    }
 }
 
 /// For how many minutes a connection answers a command a minute, at most `most`.
 async fn minutes(service: &NumberService, auth: &Auth, is_certified: bool, most: u32) -> u32 {
-    let (auth, share, served, phases) = context(auth, is_certified);
+    let Served { auth, share, context, phases, _phase } = Served::new(auth, is_certified);
     let (mut peer, io) = tokio::io::duplex(1024);
-    let context = Arc::new(Context::new(service.clone(), phases));
-    tokio::spawn(serve(context, io, (share, auth), served));
+    let shared = Arc::new(Context::new(service.clone(), phases));
+    tokio::spawn(serve(shared, io, (share, auth), context));
     let mut answer = [0; 7];
     for minute in 0..most {
         let asked = peer.write_all(b"PING\r\n").await;
@@ -82,12 +91,12 @@ async fn service(folder: &std::path::Path) -> (NumberService, Auth) {
 async fn a_peer_that_takes_no_reply_is_ended_for_that() {
     let folder = tempfile::tempdir().unwrap();
     let (service, auth) = service(folder.path()).await;
-    let (auth, share, served, phases) = context(&auth, false);
+    let Served { auth, share, context, phases, _phase } = Served::new(&auth, false);
     let (mut peer, io) = tokio::io::duplex(1024);
-    let connection = Arc::new(Context::new(service.clone(), phases));
+    let shared = Arc::new(Context::new(service.clone(), phases));
     pause();
     let io = IdleTimeoutIo::new(io, None);
-    let ended = tokio::spawn(serve(connection, io, (share, auth), served));
+    let ended = tokio::spawn(serve(shared, io, (share, auth), context));
     peer.write_all(&b"PING\r\n".repeat(1000)).await.unwrap();
     assert_eq!(ended.await.unwrap(), Some(EndReason::Unread));
     service.engine().shutdown().await;
