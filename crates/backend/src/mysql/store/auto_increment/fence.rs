@@ -1,9 +1,8 @@
 //! The counter of a key, and its close, install and lift: first the fence, then the anchor, then the table.
 
 use super::{
-    NOW, rules,
+    NOW, constraints, ring_tables,
     shape::{self, of_table, unfit},
-    siblings,
     table::{KeyTable, KeyTables},
 };
 use crate::{
@@ -33,9 +32,9 @@ impl Counter<'_> {
         let (key, table) = (self.cell.key, &self.table);
         // Waits for takes in flight, so the read of the table sees all ids that they gave.
         let anchor = InPlace.close(connection, self.cell).await?;
-        siblings::check(connection, key, (tables, table), anchor == 0).await?;
+        ring_tables::check(connection, key, (tables, table), anchor == 0).await?;
         shape::settle(connection, key, table).await?;
-        rules::check(connection, key, table).await?;
+        constraints::check(connection, key, table).await?;
         // Of a table that another program inserts into, too, this is a lower bound: the server gives no id twice.
         let row = connection.only(&table.highest_of_all(), Vec::new()).await;
         let highest = row.map_err(|fault| of_table(key, table, fault))?.count()?;

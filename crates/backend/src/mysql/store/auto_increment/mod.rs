@@ -7,12 +7,12 @@
 //! A table has the columns `id` and `generate_time` alone, so that other programs may read it. With `adopt_tables` they
 //! may have made it, and go on to insert: every id, theirs or ours, is the server's next `AUTO_INCREMENT`.
 
+mod constraints;
 mod fence;
 mod last_block;
 mod purge;
-mod rules;
+mod ring_tables;
 mod shape;
-mod siblings;
 mod table;
 mod take;
 
@@ -131,7 +131,7 @@ impl SqlCounting<Connection> for AutoIncrement {
         // Without an anchor, it may be a table of another shape, or one of a ring of another shape.
         if !matches!(read, Ok((_, true))) {
             shape::check(connection, key, &table).await?;
-            siblings::check(connection, key, (&self.tables, &table), value == 0).await?;
+            ring_tables::check(connection, key, (&self.tables, &table), value == 0).await?;
         }
         let (highest, has_anchor) = read?;
         Ok((highest.max(value), has_anchor))

@@ -5,7 +5,9 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use sequent_core::{Block, Durability, DurabilityClass, Examination, Inspection, InstanceId, Key, Sight};
+use sequent_core::{
+    Block, Durability, DurabilityClass, Epoch, Examination, Inspection, InstanceId, Key, Sight,
+};
 
 use crate::{
     net::{self, Fault, Pool, Server, ServerOptions},
@@ -23,6 +25,8 @@ const CONNECTIONS_MAX: usize = 64;
 struct Held {
     cells: BTreeMap<Key, (u64, CellState)>,
     swaps: u64,
+    /// Whether each swap finds that another one was faster.
+    loses: bool,
     stamp: Option<String>,
     mark: u64,
 }
@@ -32,6 +36,18 @@ struct Held {
 pub(super) struct TestModel(Arc<Mutex<Held>>);
 
 impl TestModel {
+    /// Cells of which one is there, open and at 7. Each change of it loses its race.
+    pub(super) fn losing(key: &Key, epoch: Epoch) -> Self {
+        let state = CellState { epoch, open: true, value: 7 };
+        let held = Held { cells: [(key.clone(), (0, state))].into(), loses: true, ..Held::default() };
+        Self(Arc::new(Mutex::new(held)))
+    }
+
+    /// How many swaps were tried.
+    pub(super) fn swaps(&self) -> u64 {
+        self.held().swaps
+    }
+
     /// A store on these cells.
     pub(super) fn store(&self) -> CoreStore<Pool<ModelServer>, Self> {
         CoreStore::on(Pool::new(ModelServer::new(self.clone())), self.clone())
@@ -77,9 +93,9 @@ impl Registers<ModelConnection> for TestModel {
     ) -> Result<bool, Fault> {
         let mut held = self.held();
         held.swaps += 1;
-        let next = held.swaps;
+        let (next, loses) = (held.swaps, held.loses);
         let Some((token, state)) = held.cells.get_mut(key) else { return Ok(false) };
-        let same = *token == seen.token;
+        let same = *token == seen.token && !loses;
         if same {
             (*token, *state) = (next, new);
         }
