@@ -44,7 +44,7 @@ impl Served {
         let here = Ipv4Addr::LOCALHOST.into();
         let certificate = PeerCertificate { names: vec![NAME.to_owned()], spki_sha256: [0; 32] };
         let auth = auth.connection(("redis", here), is_certified.then(|| Arc::new(certificate)));
-        let (_phase, phases) = PhaseWatch::new();
+        let (phase, phases) = PhaseWatch::new();
         let context = ConnectionContext {
             peer: here,
             phases: phases.clone(),
@@ -55,7 +55,7 @@ impl Served {
             is_crowded: false,
         };
         let share = PendingQuota::default().connection_share(here);
-        Self { auth, share, context, phases, _phase }
+        Self { auth, share, context, phases, _phase: phase }
     }
 }
 
