@@ -1,6 +1,8 @@
 //! An import done: the counters of new sequences, then their definitions, then advances. A repeated import, or one begun again
 //! after a kill, ends the same.
 
+use std::time::Duration;
+
 use sequent_engine::{Engine, EngineError, OpenError, Reason};
 use tokio::task::JoinSet;
 
@@ -14,16 +16,23 @@ use crate::advance::{self, Raise};
 /// within its attempt.
 const AT_ONCE_MAX: usize = 32;
 
+/// How often a step is tried while the ledger is away, and the pause between two tries: half a minute, in which a ledger on a
+/// cluster has failed over.
+const OUTAGE_TRIES: u32 = 60;
+const OUTAGE_PAUSE: Duration = Duration::from_millis(500);
+
 /// Carries out a plan. What is refused meanwhile is refused in the report.
 ///
 /// # Errors
 ///
-/// Errors of the ledger. What was done before stays, and the same import goes on from there.
+/// Errors of the ledger, if it is away for longer than half a minute. What was done before stays, and the same import goes on
+/// from there.
 pub async fn carry_out(engine: &Engine, plan: ImportPlan) -> Result<ImportReport, OpenError> {
     let mut planned = plan.planned;
     // Once a sequence is defined, anybody may take from it, also if this process is killed then.
     raise_each(engine, &mut planned, Action::Define).await?;
-    let refusals = engine.define_each(&firsts(&planned)).await?;
+    let firsts = firsts(&planned);
+    let refusals = in_spite_of_outages(async || engine.define_each(&firsts).await).await?;
     let defined = planned.iter_mut().filter(|planned| planned.body.is_some());
     for (planned, refusal) in defined.zip(refusals) {
         if let Some(why) = refusal {
@@ -57,14 +66,26 @@ async fn raise_each(engine: &Engine, planned: &mut [Planned], action: Action) ->
         return Ok(());
     }
     for some in of_action.chunks_mut(AT_ONCE_MAX) {
-        raise_some(engine, some).await?;
+        in_spite_of_outages(async || raise_some(engine, &mut *some).await).await?;
     }
-    engine.follow_advanced().await.map_err(|error| of_all(&error))
+    in_spite_of_outages(async || engine.follow_advanced().await.map_err(|error| of_all(&error))).await
+}
+
+/// Repeats a step while the ledger is away. Each step may be done twice.
+async fn in_spite_of_outages<T>(mut step: impl AsyncFnMut() -> Result<T, OpenError>) -> Result<T, OpenError> {
+    for _ in 1..OUTAGE_TRIES {
+        match step().await {
+            Err(OpenError::Unavailable(_)) => tokio::time::sleep(OUTAGE_PAUSE).await,
+            outcome => return outcome,
+        }
+    }
+    step().await
 }
 
 async fn raise_some(engine: &Engine, some: &mut [&mut Planned]) -> Result<(), OpenError> {
     let mut raises = Vec::with_capacity(some.len());
-    for (at, planned) in some.iter_mut().enumerate() {
+    let refused = |planned: &Planned| planned.shown.action == Action::Refused;
+    for (at, planned) in some.iter_mut().enumerate().filter(|(_, planned)| !refused(planned)) {
         let raise = raise_of(engine, planned).await;
         if let Some(raise) = or_refused(planned, raise)?.flatten() {
             raises.push((at, raise));

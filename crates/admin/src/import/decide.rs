@@ -1,5 +1,7 @@
 //! What is to be done with one counter: a pure function of both systems.
 
+use sequent_core::Numbering;
+
 /// A sequence that is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Existing {
@@ -13,6 +15,8 @@ pub(super) struct Existing {
     pub(super) template: Option<String>,
     /// The zone of its dates, if its template shows one.
     pub(super) zone: Option<String>,
+    /// How its numbers are made of ids.
+    pub(super) numbering: Numbering,
     /// No number of the counter up to this one is given any more; 0: any.
     pub(super) held: u64,
 }
@@ -84,7 +88,15 @@ mod tests {
     use super::*;
 
     fn there(start: u64, held: u64) -> Existing {
-        Existing { start, end: 1000, step: 1, template: None, zone: None, held }
+        Existing {
+            start,
+            end: 1000,
+            step: 1,
+            template: None,
+            zone: None,
+            numbering: Numbering::Ordinal,
+            held,
+        }
     }
 
     #[test]

@@ -1,9 +1,13 @@
 //! Counters in files: CSV with a head line, and JSON.
 
-use std::{collections::BTreeSet, fs, path::PathBuf};
+use std::{collections::BTreeSet, fmt, fs, path::PathBuf};
 
 use sequent_core::{BoxFuture, ErrorKind, SourceError};
 use sequent_engine::foreign::{COUNTERS_MAX, Source, Table, Wanted};
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, Visitor},
+};
 use serde_json::Value;
 
 /// The longest file, in bytes: it is held in memory.
@@ -123,28 +127,59 @@ fn records(text: &str) -> Result<Vec<Vec<String>>, String> {
     Ok(records)
 }
 
+/// Objects: in an array, or one after the other.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "an object a counter is expected")]
+enum Objects {
+    Many(Vec<Fields>),
+    One(Fields),
+}
+
+/// The fields of an object in their order, with those that are there twice.
+struct Fields(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Fields {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Pairs;
+        impl<'de> Visitor<'de> for Pairs {
+            type Value = Fields;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
+                let mut fields = Vec::new();
+                while let Some(field) = map.next_entry()? {
+                    fields.push(field);
+                }
+                Ok(Fields(fields))
+            }
+        }
+        from.deserialize_map(Pairs)
+    }
+}
+
 fn json(text: &str) -> Result<Content, String> {
     let mut objects = Vec::new();
-    for value in serde_json::Deserializer::from_str(text).into_iter::<Value>() {
-        match value.map_err(|error| error.to_string())? {
-            Value::Array(items) => objects.extend(items),
-            value => objects.push(value),
+    for some in serde_json::Deserializer::from_str(text).into_iter() {
+        match some.map_err(|error| error.to_string())? {
+            Objects::Many(many) => objects.extend(many),
+            Objects::One(one) => objects.push(one),
         }
     }
     let mut columns: Vec<String> = Vec::new();
-    for object in &objects {
-        let fields = object.as_object().ok_or("an object a counter is expected")?;
-        check_once(fields.keys())?;
-        for field in fields.keys() {
+    for Fields(fields) in &objects {
+        check_once(fields.iter().map(|(field, _)| field))?;
+        for (field, _) in fields {
             if !columns.iter().any(|column| column.eq_ignore_ascii_case(field)) {
                 columns.push(field.to_ascii_lowercase());
             }
         }
     }
-    let row = |object: &Value| -> Vec<Option<String>> {
-        let fields = object.as_object();
+    let row = |Fields(fields): &Fields| -> Vec<Option<String>> {
         let value = |column: &String| {
-            let (_, value) = fields?.iter().find(|(field, _)| field.eq_ignore_ascii_case(column))?;
+            let (_, value) = fields.iter().find(|(field, _)| field.eq_ignore_ascii_case(column))?;
             scalar(value)
         };
         columns.iter().map(value).collect()
@@ -220,8 +255,10 @@ mod tests {
             csv("counter,last_number,Last_Number\na,10,5000").unwrap_err().to_ascii_lowercase(),
             twice
         );
-        let both = "{\"LAST_NUMBER\":10,\"last_number\":5000}";
-        assert_eq!(json(both).unwrap_err().to_ascii_lowercase(), twice);
+        for other in ["LAST_NUMBER", "last_number"] {
+            let both = format!("[{{\"{other}\":10,\"last_number\":5000}}]");
+            assert_eq!(json(&both).unwrap_err().to_ascii_lowercase(), twice);
+        }
         let (_, rows) = json("{\"a\":[5000],\"b\":{\"c\":1}}").unwrap();
         assert_eq!(rows, [some(&["[5000]", "{\"c\":1}"])]);
     }

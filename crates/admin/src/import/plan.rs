@@ -108,12 +108,17 @@ impl Planned {
     }
 
     /// Notes in what a sequence that is there differs.
-    fn note_differences(&mut self, existing: &Existing) {
+    fn note_differences(&mut self, existing: &Existing, layout: Layout) {
         if self.shown.step != existing.step && self.shown.template.is_none() {
             self.note(format!("its step is {} there, and stays {} here", self.shown.step, existing.step));
         }
         if let Some(end) = self.end.filter(|end| *end < existing.end) {
             self.note(format!("it ends at {end} there, and at {} here", existing.end));
+        }
+        let is_ordinal = existing.numbering == Numbering::Ordinal;
+        if let Some(own) = self.encoded.filter(|own| is_ordinal || *own != layout) {
+            let here = if is_ordinal { "without slots in them".to_owned() } else { format!("with {layout}") };
+            self.note(format!("its numbers are encoded with {own} there, and go on {here}"));
         }
     }
 
@@ -232,7 +237,7 @@ fn settle(planned: &mut Planned, existing: Option<&Existing>, (choice, layout): 
         return planned.refuse(why);
     }
     if let Some(existing) = existing {
-        planned.note_differences(existing);
+        planned.note_differences(existing, layout);
     }
     match decision {
         Decision::Nothing => {}

@@ -168,7 +168,10 @@ fn counter(shape: Shape, record: &Record<'_>) -> OldCounter {
         Shape::Row => named("owner_key", "", &|step| Ok(record.number("current_value")? + step)),
         // The steps of these are the sizes of blocks.
         Shape::Leaf => named("biz_tag", "", &|_| record.number("max_id")),
-        Shape::TinyId => named("biz_type", "", &|step| Ok(record.number("max_id")? + step)),
+        Shape::TinyId => {
+            let one = named("biz_type", "", &|step| Ok(record.number("max_id")? + step));
+            OldCounter { note: other_databases(record), ..one }
+        }
         Shape::CosId => named("name", "", &|step| Ok(record.number("last_max_id")? + step)),
         Shape::Document => {
             let name = if record.text("collectionname").is_empty() { "_id" } else { "collectionname" };
@@ -197,6 +200,12 @@ fn plain(record: &Record<'_>, step: i128) -> Result<i128, String> {
         (false, true) => record.number("next_number"),
         (_, false) => after_last(),
     }
+}
+
+/// The note of a counter of which each of several databases gives every `delta`-th number.
+fn other_databases(record: &Record<'_>) -> Option<String> {
+    let delta = record.number("delta").ok().filter(|delta| *delta > 1)?;
+    Some(format!("delta is {delta}: import the other databases, too, since the highest max_id counts"))
 }
 
 /// The last number; `None` without one, or if it is the last of 64 bits.

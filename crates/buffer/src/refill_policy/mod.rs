@@ -131,7 +131,7 @@ impl RefillPolicy {
 
     /// How many numbers to hold.
     pub fn target(&self, now: Instant, remaining: Option<u64>, config: &ReservoirConfig) -> u64 {
-        if self.empty_count < 2 {
+        if self.empty_count < 2 || !config.holds_ahead() {
             return 0;
         }
         let horizon = config.reserve.saturating_add(self.refill_took).as_secs_f64();
@@ -189,6 +189,11 @@ impl RefillPolicy {
 }
 
 impl ReservoirConfig {
+    /// Whether numbers are held ahead of demand. If not, each refill asks for what callers wait for.
+    pub fn holds_ahead(&self) -> bool {
+        !self.reserve.is_zero() || self.floor > 0
+    }
+
     /// The most that may be at risk while `remaining` is left of the key. At least one number, which a source rounds up
     /// to one raw id.
     pub fn at_risk_limit(&self, remaining: Option<u64>) -> u64 {

@@ -129,6 +129,15 @@ fn one_take_shows_no_demand_and_the_second_does() {
 }
 
 #[test]
+fn without_reserve_and_floor_each_refill_is_what_callers_wait_for() {
+    let mut simulation = Simulation::new();
+    simulation.config = ReservoirConfig { reserve: Duration::ZERO, floor: 0, ..simulation.config };
+    simulation.run(5, 100);
+    assert!(simulation.asked.iter().all(|asked| *asked == 10), "{:?}", simulation.asked);
+    assert_eq!((simulation.asked.len(), simulation.held), (50, 0));
+}
+
+#[test]
 fn at_risk_is_bounded_by_the_key_and_by_the_config() {
     let mut simulation = Simulation::new();
     simulation.run(60, 10_000);

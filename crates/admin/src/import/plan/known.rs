@@ -53,7 +53,8 @@ impl Known {
         let start =
             body.as_ref().and_then(|body| first_encoded(body, engine.cluster().layout())).unwrap_or(start);
         let zone = body.as_ref().and_then(checks::zone_of);
-        Ok(Some(Existing { start, end, step, template: template.clone(), zone, held }))
+        let numbering = body.map_or(Numbering::Ordinal, |body| body.numbering());
+        Ok(Some(Existing { start, end, step, template: template.clone(), zone, numbering, held }))
     }
 }
 

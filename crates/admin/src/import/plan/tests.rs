@@ -71,6 +71,7 @@ fn a_sequence_in_another_zone_is_refused() {
         step: 1,
         template: template.clone(),
         zone: Some(zone.to_owned()),
+        numbering: Numbering::Ordinal,
         held: 0,
     };
     settle(&mut planned, Some(&existing("UTC")), (&Choice::default(), ring()));
@@ -157,11 +158,24 @@ fn a_last_number_is_that_of_the_other_system_if_it_is_lower() {
 fn what_a_sequence_that_is_there_does_otherwise_is_told() {
     let mut planned =
         named(vec![OldCounter { end: Some(500), ..counter("order", 51, 10) }], &Choice::default()).remove(0);
-    let existing = Existing { start: 1, end: 999, step: 1, template: None, zone: None, held: 0 };
+    let numbering = Numbering::Ordinal;
+    let existing = Existing { start: 1, end: 999, step: 1, template: None, zone: None, numbering, held: 0 };
     settle(&mut planned, Some(&existing), (&Choice::default(), ring()));
     assert_eq!(planned.shown.action, Action::Advance);
     let note = planned.shown.note.unwrap();
     assert_eq!(note, "its step is 10 there, and stays 1 here; it ends at 500 there, and at 999 here");
+    let (own, other) = (ring(), Layout::new(1, 0).unwrap());
+    for (encoded, numbering, expected) in [
+        (own, Numbering::Ordinal, Some("go on without slots in them")),
+        (own, Numbering::Encoded, None),
+        (other, Numbering::Encoded, Some("and go on with ")),
+    ] {
+        let old = OldCounter { encoded: Some(encoded), ..counter("sto", 51, 1) };
+        let mut planned = named(vec![old], &Choice::default()).remove(0);
+        settle(&mut planned, Some(&Existing { numbering, ..existing.clone() }), (&Choice::default(), own));
+        let note = planned.shown.note.unwrap_or_default();
+        assert_eq!(note.contains(expected.unwrap_or("encoded")), expected.is_some(), "{note}");
+    }
 }
 
 #[test]

@@ -14,6 +14,10 @@ const WINDOWS_LAST: Duration = Duration::from_secs(120);
 /// The least number of blocks that a ceiling is ahead, once a second take has shown demand.
 const BLOCKS_MIN: u64 = 4;
 
+/// Ids that others took in a window count up to so many times the busiest earlier window, the ids taken here, or a block. Another
+/// server may have lifted the store's counter by any distance, which nobody consumed.
+const GROWTH_MAX: u64 = 16;
+
 /// Distances between the ids taken and a ceiling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Room {
@@ -32,6 +36,8 @@ pub(crate) struct Rate {
     since: Option<Instant>,
     /// The ids taken in the latest window, and in those before it.
     windows: [u64; WINDOWS],
+    /// The ids that this process took in the latest window.
+    own: u64,
 }
 
 impl Rate {
@@ -39,20 +45,30 @@ impl Rate {
     pub(crate) fn took(&mut self, count: u64, advance: u64, now: Instant) {
         self.takes += 1;
         self.block = count;
-        self.advanced(advance.max(count), now);
+        self.begin_window(now);
+        self.own = self.own.saturating_add(count);
+        self.windows[0] = self.windows[0].saturating_add(count);
+        self.advanced(advance.saturating_sub(count), now);
     }
 
     /// Notes ids that other servers took.
     pub(crate) fn advanced(&mut self, ids: u64, now: Instant) {
+        self.begin_window(now);
+        let earlier = self.windows[1..].iter().copied().max().unwrap_or(0);
+        let most = earlier.max(self.own).max(self.block()).saturating_mul(GROWTH_MAX);
+        let latest = self.windows[0];
+        self.windows[0] = latest.saturating_add(ids).min(most).max(latest);
+    }
+
+    fn begin_window(&mut self, now: Instant) {
         let since = *self.since.get_or_insert(now);
         let passed = now.saturating_duration_since(since).as_millis() / WINDOW.as_millis();
         if passed > 0 {
             let passed = usize::try_from(passed).unwrap_or(WINDOWS).min(WINDOWS);
             self.windows.rotate_right(passed);
             self.windows[..passed].fill(0);
-            self.since = Some(now);
+            (self.since, self.own) = (Some(now), 0);
         }
-        self.windows[0] = self.windows[0].saturating_add(ids);
     }
 
     /// The size of the latest block, at least 1.
@@ -172,6 +188,29 @@ mod tests {
         pace.took(10, 0, at(13));
         assert!((pace.rate(at(13)) - 1.0).abs() < 1e-9, "{pace:?}");
         assert!(pace.rate(at(13) + WINDOWS_LAST) < 1e-9, "idle");
+    }
+
+    #[test]
+    fn a_counter_that_another_server_has_lifted_is_not_consumed() {
+        let (mut pace, now) = (Rate::default(), Instant::now());
+        for second in 0..30 {
+            pace.took(20, 0, now + SECOND * second);
+        }
+        let before = wanted_room(&pace, 600).0;
+        let lifted = now + SECOND * 30;
+        pace.advanced(38_000_000, lifted);
+        pace.took(20, 38_000_000, lifted + SECOND);
+        assert!(wanted_room(&pace, 600).0 <= before * GROWTH_MAX, "{pace:?}");
+    }
+
+    #[test]
+    fn others_who_take_much_more_count_after_some_windows() {
+        let (mut pace, now) = (Rate::default(), Instant::now());
+        for second in 0..60 {
+            pace.took(1, 0, now + SECOND * second);
+            pace.advanced(100_000, now + SECOND * second);
+        }
+        assert!(pace.rate(now + SECOND * 60) > 100_000.0, "{pace:?}");
     }
 
     #[test]

@@ -21,6 +21,16 @@ fn next(table: &Table) -> (String, u64, u64) {
 }
 
 #[test]
+fn a_part_of_the_numbers_of_tinyid_says_that_other_databases_have_the_rest() {
+    for (delta, is_told) in [("1", false), ("2", true), ("NULL", false)] {
+        let tiny = table("tiny_id_info", "biz_type max_id step delta", &[&["order", "100", "100", delta]]);
+        let counter = read(&[tiny]).remove(0);
+        assert_eq!(counter.next, Ok(101));
+        assert_eq!(counter.note.is_some_and(|note| note.contains("other databases")), is_told, "{delta}");
+    }
+}
+
+#[test]
 fn each_system_goes_on_where_it_is() {
     let cases = [
         (table("sequence", "seq_name current_value _increment", &[&["order", "48231", "10"]]), 48_241, 10),
