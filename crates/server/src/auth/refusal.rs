@@ -38,7 +38,7 @@ impl From<NotAuthenticated> for ApiError {
     fn from(why: NotAuthenticated) -> Self {
         let text = match why {
             NotAuthenticated::Missing => {
-                "a token is expected: header authorization: Bearer sqt_…, or AUTH sqt_… of a Redis client"
+                "a token is expected: header authorization: Bearer sqt_..., or AUTH sqt_... of a Redis client"
             }
             NotAuthenticated::Unknown => "no principal has this token or certificate",
             NotAuthenticated::Expired => "the principal of this token or certificate has expired",
