@@ -15,6 +15,9 @@ use crate::{
 const NO_TRACKING: &str =
     "ERR client-side caching is not supported: every number is new, so there is nothing to cache";
 
+/// The error where a client would read no replies.
+const NO_SILENCE: &str = "ERR only CLIENT REPLY ON is supported: a client has to read its replies";
+
 /// `CLIENT subcommand …`.
 pub(super) fn client(
     (session, caller): (&mut Session, &Caller),
@@ -34,12 +37,12 @@ pub(super) fn client(
         (b"getname", 2) if session.name.is_empty() => reply.null(),
         (b"getname", 2) => reply.text(&session.name),
         // What library it is changes nothing here, nor do the others.
-        (b"setinfo", 4) if [b"lib-name".as_slice(), b"lib-ver"].contains(&value.as_slice()) => reply.ok(),
+        (b"setinfo", 4) if matches!(value.as_slice(), b"lib-name" | b"lib-ver") => reply.ok(),
         (b"setinfo", 4) => reply.error("ERR syntax error: LIB-NAME or LIB-VER is expected"),
-        (b"no-evict" | b"no-touch", 3) if [b"on".as_slice(), b"off"].contains(&value.as_slice()) => reply.ok(),
+        (b"no-evict" | b"no-touch", 3) if matches!(value.as_slice(), b"on" | b"off") => reply.ok(),
         (b"no-evict" | b"no-touch", 3) => reply.error("ERR syntax error: ON or OFF is expected"),
         (b"reply", 3) if value == b"on" => reply.ok(),
-        (b"reply", 3) => reply.error("ERR only CLIENT REPLY ON is supported: a client has to read its replies"),
+        (b"reply", 3) => reply.error(NO_SILENCE),
         (b"tracking", 3..) if value == b"off" => reply.ok(),
         (b"tracking", 3..) => reply.error(NO_TRACKING),
         (b"id", 2) => reply.integer(session.id),
