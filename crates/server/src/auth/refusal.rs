@@ -73,3 +73,16 @@ pub(super) fn exceeded(principal: &str, quota: &QuotaExceeded) -> ApiError {
         QuotaFault { quota, of: principal.to_owned(), limit: limit.to_string(), retry_after },
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_lines_of_any_protocol() {
+        for why in NotAuthenticated::ALL {
+            let line = ApiError::from(why).resp();
+            assert!(line.is_ascii(), "{line}");
+        }
+    }
+}
