@@ -38,7 +38,7 @@ impl From<NotAuthenticated> for ApiError {
     fn from(why: NotAuthenticated) -> Self {
         let text = match why {
             NotAuthenticated::Missing => {
-                "a token is expected: header authorization: Bearer sqt_…, or AUTH sqt_… of a Redis client"
+                "a token is expected: header authorization: Bearer sqt_..., or AUTH sqt_... of a Redis client"
             }
             NotAuthenticated::Unknown => "no principal has this token or certificate",
             NotAuthenticated::Expired => "the principal of this token or certificate has expired",
@@ -72,4 +72,17 @@ pub(super) fn exceeded(principal: &str, quota: &QuotaExceeded) -> ApiError {
         text,
         QuotaFault { quota, of: principal.to_owned(), limit: limit.to_string(), retry_after },
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_lines_of_any_protocol() {
+        for why in NotAuthenticated::ALL {
+            let line = ApiError::from(why).resp();
+            assert!(line.is_ascii(), "{line}");
+        }
+    }
 }

@@ -207,6 +207,10 @@ pub(crate) const REDIS_RUN_MAX: u64 = 1024;
 /// Replies that one connection may leave unread. Beyond it, nothing more of its pipeline is read or run.
 pub(crate) const REDIS_UNREAD_MAX: usize = 1 << 20;
 
+/// Bytes of commands and their replies after which a connection writes its replies, and gives way to others. It is more
+/// than a usual pipeline of `INCR`, and few commands with long replies.
+pub(crate) const REDIS_TURN_MAX: usize = 16 * 1024;
+
 /// The most bytes of replies of a connection that do not count as unread, while others wait for its peer.
 pub(crate) const REDIS_UNTRACKED_MAX: usize = 16 * 1024;
 
@@ -222,8 +226,8 @@ pub(crate) const REDIS_COMMAND_CHECKS_MAX: u32 = 3;
 /// How many of these intervals a connection may be idle: an hour, since pools of clients keep connections.
 pub(crate) const REDIS_IDLE_CHECKS_MAX: u32 = 720;
 
-/// How long a peer has to close its side of a connection that this server has closed. Until then what it sends is
-/// discarded: a reset could cost it replies that it has not read.
+/// How long a peer has to close its side of a connection that this server has closed. What it sends is discarded, and
+/// gives it that long again, up to [`WRITE_STALL`] in all: a reset could cost it replies that it has not read.
 pub(crate) const REDIS_LINGER: Duration = Duration::from_millis(250);
 
 /// Limit on the name that a client gives its connection, in bytes.

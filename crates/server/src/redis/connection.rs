@@ -5,7 +5,6 @@ use std::{io, ops::ControlFlow, sync::Arc};
 use bytes::{Buf, BytesMut};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
-    task::{coop::consume_budget, yield_now},
     time::{sleep, timeout},
 };
 use tracing::Instrument;
@@ -16,8 +15,7 @@ use crate::{
         ConnectionContext, activity::Activity, ended::EndReason, max_age, poll_on_wake::PollOnWake,
     },
     limits::{
-        BODY_FREE, REDIS_CHECK_EVERY, REDIS_COMMAND_CHECKS_MAX, REDIS_IDLE_CHECKS_MAX, REDIS_LINGER,
-        WRITE_STALL,
+        BODY_FREE, REDIS_CHECK_EVERY, REDIS_COMMAND_CHECKS_MAX, REDIS_IDLE_CHECKS_MAX, WRITE_STALL,
         pending_quota::{ConnectionShare, PendingPermit},
     },
     redis::{
@@ -52,7 +50,7 @@ pub(crate) async fn serve<I: AsyncRead + AsyncWrite + Unpin>(
     let mut connection = Connection {
         wire: Wire::new(io, unread.clone()),
         parser: RequestParser::default(),
-        executor: Executor { session: Session::new(id, Arc::clone(&share), auth), context },
+        executor: Executor::new(Session::new(id, Arc::clone(&share), auth), context),
         share,
         pending: None,
         is_closing: false,
@@ -204,26 +202,19 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Connection<I> {
                 Ok(None) if self.is_closing && has_run => return Ok(ControlFlow::Break(None)),
                 Ok(None) => return Ok(self.wait_for_rest(input)),
                 Err(error) => {
-                    execute::refuse(&mut self.wire.output, &error.text());
+                    execute::write_error(&mut self.wire.output, &error.text());
                     return Ok(ControlFlow::Break(Some(EndReason::Protocol)));
                 }
             };
             (self.pending, self.checks.incomplete) = (None, 0);
             self.activity.begin();
             let arguments = self.parser.arguments(input);
-            let (flow, commands, is_error) = if self.executor.is_exec(arguments) {
-                (self.executor.execute_queue(&mut self.wire).await?, 1, false)
+            let (flow, commands) = if self.executor.is_exec(arguments) {
+                (self.executor.execute_queue(&mut self.wire).await?, 1)
             } else {
                 self.executor.run_beside_writes(arguments, (&input[..], length), &mut self.wire).await?
             };
             input.advance(length * commands);
-            // A long pipeline gives way to other connections, and hears that it has to end. Whoever is refused gives way
-            // each time: many who are would otherwise take the time of those who are given numbers.
-            if is_error {
-                yield_now().await;
-            } else {
-                consume_budget().await;
-            }
             if flow.is_break() {
                 return Ok(flow);
             }
@@ -247,8 +238,8 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Connection<I> {
         match reserve() {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
-                execute::refuse(&mut self.wire.output, &error.resp());
-                ControlFlow::Break(None)
+                execute::write_error(&mut self.wire.output, &error.resp());
+                ControlFlow::Break(Some(EndReason::Flood))
             }
         }
     }
@@ -266,7 +257,7 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Connection<I> {
             let text = format!(
                 "ERR Protocol error: the rest of a command or transaction did not arrive within about {limit:?}"
             );
-            execute::refuse(&mut self.wire.output, &text);
+            execute::write_error(&mut self.wire.output, &text);
             return Some(EndReason::Slow);
         }
         (checks.idle >= REDIS_IDLE_CHECKS_MAX).then_some(EndReason::Idle)
@@ -285,8 +276,8 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Connection<I> {
         if let Err(error) = ended.await {
             return left_unread(&error);
         }
-        // Time is up for a peer that neither reads nor closes: the connection is closed under it.
-        let _late = timeout(REDIS_LINGER, self.wire.discard()).await.is_err();
+        // Time is up for a peer that goes on sending and does not close: the connection is closed under it.
+        let _late = timeout(WRITE_STALL, self.wire.discard()).await.is_err();
         None
     }
 }

@@ -10,7 +10,7 @@ use tokio::{
 
 use crate::{
     connection::ended::EndReason,
-    limits::REDIS_RUN_MAX,
+    limits::{REDIS_RUN_MAX, REDIS_TURN_MAX},
     redis::{
         commands::{self, Command, Verb, numbers},
         context::Context,
@@ -22,17 +22,23 @@ use crate::{
 };
 
 /// Writes an error before the connection is closed.
-pub(crate) fn refuse(output: &mut BytesMut, text: &str) {
+pub(crate) fn write_error(output: &mut BytesMut, text: &str) {
     Reply::new(output, Protocol::Resp2).error(text);
 }
 
 /// Runs the commands of one connection.
 pub(crate) struct Executor {
     pub(crate) session: Session,
-    pub(crate) context: Arc<Context>,
+    context: Arc<Context>,
+    /// Bytes of commands and replies since the connection last gave way.
+    turn: usize,
 }
 
 impl Executor {
+    pub(crate) fn new(session: Session, context: Arc<Context>) -> Self {
+        Self { session, context, turn: 0 }
+    }
+
     /// Whether a command runs the queued ones.
     pub(crate) fn is_exec(&self, arguments: Arguments<'_>) -> bool {
         let is_named = arguments.get(0).is_some_and(|name| name.eq_ignore_ascii_case(b"exec"));
@@ -49,12 +55,15 @@ impl Executor {
         output: &mut BytesMut,
     ) -> (ControlFlow<Option<EndReason>>, usize) {
         let Some(name) = arguments.get(0) else { return (ControlFlow::Continue(()), 1) };
+        if is_http(arguments, input) {
+            return (ControlFlow::Break(Some(EndReason::Protocol)), 1);
+        }
         if self.session.transaction.is_none()
             && let Some(sequence) = numbers::single(arguments)
         {
             let count = copies(input, length).min(self.context.service.max_count()).max(1);
             let mut reply = Reply::new(output, self.session.protocol);
-            numbers::next((&self.context, &self.session), sequence, count, &mut reply).await;
+            numbers::incr((&self.context, &self.session), sequence, count, &mut reply).await;
             return (ControlFlow::Continue(()), usize::try_from(count).unwrap_or(1));
         }
         let flow = match commands::find(name) {
@@ -71,19 +80,41 @@ impl Executor {
         (flow, 1)
     }
 
-    /// The same, while earlier replies are written: what was given must not wait for what is not there yet. Returns besides
-    /// whether the reply is an error.
+    /// The same, while earlier replies are written: what was given must not wait for what is not there yet. Then the
+    /// connection gives way to others, if it is time.
     pub(crate) async fn run_beside_writes<I: AsyncRead + AsyncWrite + Unpin>(
         &mut self,
         arguments: Arguments<'_>,
         (input, length): (&[u8], usize),
         wire: &mut Wire<I>,
-    ) -> io::Result<(ControlFlow<Option<EndReason>>, usize, bool)> {
+    ) -> io::Result<(ControlFlow<Option<EndReason>>, usize)> {
         let mut reply = wire.take_scratch();
         let (flow, count) = wire.write_beside(self.run(arguments, input, length, &mut reply)).await?;
         let is_error = reply.first() == Some(&ERROR);
+        self.turn += length + reply.len();
         wire.put_scratch(reply);
-        Ok((flow, count, is_error))
+        self.give_way(is_error, wire).await?;
+        Ok((flow, count))
+    }
+
+    /// Gives way to other connections now and then, which also lets the connection hear that it has to end.
+    async fn give_way<I: AsyncRead + AsyncWrite + Unpin>(
+        &mut self,
+        is_error: bool,
+        wire: &mut Wire<I>,
+    ) -> io::Result<()> {
+        if self.turn >= REDIS_TURN_MAX {
+            self.turn = 0;
+            // Replies that nobody takes are then held in small pieces, and counted.
+            wire.write_ready().await?;
+            yield_now().await;
+        } else if is_error {
+            // Many who are refused would otherwise take the time of those who are given numbers.
+            yield_now().await;
+        } else {
+            consume_budget().await;
+        }
+        Ok(())
     }
 
     async fn run_command(
@@ -109,7 +140,7 @@ impl Executor {
     /// The reply of a command that does not run. A transaction with such a command is not executed.
     fn refuse_command(&mut self, text: &str, output: &mut BytesMut) {
         if let Some(transaction) = &mut self.session.transaction {
-            transaction.refuse(text);
+            transaction.abort(text);
         }
         Reply::new(output, self.session.protocol).error(text);
     }
@@ -140,8 +171,7 @@ impl Executor {
                 return Ok(ControlFlow::Break(Some(EndReason::Protocol)));
             };
             let arguments = parser.arguments(input);
-            let (flow, count, is_error) =
-                self.run_beside_writes(arguments, (&input[..], length), wire).await?;
+            let (flow, count) = self.run_beside_writes(arguments, (&input[..], length), wire).await?;
             input.advance(length * count);
             if flow.is_break() {
                 return Ok(flow);
@@ -149,15 +179,15 @@ impl Executor {
             if wire.is_full() {
                 wire.flush().await?;
             }
-            // A long transaction gives way to other connections, as a pipeline does.
-            if is_error {
-                yield_now().await;
-            } else {
-                consume_budget().await;
-            }
         }
         Ok(ControlFlow::Continue(()))
     }
+}
+
+/// Whether an inline request is the first line of HTTP, which a page can have a browser send, with commands in its body.
+fn is_http(arguments: Arguments<'_>, input: &[u8]) -> bool {
+    let is_version = |word: &[u8]| word.starts_with(b"HTTP/");
+    input.first() != Some(&b'*') && arguments.from(arguments.len() - 1).any(is_version)
 }
 
 /// How many requests equal to the first, `length` bytes long, `input` begins with. An inline request was changed when it

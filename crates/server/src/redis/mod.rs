@@ -1,8 +1,8 @@
 //! Redis listener: the protocol of Redis (RESP2 and RESP3), so that any Redis client is a client.
 //!
-//! A connection reads what has arrived, runs each command of it, and answers all of them by one write. `INCR` of a number
-//! that is ready needs no task, lock or allocation, and equal commands that follow one another take their numbers at
-//! once.
+//! A connection reads what has arrived, runs each command of it, and writes the replies together: at the end, or once
+//! they are long. `INCR` of a number that is ready needs no task, lock or allocation, and equal commands that follow one
+//! another take their numbers at once.
 //!
 //! Reading order: `connection`, `execute`, `commands`; `request` and `reply` are the protocol, `wire` the bytes.
 

@@ -13,6 +13,9 @@ use crate::{
 /// The longest line with a number: sign, nineteen digits, and room for none of them to be cut.
 const NUMBER_LINE_MAX: usize = 24;
 
+/// The first byte of a client of TLS.
+const TLS_HANDSHAKE: u8 = 0x16;
+
 /// Parser of one connection's requests.
 #[derive(Debug, Default)]
 pub(crate) struct RequestParser {
@@ -40,7 +43,9 @@ pub(crate) enum ProtocolError {
     Quotes,
     /// The line of an inline request is too long.
     InlineLength,
-    /// The first byte begins no request: another protocol.
+    /// The first byte begins a handshake of TLS.
+    Tls,
+    /// The first byte begins no request.
     NoRequest,
 }
 
@@ -60,7 +65,8 @@ impl ProtocolError {
             Self::InlineLength => {
                 format!("too big inline request: at most {REDIS_COMMAND_MAX} bytes are allowed")
             }
-            Self::NoRequest => "this is the protocol of Redis, without TLS".to_owned(),
+            Self::Tls => "this is the protocol of Redis, without TLS".to_owned(),
+            Self::NoRequest => "the first byte begins no request".to_owned(),
         };
         format!("ERR Protocol error: {text}")
     }
@@ -78,6 +84,7 @@ impl RequestParser {
             None => return Ok(None),
             Some(b'*') => self.multibulk(input)?,
             Some(first) if first.is_ascii_graphic() || first.is_ascii_whitespace() => self.inline(input)?,
+            Some(&TLS_HANDSHAKE) => return Err(ProtocolError::Tls),
             Some(_) => return Err(ProtocolError::NoRequest),
         };
         self.is_complete = length.is_some();
@@ -235,7 +242,8 @@ mod tests {
             (b"*1\r\n$1\r\nxyz", ProtocolError::BulkEnd),
             (b"GET \"a\r\n", ProtocolError::Quotes),
             (b"GET \"a\"b\r\n", ProtocolError::Quotes),
-            (b"\x16\x03\x01\x02\x00\x01", ProtocolError::NoRequest),
+            (b"\x16\x03\x01\x02\x00\x01", ProtocolError::Tls),
+            (b"\x00", ProtocolError::NoRequest),
         ];
         for (input, expected) in rows {
             assert_eq!(requests(input, 1).unwrap_err(), *expected, "{}", input.escape_ascii());

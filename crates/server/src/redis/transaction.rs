@@ -32,8 +32,8 @@ impl Transaction {
         Ok(Self { commands: BytesMut::new(), count: 0, refusal: None, permit })
     }
 
-    /// Notes that a command was refused, and holds the others no longer.
-    pub(crate) fn refuse(&mut self, text: &str) {
+    /// Notes that a command was refused: `EXEC` runs none, so the others are held no longer.
+    pub(crate) fn abort(&mut self, text: &str) {
         if self.refusal.is_none() {
             (self.commands, self.permit, self.refusal) = (BytesMut::new(), None, Some(text.to_owned()));
         }

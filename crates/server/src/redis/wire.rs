@@ -11,10 +11,13 @@ use std::{
 };
 
 use bytes::{Buf, Bytes, BytesMut};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
+    time::timeout,
+};
 
 use crate::limits::{
-    BUFFER_MAX, REDIS_BUFFER_MIN, REDIS_UNREAD_MAX, REDIS_UNTRACKED_MAX,
+    BUFFER_MAX, REDIS_BUFFER_MIN, REDIS_LINGER, REDIS_UNREAD_MAX, REDIS_UNTRACKED_MAX,
     response_budget::unread::{ConnectionUnread, TrackedChunk},
 };
 
@@ -69,6 +72,15 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Wire<I> {
         std::future::poll_fn(|cx| self.poll_progress(cx)).await
     }
 
+    /// Writes what the peer takes at once, and sets the rest aside.
+    pub(crate) async fn write_ready(&mut self) -> io::Result<()> {
+        std::future::poll_fn(|cx| match self.poll_write_all(cx) {
+            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+            _ => Poll::Ready(Ok(())),
+        })
+        .await
+    }
+
     /// Writes all replies.
     pub(crate) async fn flush(&mut self) -> io::Result<()> {
         std::future::poll_fn(|cx| self.poll_write_all(cx)).await
@@ -106,12 +118,13 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Wire<I> {
         self.io.shutdown().await
     }
 
-    /// Discards what the peer still sends, until it ends.
+    /// Discards what the peer still sends, until it ends, or sends nothing for [`REDIS_LINGER`].
     pub(crate) async fn discard(&mut self) {
         loop {
             self.input.clear();
             self.input.reserve(REDIS_BUFFER_MIN);
-            if !matches!(self.io.read_buf(&mut self.input).await, Ok(1..)) {
+            let read = timeout(REDIS_LINGER, self.io.read_buf(&mut self.input)).await;
+            if !matches!(read, Ok(Ok(1..))) {
                 return;
             }
         }
@@ -166,21 +179,27 @@ impl<I: AsyncRead + AsyncWrite + Unpin> Wire<I> {
                 return self.poll_flush(cx);
             } else {
                 self.is_flushed = false;
-                match Pin::new(&mut self.io).poll_write(cx, &self.output)? {
+                let written = match Pin::new(&mut self.io).poll_write(cx, &self.output)? {
                     Poll::Ready(0) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
-                    Poll::Ready(written) => self.output.advance(written),
-                    Poll::Pending => {
-                        self.hold();
-                        return Poll::Pending;
-                    }
+                    Poll::Ready(written) => written,
+                    Poll::Pending => 0,
+                };
+                if written == self.output.len() {
+                    self.output.clear();
+                } else {
+                    self.output.advance(written);
+                    self.hold();
                 }
             }
         }
     }
 
-    /// Sets the replies aside that the peer does not take.
+    /// Sets the replies aside that the peer does not take, in pieces without spare room: what is counted is what they
+    /// occupy, and a piece that was written occupies nothing.
     fn hold(&mut self) {
-        self.held.push_back(self.unread.track(self.output.split().freeze()));
+        let pieces = self.output.chunks(BUFFER_MAX).map(Bytes::copy_from_slice);
+        self.held.extend(pieces.map(|piece| self.unread.track(piece)));
+        self.output = BytesMut::new();
     }
 
     /// A stream with a buffer of its own, such as one of TLS, may still hold what was written.
@@ -220,6 +239,8 @@ mod tests {
             let polled = std::future::poll_fn(|cx| Poll::Ready(written.as_mut().poll(cx).is_pending())).await;
             assert!(polled, "nobody reads");
         }
+        let largest = wire.held.iter().map(Buf::remaining).max();
+        assert!(largest <= Some(BUFFER_MAX), "{largest:?}: a piece is held until its last byte is written");
         let counted = all.sum() * UNREAD_UNIT_BYTES;
         assert!(counted + UNREAD_FREE * UNREAD_UNIT_BYTES >= rounds * reply.len(), "{counted}");
         drop(wire);

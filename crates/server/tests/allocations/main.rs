@@ -1,4 +1,5 @@
-//! `INCR` of a number that is ready needs no allocation. The whole heap of the process is counted.
+//! What the listener of Redis allocates: nothing for a number that is ready, and no more than its bound for replies that
+//! nobody reads. The whole heap of the process is counted, so the tests run one at a time.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail as tests do")]
 
@@ -12,7 +13,9 @@ mod server;
 use std::{
     alloc::System,
     io::{Read, Write},
-    net::TcpStream,
+    net::{SocketAddr, TcpStream},
+    thread,
+    time::Duration,
 };
 
 use server::Server;
@@ -20,6 +23,9 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
 #[global_allocator]
 static HEAP: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// Held by each test while it runs.
+static ALONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
 /// Commands one by one, then pipelines of [`PIPELINE`].
 const COMMANDS: usize = 20_000;
@@ -43,6 +49,7 @@ fn ask(socket: &mut TcpStream, pipeline: &[u8], commands: usize, buffer: &mut [u
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_ready_number_by_redis_needs_no_allocation() {
+    let _alone = ALONE.lock().await;
     let server = Server::start().await;
     let to = server.redis;
     let measured = tokio::task::spawn_blocking(move || {
@@ -62,4 +69,47 @@ async fn a_ready_number_by_redis_needs_no_allocation() {
     let allocations = measured.await.unwrap();
     println!("{allocations} allocations for {} commands", 2 * COMMANDS);
     assert!(allocations < ALLOCATIONS_MAX, "{allocations} allocations for {} commands", 2 * COMMANDS);
+}
+
+/// Connections whose replies nobody reads.
+const SILENT: usize = 8;
+
+/// What each of them may occupy: 1 MiB of replies, and less than half as much for buffers.
+const SILENT_BYTES_MAX: usize = 3 << 19;
+
+/// Bytes of the heap that are in use.
+fn used() -> usize {
+    let stats = HEAP.stats();
+    stats.bytes_allocated - stats.bytes_deallocated
+}
+
+/// Pipelines of commands with long replies. Returns how many bytes each takes once the server has stopped.
+fn leave_unread(to: SocketAddr) -> usize {
+    let pipeline = b"*2\r\n$7\r\nCOMMAND\r\n$4\r\nDOCS\r\n".repeat(4000);
+    let before = used();
+    let sockets = [(); SILENT].map(|()| {
+        let mut socket = TcpStream::connect(to).unwrap();
+        socket.write_all(&pipeline).unwrap();
+        socket
+    });
+    let (mut most, mut same) = (0, 0);
+    while same < 20 {
+        thread::sleep(Duration::from_millis(50));
+        let now = used();
+        same = if now > most { 0 } else { same + 1 };
+        most = most.max(now);
+    }
+    drop(sockets);
+    (most - before) / SILENT
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn replies_that_nobody_reads_occupy_no_more_than_is_allowed() {
+    let _alone = ALONE.lock().await;
+    let server = Server::start().await;
+    let to = server.redis;
+    let each = tokio::task::spawn_blocking(move || leave_unread(to)).await.unwrap();
+    println!("{each} bytes each");
+    assert!(each > 1 << 20, "{each} bytes each: the server has not come to its bound");
+    assert!(each < SILENT_BYTES_MAX, "{each} bytes each");
 }

@@ -4,12 +4,19 @@ use crate::{
     auth::{ANY_USER, Caller},
     limits::REDIS_CLIENT_NAME_MAX,
     redis::{
-        commands::unknown_subcommand,
+        commands::{help_or_unknown, wrong_arity},
         reply::{Protocol, Reply},
         request::Arguments,
         session::Session,
     },
 };
+
+/// The error where a client would be told of changes to what it has cached.
+const NO_TRACKING: &str =
+    "ERR client-side caching is not supported: every number is new, so there is nothing to cache";
+
+/// The error where a client would read no replies.
+const NO_SILENCE: &str = "ERR only CLIENT REPLY ON is supported: a client has to read its replies";
 
 /// `CLIENT subcommand …`.
 pub(super) fn client(
@@ -17,8 +24,9 @@ pub(super) fn client(
     arguments: Arguments<'_>,
     reply: &mut Reply<'_>,
 ) {
-    let subcommand = arguments.get(1).unwrap_or_default();
-    match (subcommand.to_ascii_lowercase().as_slice(), arguments.len()) {
+    let lower = |at| arguments.get(at).unwrap_or_default().to_ascii_lowercase();
+    let (subcommand, value) = (lower(1), lower(2));
+    match (subcommand.as_slice(), arguments.len()) {
         (b"setname", 3) => match name(arguments.get(2).unwrap_or_default()) {
             Ok(name) => {
                 name.clone_into(&mut session.name);
@@ -28,15 +36,23 @@ pub(super) fn client(
         },
         (b"getname", 2) if session.name.is_empty() => reply.null(),
         (b"getname", 2) => reply.text(&session.name),
-        // What library it is changes nothing here.
-        (b"setinfo", 4) | (b"no-evict" | b"no-touch", 3) => reply.ok(),
+        // What library it is changes nothing here, nor do the others.
+        (b"setinfo", 4) if matches!(value.as_slice(), b"lib-name" | b"lib-ver") => reply.ok(),
+        (b"setinfo", 4) => reply.error("ERR syntax error: LIB-NAME or LIB-VER is expected"),
+        (b"no-evict" | b"no-touch", 3) if matches!(value.as_slice(), b"on" | b"off") => reply.ok(),
+        (b"no-evict" | b"no-touch", 3) => reply.error("ERR syntax error: ON or OFF is expected"),
+        (b"reply", 3) if value == b"on" => reply.ok(),
+        (b"reply", 3) => reply.error(NO_SILENCE),
+        (b"tracking", 3..) if value == b"off" => reply.ok(),
+        (b"tracking", 3..) => reply.error(NO_TRACKING),
         (b"id", 2) => reply.integer(session.id),
         (b"info", 2) | (b"list", _) => reply.text(&described(session, caller)),
-        (b"setname" | b"getname" | b"setinfo" | b"no-evict" | b"no-touch" | b"id" | b"info", _) => {
-            let named = String::from_utf8_lossy(subcommand).to_ascii_lowercase();
-            reply.error(&format!("ERR wrong number of arguments for 'client|{named}' command"));
-        }
-        _ => reply.error(&unknown_subcommand("CLIENT", subcommand)),
+        (
+            b"setname" | b"getname" | b"setinfo" | b"no-evict" | b"no-touch" | b"reply" | b"tracking" | b"id"
+            | b"info",
+            _,
+        ) => reply.error(&wrong_arity(arguments)),
+        _ => help_or_unknown(arguments, reply),
     }
 }
 

@@ -5,7 +5,6 @@ mod connection;
 pub(crate) mod numbers;
 mod options;
 mod reads;
-mod refused;
 mod sequences;
 mod server;
 mod table;
@@ -14,6 +13,7 @@ mod transactions;
 use std::{fmt::Write, ops::ControlFlow, sync::Arc};
 
 use bytes::BytesMut;
+use tokio::task::yield_now;
 
 pub(crate) use table::{Command, Verb, find};
 
@@ -55,9 +55,9 @@ pub(crate) async fn run(
         Verb::Get => Box::pin(reads::get((context, &caller), arguments, &mut reply)).await,
         Verb::MGet => Box::pin(reads::mget((context, &caller), arguments, &mut reply)).await,
         Verb::Exists => reads::exists((context, &caller), arguments, &mut reply),
-        Verb::Type => reads::kind((context, &caller), arguments, &mut reply),
+        Verb::Type => reads::type_of((context, &caller), arguments, &mut reply),
         Verb::Ttl => reads::ttl((context, &caller), arguments, &mut reply),
-        Verb::Zero => reply.integer(0),
+        Verb::NoExpiry => reply.integer(0),
         Verb::SeqNext => Box::pin(sequences::next((context, &caller), arguments, &mut reply)).await,
         Verb::SeqLease => Box::pin(sequences::lease((context, &caller), arguments, &mut reply)).await,
         Verb::SeqDefine => Box::pin(sequences::define((context, call), arguments, &mut reply)).await,
@@ -76,7 +76,11 @@ pub(crate) async fn run(
             return ControlFlow::Break(None);
         }
         Verb::Client => client::client((session, &caller), arguments, &mut reply),
-        Verb::Info => server::info(context, arguments, &mut reply),
+        Verb::Info => {
+            // It looks at every key.
+            yield_now().await;
+            server::info(context, arguments, &mut reply);
+        }
         Verb::Config => server::config(arguments, &mut reply),
         Verb::Command => server::command(arguments, &mut reply),
         Verb::Time => server::time(context, &mut reply),
@@ -85,7 +89,7 @@ pub(crate) async fn run(
         Verb::Multi => transactions::multi(session, &mut reply),
         Verb::Exec => reply.error("ERR EXEC without MULTI"),
         Verb::Discard => transactions::discard(session, &mut reply),
-        Verb::Refused(why) => reply.error(&refused::text(command.name, why)),
+        Verb::Refused(why) => reply.error(&not_for_sequences(command.name, why)),
         // Taken care of before; a name alone does nothing.
         Verb::Incr | Verb::OtherProtocol => {}
     }
@@ -113,10 +117,28 @@ pub(crate) fn unknown(arguments: Arguments<'_>) -> String {
     text
 }
 
-/// The error for an unknown subcommand: Redis's own sentence.
-fn unknown_subcommand(command: &str, subcommand: &[u8]) -> String {
+/// The error of a command that a sequence can't obey: what to do instead.
+fn not_for_sequences(name: &str, instead: &str) -> String {
+    format!("ERR {} is not for sequences: {instead}", name.to_ascii_uppercase())
+}
+
+/// Answers `HELP`, and a subcommand that is unknown: with Redis's own sentence.
+fn help_or_unknown(arguments: Arguments<'_>, reply: &mut Reply<'_>) {
+    let (name, subcommand) = (arguments.get(0).unwrap_or_default(), arguments.get(1).unwrap_or_default());
     let shown = String::from_utf8_lossy(&subcommand[..subcommand.len().min(ARGUMENTS_SHOWN_MAX)]);
-    format!("ERR unknown subcommand '{shown}'. Try {command} HELP.")
+    let named = String::from_utf8_lossy(name).to_ascii_uppercase();
+    if !subcommand.eq_ignore_ascii_case(b"help") {
+        return reply.error(&format!("ERR unknown subcommand '{shown}'. Try {named} HELP."));
+    }
+    reply.array(2);
+    reply.simple(&format!("{named} <subcommand> [argument ...]. Subcommands are:"));
+    reply.simple(find(name).map_or("", |command| command.summary));
+}
+
+/// The error for a subcommand with too few or too many arguments: Redis's own sentence.
+fn wrong_arity(arguments: Arguments<'_>) -> String {
+    let lower = |at| String::from_utf8_lossy(arguments.get(at).unwrap_or_default()).to_ascii_lowercase();
+    format!("ERR wrong number of arguments for '{}|{}' command", lower(0), lower(1))
 }
 
 /// An argument as text.

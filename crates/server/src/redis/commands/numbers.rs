@@ -28,7 +28,7 @@ pub(crate) fn single(arguments: Arguments<'_>) -> Option<&[u8]> {
 }
 
 /// Answers `count` commands that ask for one number each.
-pub(crate) async fn next(
+pub(crate) async fn incr(
     (context, session): (&Context, &Session),
     name: &[u8],
     count: u64,

@@ -60,7 +60,7 @@ pub(super) fn exists(call: Call<'_>, arguments: Arguments<'_>, reply: &mut Reply
 }
 
 /// `TYPE name`.
-pub(super) fn kind(call: Call<'_>, arguments: Arguments<'_>, reply: &mut Reply<'_>) {
+pub(super) fn type_of(call: Call<'_>, arguments: Arguments<'_>, reply: &mut Reply<'_>) {
     match is_known(call, arguments.get(1).unwrap_or_default()) {
         Ok(is_known) => reply.simple(if is_known { "string" } else { "none" }),
         Err(error) => reply.fail(&error),

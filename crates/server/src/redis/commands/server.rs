@@ -7,8 +7,9 @@ use crate::{
     redis::{
         commands::{
             connection::REDIS_VERSION,
+            help_or_unknown,
             table::{self, Command},
-            unknown_subcommand,
+            wrong_arity,
         },
         context::Context,
         reply::Reply,
@@ -76,10 +77,10 @@ fn sections(context: &Context) -> [Section; 6] {
 pub(super) fn config(arguments: Arguments<'_>, reply: &mut Reply<'_>) {
     let subcommand = arguments.get(1).unwrap_or_default();
     if !subcommand.eq_ignore_ascii_case(b"get") {
-        return reply.error(&unknown_subcommand("CONFIG", subcommand));
+        return help_or_unknown(arguments, reply);
     }
     if arguments.len() < 3 {
-        return reply.error("ERR wrong number of arguments for 'config|get' command");
+        return reply.error(&wrong_arity(arguments));
     }
     let idle = (REDIS_CHECK_EVERY * REDIS_IDLE_CHECKS_MAX).as_secs().to_string();
     let all = [("appendonly", "yes"), ("databases", "1"), ("save", ""), ("timeout", idle.as_str())];
@@ -106,13 +107,13 @@ pub(super) fn command(arguments: Arguments<'_>, reply: &mut Reply<'_>) {
         reply.array(table::listed().count());
         return table::listed().for_each(|command| entry(command, reply));
     };
-    match subcommand.to_ascii_lowercase().as_slice() {
-        b"count" => reply.integer(u64::try_from(table::listed().count()).unwrap_or(u64::MAX)),
-        b"list" => {
+    match (subcommand.to_ascii_lowercase().as_slice(), arguments.len()) {
+        (b"count", 2) => reply.integer(u64::try_from(table::listed().count()).unwrap_or(u64::MAX)),
+        (b"list", 2) => {
             reply.array(table::listed().count());
             table::listed().for_each(|command| reply.text(command.name));
         }
-        b"info" => {
+        (b"info", _) => {
             reply.array(arguments.len() - 2);
             for name in arguments.from(2) {
                 match listed(name) {
@@ -121,8 +122,9 @@ pub(super) fn command(arguments: Arguments<'_>, reply: &mut Reply<'_>) {
                 }
             }
         }
-        b"docs" => docs(arguments, reply),
-        _ => reply.error(&unknown_subcommand("COMMAND", subcommand)),
+        (b"docs", _) => docs(arguments, reply),
+        (b"count" | b"list", _) => reply.error(&wrong_arity(arguments)),
+        _ => help_or_unknown(arguments, reply),
     }
 }
 

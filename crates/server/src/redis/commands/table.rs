@@ -21,6 +21,8 @@ pub(crate) enum Verb {
     Info,
     MGet,
     Multi,
+    /// `EXPIRE` and its like: answers 0, since no sequence expires.
+    NoExpiry,
     Ping,
     Quit,
     Reset,
@@ -34,8 +36,6 @@ pub(crate) enum Verb {
     Type,
     /// Nothing is ever watched.
     Unwatch,
-    /// Answers 0: it has no effect on a sequence.
-    Zero,
     /// Answers with what to do instead.
     Refused(&'static str),
     /// A word of HTTP.
@@ -89,11 +89,11 @@ static COMMANDS: [Command; 69] = [
     command("type", Verb::Type, 2, "string for a sequence that is defined, none for any other"),
     command("ttl", Verb::Ttl, 2, "-1 for a sequence that is defined, -2 for any other"),
     command("pttl", Verb::Ttl, 2, "-1 for a sequence that is defined, -2 for any other"),
-    command("expire", Verb::Zero, -3, "0: a sequence does not expire"),
-    command("pexpire", Verb::Zero, -3, "0: a sequence does not expire"),
-    command("expireat", Verb::Zero, -3, "0: a sequence does not expire"),
-    command("pexpireat", Verb::Zero, -3, "0: a sequence does not expire"),
-    command("persist", Verb::Zero, 2, "0: a sequence does not expire"),
+    command("expire", Verb::NoExpiry, -3, "0: a sequence does not expire"),
+    command("pexpire", Verb::NoExpiry, -3, "0: a sequence does not expire"),
+    command("expireat", Verb::NoExpiry, -3, "0: a sequence does not expire"),
+    command("pexpireat", Verb::NoExpiry, -3, "0: a sequence does not expire"),
+    command("persist", Verb::NoExpiry, 2, "0: a sequence does not expire"),
     command("seq.next", Verb::SeqNext, -2, "Gives numbers of a sequence, or their texts: name [COUNT n] [WITH name value ...] [AT instant] [ABOVE number]"),
     command("seq.lease", Verb::SeqLease, -3, "Lends numbers: name count [WITH name value ...] [AT instant] [ABOVE number]"),
     command("seq.define", Verb::SeqDefine, -2, "Defines a sequence: name [field value ...]"),
@@ -102,7 +102,7 @@ static COMMANDS: [Command; 69] = [
     command("auth", Verb::Auth, -2, "Authenticates: [user] password"),
     command("echo", Verb::Echo, 2, "Answers the message"),
     command("select", Verb::Select, 2, "Accepts database 0"),
-    command("client", Verb::Client, -2, "SETNAME, GETNAME, SETINFO, ID, INFO, LIST, NO-EVICT, NO-TOUCH"),
+    command("client", Verb::Client, -2, "SETNAME, GETNAME, SETINFO, ID, INFO, LIST, NO-EVICT, NO-TOUCH, REPLY ON, TRACKING OFF"),
     command("info", Verb::Info, -1, "Describes this server"),
     command("config", Verb::Config, -2, "GET pattern ..."),
     command("command", Verb::Command, -1, "COUNT, INFO, DOCS, LIST"),
@@ -180,7 +180,7 @@ impl Command {
     /// What a client must know of it: flags, and where its keys are (first, last, step).
     pub(crate) fn keys(&self) -> (&'static str, [i64; 3]) {
         match self.verb {
-            Verb::Incr | Verb::IncrBy | Verb::Zero | Verb::SeqNext | Verb::SeqLease | Verb::SeqDefine => {
+            Verb::Incr | Verb::IncrBy | Verb::NoExpiry | Verb::SeqNext | Verb::SeqLease | Verb::SeqDefine => {
                 ("write", [1, 1, 1])
             }
             Verb::Get | Verb::Type | Verb::Ttl | Verb::SeqShow => ("readonly", [1, 1, 1]),

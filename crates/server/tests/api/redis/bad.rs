@@ -28,8 +28,8 @@ async fn each_is_refused_in_words_and_the_connection_ends() {
         (&line, "too big inline request"),
         (b"INCR 'order\r\n", "unbalanced quotes in request"),
         (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", "this is the protocol of Redis, without TLS"),
-        (b"\xff\xff", "this is the protocol of Redis"),
-        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n*1\r\n:", "expected '$', got ':'"),
+        (b"\xff\xff", "the first byte begins no request"),
+        (b"\x00", "the first byte begins no request"),
     ];
     for (input, expected) in rows {
         let mut client = Client::to(&server).await;
@@ -45,22 +45,29 @@ async fn each_is_refused_in_words_and_the_connection_ends() {
     assert_eq!(server.number().await, 1, "nothing was consumed");
 }
 
-/// A browser that was made to send a form here.
+/// A browser that was made to send a request here, with commands in its body.
 #[tokio::test]
 async fn a_request_of_http_is_not_answered_and_does_nothing() {
     let server = Server::start().await;
     let post = "POST /v1/sequences/order/next HTTP/1.1\r\nHost: x\r\n\r\nINCR order\r\n";
     let host = "Host: x\r\nINCR order\r\n";
     let words = "*2\r\n$4\r\npost\r\n$1\r\n/\r\n*2\r\n$4\r\nINCR\r\n$5\r\norder\r\n";
-    for input in [post, host, words] {
+    let put = "PUT /INCR HTTP/1.1\r\nContent-Length: 12\r\n\r\nINCR order\r\n";
+    let old = "INCR order HTTP/1.0\r\n\r\nINCR order\r\n";
+    let get = "GET / HTTP/1.1\r\nHost: x\r\nINCR order\r\n";
+    let http2 = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\nINCR order\r\n";
+    let queued = "MULTI\r\nPUT / HTTP/1.1\r\n\r\nINCR order\r\nEXEC\r\n";
+    for input in [post, host, words, put, old, get, http2] {
         let mut client = Client::to(&server).await;
         client.send(input.as_bytes()).await;
         client.expect_end(input).await;
     }
     let mut client = Client::to(&server).await;
-    client.send(b"GET / HTTP/1.1\r\nHost: x\r\nINCR order\r\n").await;
-    assert_eq!(client.line().await, "-ERR wrong number of arguments for 'get' command");
-    client.expect_end("GET").await;
+    client.expect(queued, "+OK\r\n").await;
+    client.expect_end(queued).await;
+    let mut client = Client::to(&server).await;
+    client.send(&super::request(&["ECHO", "HTTP/1.1"])).await;
+    client.expect_bytes("$8\r\nHTTP/1.1\r\n", "an argument that is no line of HTTP").await;
     assert_eq!(server.number().await, 1, "nothing was consumed");
 }
 

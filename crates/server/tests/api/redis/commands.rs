@@ -203,7 +203,15 @@ async fn errors_are_those_of_the_table_and_use_up_nothing() {
         ("SUBSCRIBE __Booksleeve_MasterChanged", "-ERR SUBSCRIBE is not for sequences: "),
         ("CLUSTER NODES", "-ERR This instance has cluster support disabled"),
         ("SENTINEL MASTERS", "-ERR unknown command 'SENTINEL'"),
-        ("CLIENT TRACKING ON", "-ERR unknown subcommand 'TRACKING'"),
+        ("CLIENT TRACKING ON", "-ERR client-side caching is not supported"),
+        ("CLIENT TRACKING", "-ERR wrong number of arguments for 'client|tracking' command"),
+        ("CLIENT REPLY OFF", "-ERR only CLIENT REPLY ON is supported"),
+        ("CLIENT SETINFO BAD x", "-ERR syntax error: LIB-NAME or LIB-VER is expected"),
+        ("CLIENT NO-EVICT bad", "-ERR syntax error: ON or OFF is expected"),
+        ("CLIENT NO-TOUCH", "-ERR wrong number of arguments for 'client|no-touch' command"),
+        ("COMMAND COUNT x", "-ERR wrong number of arguments for 'command|count' command"),
+        ("COMMAND LIST FILTERBY PATTERN i*", "-ERR wrong number of arguments for 'command|list' command"),
+        ("CONFIG GET", "-ERR wrong number of arguments for 'config|get' command"),
         ("CLIENT MAINT_NOTIFICATIONS ON", "-ERR unknown subcommand 'MAINT_NOTIFICATIONS'"),
         ("CONFIG SET save x", "-ERR unknown subcommand 'SET'"),
         ("HELLO 4", "-NOPROTO unsupported protocol version"),
@@ -259,6 +267,12 @@ async fn the_connection_is_described_as_clients_expect_it() {
         ("CLIENT GETNAME", "$2\r\nme\r\n"),
         ("CLIENT SETINFO LIB-NAME x", "+OK\r\n"),
         ("CLIENT NO-EVICT ON", "+OK\r\n"),
+        ("CLIENT REPLY ON", "+OK\r\n"),
+        ("CLIENT TRACKING OFF", "+OK\r\n"),
+        (
+            "config help",
+            "*2\r\n+CONFIG <subcommand> [argument ...]. Subcommands are:\r\n+GET pattern ...\r\n",
+        ),
         ("CONFIG GET save", "*2\r\n$4\r\nsave\r\n$0\r\n\r\n"),
         ("CONFIG GET appendonly", "*2\r\n$10\r\nappendonly\r\n$3\r\nyes\r\n"),
         ("CONFIG GET databases", "*2\r\n$9\r\ndatabases\r\n$1\r\n1\r\n"),
@@ -289,6 +303,11 @@ async fn the_connection_is_described_as_clients_expect_it() {
     assert_eq!(said.iter().filter(|line| *line == "$-1").count(), 2, "{said:?}");
     client.expect_line("COMMAND DOCS incr", "*2").await;
     to_pong(&mut client).await;
+    for (line, listed) in [("CLIENT HELP", "SETNAME"), ("COMMAND HELP", "DOCS")] {
+        client.expect_line(line, "*2").await;
+        let said = to_pong(&mut client).await;
+        assert!(said.last().is_some_and(|line| line.contains(listed)), "{said:?}");
+    }
     client.expect_line("TIME", "*2").await;
     to_pong(&mut client).await;
     client.expect("RESET", "+RESET\r\n").await;
