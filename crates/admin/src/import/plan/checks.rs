@@ -74,14 +74,14 @@ impl Planned {
         let slots = usize::from(layout.slots());
         match choice.tables {
             None if found != slots => Err(format!(
-                "{found} tables are found, and this ring has {slots} slots: name each database that has some; if these are \
+                "tables found: {found}, slots of this ring: {slots}: name each database that has some; if these are \
                  all, say --tables {found}"
             )),
             Some(tables) if found != tables => Err(format!(
-                "{found} tables are found, and --tables says {tables}: name each database that has some"
+                "tables found: {found}, --tables says {tables}: name each database that has some"
             )),
             _ => {
-                self.note(format!("{found} tables found"));
+                self.note(format!("tables found: {found}"));
                 Ok(())
             }
         }

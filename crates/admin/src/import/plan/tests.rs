@@ -88,10 +88,10 @@ fn slot_tables_that_are_not_as_many_as_slots_are_confirmed() {
         let shown = named(vec![counter], &Choice { tables, ..Choice::default() }).remove(0).shown;
         (shown.action == Action::Refused, shown.note.unwrap())
     };
-    assert_eq!(told(4, None), (false, "4 tables found".to_owned()));
-    assert_eq!(told(2, Some(2)), (false, "2 tables found".to_owned()));
+    assert_eq!(told(4, None), (false, "tables found: 4".to_owned()));
+    assert_eq!(told(2, Some(2)), (false, "tables found: 2".to_owned()));
     let (refused, why) = told(2, None);
-    assert!(refused && why.starts_with("2 tables are found, and this ring has 4 slots: "), "{why}");
+    assert!(refused && why.starts_with("tables found: 2, slots of this ring: 4: "), "{why}");
     assert!(why.ends_with("say --tables 2"), "{why}");
     assert!(told(4, Some(8)).0);
 }
