@@ -44,8 +44,8 @@ fn words(line: &str) -> Vec<String> {
     words.collect()
 }
 
-/// Runs a page's imports in turn, with the server at `address` in the place of the page's.
-fn follow(page: &str, (host, address): (&str, SocketAddr)) {
+/// A new cluster, with the files that the pages name.
+fn cluster() -> Place {
     let place = Place::new();
     for name in ["shop", "leaf"] {
         std::fs::write(place.path(&format!("{name}.password")), PASSWORD).unwrap();
@@ -53,9 +53,19 @@ fn follow(page: &str, (host, address): (&str, SocketAddr)) {
     std::fs::write(place.path("counters.csv"), "counter,last_number,step\norder,48231,1\n").unwrap();
     let document = "{\"collectionName\": \"user\", \"step\": 1, \"current\": 5}";
     std::fs::write(place.path("sequences.json"), document).unwrap();
+    place
+}
+
+/// Runs a page's imports in turn, with the server at `address` in the place of the page's. Each that is carried out is another way,
+/// and has a cluster of its own, which those after it see.
+fn follow(page: &str, (host, address): (&str, SocketAddr)) {
+    let mut place = cluster();
     for words in imports(page) {
         let words: Vec<String> = words.iter().map(|word| word.replace(host, &address.to_string())).collect();
         let args: Vec<&str> = words.iter().map(String::as_str).collect();
+        if args.contains(&"--yes") {
+            place = cluster();
+        }
         let ran = tokio::task::block_in_place(|| place.run(&args));
         assert_eq!(ran.code, Some(0), "{args:?}: {ran:?}");
     }
@@ -103,4 +113,64 @@ async fn the_imports_of_the_page_about_redis_run() {
     redis.ask(&["SET", "seq:order", "41"]).await;
     follow(REDIS, ("cache:6379", redis.address()));
     follow(FILES, ("cache:6379", redis.address()));
+}
+
+/// The statement of a page that begins so, of the number N.
+fn statement(page: &str, begin: &str, number: u64) -> String {
+    let rest = page.split(&format!("`{begin}")).nth(1).unwrap_or_else(|| panic!("no page says {begin}"));
+    let rest = rest.split('`').next().unwrap();
+    assert!(rest.contains('N'), "{rest}");
+    format!("{begin}{}", rest.replace('N', &number.to_string()))
+}
+
+/// Imports these tables, takes some numbers, and returns the highest that `show` says of a sequence.
+fn move_and_take(place: &Place, (import, sequence): (&[&str], &str)) -> u64 {
+    place.run(&[&["import"], import, &["--yes"]].concat()).succeeded();
+    let taken = place.run(&["next", sequence, "-n", "9"]).succeeded();
+    let shown: serde_json::Value =
+        serde_json::from_str(&place.run(&["show", sequence, "--json"]).succeeded().out).unwrap();
+    let counters = shown["counters"].as_array().unwrap().iter();
+    let highest = counters.filter_map(|counter| counter["number_max"].as_str()?.parse().ok()).max().unwrap();
+    assert!(taken.out.lines().all(|line| line.parse::<u64>().unwrap() <= highest), "{taken:?} {shown}");
+    highest
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_ways_back_of_the_pages_repeat_no_number() {
+    let (mysql, postgres, place) = (MariaDb::start().await, Postgres::start().await, Place::new());
+    mysql
+        .sql(
+            "CREATE DATABASE shop; USE shop;
+             CREATE TABLE sequence (seq_name varchar(200) PRIMARY KEY, current_value bigint, _increment int);
+             INSERT INTO sequence VALUES ('order', 7, 1);
+             CREATE TABLE orders (id bigint AUTO_INCREMENT PRIMARY KEY); INSERT INTO orders VALUES (), ();",
+        )
+        .await;
+    postgres.sql("CREATE TABLE orders (id bigserial); INSERT INTO orders VALUES (default), (default)").await;
+    let source = |name: &str, url: String| {
+        std::fs::write(place.path(name), url).unwrap();
+        place.path(name).display().to_string()
+    };
+    let mariadb = source("mariadb", format!("mysql://root@{}/shop", mysql.address()));
+    let pg = source("pg", postgres.url());
+    let moved =
+        |import: &[&str], sequence| tokio::task::block_in_place(|| move_and_take(&place, (import, sequence)));
+    let file = ["--source-file", &*mariadb];
+    let row = moved(&file, "order");
+    let table = moved(&[&file[..], &["--table", "orders"]].concat(), "orders");
+    let sequence = moved(&["--source-file", &pg, "--map", "orders_id_seq=pg"], "pg");
+
+    let back = |begin, number| format!("USE shop; {};", statement(MYSQL[0], begin, number));
+    mysql.sql(&back("UPDATE sequence SET current_value = ", row)).await;
+    mysql.sql(&back("ALTER TABLE orders AUTO_INCREMENT = ", table + 1)).await;
+    postgres.sql(&statement(POSTGRES, "SELECT setval('orders_id_seq', ", sequence)).await;
+
+    let last = |text: String| text.split_whitespace().last().unwrap().parse::<u64>().unwrap();
+    let next = "UPDATE shop.sequence SET current_value = current_value + _increment; SELECT current_value FROM shop.sequence";
+    assert!(last(mysql.sql(next).await) > row);
+    assert!(last(mysql.sql("INSERT INTO shop.orders VALUES (); SELECT LAST_INSERT_ID()").await) > table);
+    let next = "INSERT INTO orders VALUES (default); SELECT currval('orders_id_seq')";
+    let told = postgres.sql(next).await;
+    let numbers = told.split(|c: char| !c.is_ascii_digit()).filter_map(|word| word.parse::<u64>().ok());
+    assert!(numbers.max().unwrap() > sequence, "{told}");
 }

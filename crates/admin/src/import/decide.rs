@@ -30,6 +30,8 @@ pub(super) enum Decision {
     Advance(u64),
     /// Its counter is above already.
     Nothing,
+    /// It is above the other system, which has this much of its room left: an import before left it.
+    RoomLeft(u64),
     /// It can't be done, for this reason.
     Refused(String),
 }
@@ -51,10 +53,10 @@ impl Existing {
     }
 }
 
-/// Decides about a counter that may have given all numbers below `next`, room for the old system included. With `resets` the
+/// Decides about a counter whose next number is `own`, and that may give all below `next` while callers move. With `resets` the
 /// counter is one of many, each of which begins at the first number.
 pub(super) fn decide(
-    next: u64,
+    (own, next): (u64, u64),
     (template, resets): (Option<&str>, bool),
     existing: Option<&Existing>,
 ) -> Decision {
@@ -70,8 +72,19 @@ pub(super) fn decide(
             shown(template),
         ));
     }
-    if next <= existing.first(resets) {
+    let first = existing.first(resets);
+    if next <= first {
         return Decision::Nothing;
+    }
+    if own < next && own < first {
+        // Numbers above may be given already, so that room is not enlarged.
+        return Decision::RoomLeft(first - own);
+    }
+    if own < next && own == first {
+        return Decision::Refused(format!(
+            "the sequence is there, and its next number may be {first}, as in the other system: stop that, then import without \
+             --ahead"
+        ));
     }
     if next > existing.end {
         return Decision::Refused(format!(
@@ -111,33 +124,48 @@ mod tests {
             (0, Some(there(1, 0)), Decision::Nothing),
         ];
         for (to, existing, expected) in cases {
-            assert_eq!(decide(to + 1, (None, false), existing.as_ref()), expected, "{to} {existing:?}");
+            assert_eq!(
+                decide((to + 1, to + 1), (None, false), existing.as_ref()),
+                expected,
+                "{to} {existing:?}"
+            );
         }
     }
 
     #[test]
     fn a_counter_of_a_period_is_advanced_and_its_sequence_begins_at_one() {
         let texts = (Some("@{date,yyyy}@{seq}"), true);
-        assert_eq!(decide(42, texts, None), Decision::Define(1));
+        assert_eq!(decide((42, 42), texts, None), Decision::Define(1));
         let existing = Existing { template: texts.0.map(str::to_owned), ..there(1, 0) };
-        assert_eq!(decide(42, texts, Some(&existing)), Decision::Advance(41));
-        assert_eq!(decide(42, texts, Some(&Existing { held: 41, ..existing })), Decision::Nothing);
+        assert_eq!(decide((42, 42), texts, Some(&existing)), Decision::Advance(41));
+        assert_eq!(decide((42, 42), texts, Some(&Existing { held: 41, ..existing })), Decision::Nothing);
     }
 
     #[test]
     fn another_template_and_an_end_are_refused() {
         let refused = |decision| matches!(decision, Decision::Refused(_));
-        assert!(refused(decide(6, (Some("A@{seq}"), false), Some(&there(1, 0)))));
-        assert!(refused(decide(1001, (None, false), Some(&there(1, 0)))));
-        assert_eq!(decide(1000, (None, false), Some(&there(1, 0))), Decision::Advance(999));
+        assert!(refused(decide((6, 6), (Some("A@{seq}"), false), Some(&there(1, 0)))));
+        assert!(refused(decide((1001, 1001), (None, false), Some(&there(1, 0)))));
+        assert_eq!(decide((1000, 1000), (None, false), Some(&there(1, 0))), Decision::Advance(999));
     }
 
     #[test]
     fn a_counter_that_begins_at_zero_keeps_its_first_number() {
-        let plain = |next, existing: Option<&Existing>| decide(next, (None, false), existing);
+        let plain = |next, existing: Option<&Existing>| decide((next, next), (None, false), existing);
         assert_eq!(plain(0, None), Decision::Define(0), "it has given none");
         assert_eq!(plain(0, Some(&there(0, 0))), Decision::Nothing);
         assert_eq!(plain(1, Some(&there(0, 0))), Decision::Advance(1), "it gave 0");
         assert_eq!(plain(10, Some(&there(0, 0))), Decision::Advance(9));
+    }
+
+    #[test]
+    fn room_is_left_once() {
+        let plain = |both, existing: &Existing| decide(both, (None, false), Some(existing));
+        let imported = there(501, 0);
+        assert_eq!(plain((401, 501), &imported), Decision::Nothing, "the same import again");
+        assert_eq!(plain((451, 551), &imported), Decision::RoomLeft(50), "it has moved meanwhile");
+        assert_eq!(plain((401, 900), &there(1, 500)), Decision::RoomLeft(100), "more room is asked for");
+        assert!(matches!(plain((501, 601), &imported), Decision::Refused(_)), "none is left");
+        assert_eq!(plain((511, 611), &imported), Decision::Advance(610), "it has passed");
     }
 }

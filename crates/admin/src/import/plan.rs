@@ -57,6 +57,8 @@ pub(super) struct Planned {
     pub(super) name: Option<SequenceName>,
     /// The content, if it is to be defined.
     pub(super) body: Option<Body>,
+    /// The next number of the other system.
+    own: u64,
     /// The other system may have given all numbers below this one, with the room that it has.
     pub(super) next: u64,
     /// The layout by which its numbers are encoded.
@@ -115,19 +117,15 @@ impl Planned {
         if let Some(end) = self.end.filter(|end| *end < existing.end) {
             self.note(format!("it ends at {end} there, and at {} here", existing.end));
         }
-        let is_ordinal = existing.numbering == Numbering::Ordinal;
-        if let Some(own) = self.encoded.filter(|own| is_ordinal || *own != layout) {
-            let here = if is_ordinal { "without slots in them".to_owned() } else { format!("with {layout}") };
-            self.note(format!("its numbers are encoded with {own} there, and go on {here}"));
-        }
+        self.note_numbering(existing.numbering, layout);
     }
 
-    /// The note of numbers that were encoded by another layout than that of the ring.
-    fn other_layout(&self, layout: Layout) -> Option<String> {
-        let own = self.encoded.filter(|own| *own != layout)?;
-        Some(format!(
-            "its numbers were encoded with {own}, this ring has {layout}: they go on without slots in them"
-        ))
+    /// Notes that numbers of this ring, of the layout `here`, are made of ids in another way.
+    fn note_numbering(&mut self, numbering: Numbering, here: Layout) {
+        let is_ordinal = numbering == Numbering::Ordinal;
+        let Some(own) = self.encoded.filter(|own| is_ordinal || *own != here) else { return };
+        let how = if is_ordinal { "without slots in them" } else { "by this ring's" };
+        self.note(format!("its numbers were encoded with {own}, this ring has {here}: they go on {how}"));
     }
 }
 
@@ -185,8 +183,9 @@ pub(super) fn named(counters: Vec<OldCounter>, choice: &Choice, facts: PlanFacts
 fn one(counter: OldCounter, choice: &Choice) -> Planned {
     let sequence = mapping::name(&choice.mappings, (&counter.source, &counter.name));
     let name = sequence.parse::<SequenceName>();
-    let ahead = counter.step.checked_mul(choice.ahead);
-    let next = counter.next.as_ref().ok().and_then(|next| next.checked_add(ahead?));
+    let room = room(&counter, choice.ahead);
+    let own = counter.next.as_ref().ok().copied();
+    let next = own.and_then(|own| own.checked_add(room?));
     let next = next.filter(|next| i64::try_from(next.saturating_sub(1)).is_ok());
     let fault = match (&counter.next, &name, next) {
         (Err(fault), ..) => Some(fault.clone()),
@@ -216,12 +215,20 @@ fn one(counter: OldCounter, choice: &Choice) -> Planned {
         note: counter.note,
     };
     let OldCounter { encoded, tables, end, .. } = counter;
-    let (next, name) = (next.unwrap_or(0), name.ok());
-    let mut planned = Planned { shown, name, body: None, next, encoded, tables, end, resets };
+    let (own, next, name) = (own.unwrap_or(0), next.unwrap_or(0), name.ok());
+    let mut planned = Planned { shown, name, body: None, own, next, encoded, tables, end, resets };
     if let Some(fault) = fault {
         planned.refuse(fault);
     }
     planned
+}
+
+/// The range of `count` more numbers of a counter. Of slot tables, one alone may give them all.
+fn room(counter: &OldCounter, count: u64) -> Option<u64> {
+    let Some(tables) = counter.tables else { return counter.step.checked_mul(count) };
+    let of_id = counter.encoded.map_or(1, Layout::numbers_per_id);
+    let ids = count.div_ceil(of_id);
+    ids.checked_mul(of_id)?.checked_mul(u64::try_from(tables).ok()?)
 }
 
 /// Decides, and makes the definition for a ring of this layout.
@@ -232,7 +239,7 @@ fn settle(planned: &mut Planned, existing: Option<&Existing>, (choice, layout): 
         .template
         .as_deref()
         .is_some_and(|template| template.contains("@{date,") && !template.contains("reset=never"));
-    let decision = decide(planned.next, (shown.template.as_deref(), resets), existing);
+    let decision = decide((planned.own, planned.next), (shown.template.as_deref(), resets), existing);
     if let Some(why) = existing.and_then(|existing| existing.other_zone(choice.zone())) {
         return planned.refuse(why);
     }
@@ -241,6 +248,10 @@ fn settle(planned: &mut Planned, existing: Option<&Existing>, (choice, layout): 
     }
     match decision {
         Decision::Nothing => {}
+        Decision::RoomLeft(left) => planned.note(format!(
+            "an import before left room: {left} numbers of it are left, and it is not enlarged, since the sequence may have given \
+             those above"
+        )),
         Decision::Advance(to) => {
             planned.shown.action = Action::Advance;
             planned.shown.to = Some(to);
@@ -252,9 +263,7 @@ fn settle(planned: &mut Planned, existing: Option<&Existing>, (choice, layout): 
                 planned.shown.action = Action::Define;
                 planned.shown.start = Some(start).filter(|_| !is_encoded);
                 planned.shown.numbering = is_encoded.then_some(Numbering::Encoded.as_str());
-                if let Some(note) = planned.other_layout(layout).filter(|_| !is_encoded) {
-                    planned.note(note);
-                }
+                planned.note_numbering(body.numbering(), layout);
                 if let Some(end) = planned.end_of(start) {
                     planned.shown.end = Some(end);
                     planned.note(format!("it ends at {end}, as there"));
@@ -296,6 +305,15 @@ async fn note_overlap(
     let request = request(engine, name, planned.shown.period.as_deref()).await?;
     let first = existing.first(planned.shown.period.is_some());
     let given = advance::given(engine, &request).await?;
+    let has_room = planned.own < planned.next;
+    if let Some(given) = given.filter(|given| has_room && *given >= planned.own) {
+        planned.refuse(format!(
+            "it gave numbers up to {given} at least, and the next of the other system is {}: there is no room for it; stop it, then \
+             import without --ahead",
+            planned.own
+        ));
+        return Ok(());
+    }
     if let Some(given) = given.filter(|given| *given >= first) {
         let overlap = given.min(planned.shown.to.unwrap_or(0));
         planned.note(format!(

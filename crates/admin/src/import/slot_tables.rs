@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use sequent_core::{Layout, SlotIndex};
-use sequent_engine::foreign::TableFormat;
+use sequent_engine::foreign::{COUNTING_TABLES, TableFormat};
 
 use super::{OldCounter, shapes::NUMBER_MAX};
 
@@ -23,7 +23,7 @@ pub(super) fn joined(counters: Vec<OldCounter>, memory_bits: u32, names: &TableF
     let mut others = Vec::new();
     for counter in counters {
         match names.parts(&counter.name) {
-            Some((owner, index)) if counter.source == "ids" && usize::from(index) < TABLES_MAX => {
+            Some((owner, index)) if counter.source == COUNTING_TABLES && usize::from(index) < TABLES_MAX => {
                 add(owners.entry(owner.to_owned()).or_default(), index, counter);
             }
             _ => others.push(counter),

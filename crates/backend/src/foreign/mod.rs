@@ -26,6 +26,18 @@ pub const COUNTERS_MAX: usize = 200_000;
 /// that it will give, and why it can't be imported. One of the first two numbers is enough.
 pub const COUNTER_COLUMNS: [&str; 6] = ["counter", "last_number", "step", "next_number", "end", "refused"];
 
+/// What stands for the table of counters that are tables, each with a column that counts by itself.
+pub const COUNTING_TABLES: &str = "ids";
+
+/// What stands for the table of counters that are the maxima of columns.
+const MAXIMA: &str = "columns";
+
+/// What stands for the table of counters that are sequences.
+const SEQUENCES: &str = "sequences";
+
+/// What stands for tables of counters that have no table.
+pub const COUNTER_LISTS: [&str; 3] = [COUNTING_TABLES, MAXIMA, SEQUENCES];
+
 /// A row as text; `None` is NULL.
 pub type TextRow = Vec<Option<String>>;
 

@@ -4,7 +4,10 @@ use std::{collections::BTreeMap, future::Future};
 
 use sequent_core::{BoxFuture, SourceError};
 
-use super::{COUNTERS_MAX, Look, Source, Table, TextRow, Wanted, check_count, counter, counters, refused};
+use super::{
+    COUNTERS_MAX, COUNTING_TABLES, Look, MAXIMA, SEQUENCES, Source, Table, TextRow, Wanted, check_count,
+    counter, counters, refused,
+};
 use crate::net::Fault;
 
 /// The types of columns whose maximum is that of their numbers. A decimal with a fraction is refused when it is read.
@@ -122,7 +125,7 @@ async fn read<T: Tables>(tables: &mut T, wanted: &Wanted) -> Result<Vec<Table>, 
     let name_of = |row: &TextRow| row.first().cloned().flatten().unwrap_or_default();
     sequences.retain(|row| is_wanted(wanted, &name_of(row)));
     let mut read = Vec::new();
-    let mut ids = Vec::new();
+    let (mut ids, mut maxima) = (Vec::new(), Vec::new());
     // A view is read if it is named: its rows are those of tables.
     let is_read = |name: &str, columns: &Columns| {
         is_wanted(wanted, name) && !(columns.is_view && wanted.tables.is_empty())
@@ -145,10 +148,10 @@ async fn read<T: Tables>(tables: &mut T, wanted: &Wanted) -> Result<Vec<Table>, 
         }
     }
     for (table, column) in wanted.columns.iter().filter(|(table, _)| found.contains_key(table)) {
-        ids.push(maximum(tables, table, column, &found).await?);
+        maxima.push(maximum(tables, table, column, &found).await?);
     }
     read.extend(
-        [("ids", ids), ("sequences", sequences)]
+        [(COUNTING_TABLES, ids), (MAXIMA, maxima), (SEQUENCES, sequences)]
             .into_iter()
             .filter(|(_, rows)| !rows.is_empty())
             .map(|(name, rows)| counters(name, rows)),

@@ -1,7 +1,7 @@
 //! Refusals of counters of which the next number is not known for sure: dates, and slot tables of which some may be missing.
 
 use sequent_core::Layout;
-use sequent_engine::{Body, Engine, EngineError, Texts, Timestamp};
+use sequent_engine::{Body, Engine, EngineError, Texts, Timestamp, foreign::COUNTING_TABLES};
 
 use super::{Choice, Planned};
 
@@ -61,8 +61,10 @@ pub(crate) fn zone_of(body: &Body) -> Option<String> {
 impl Planned {
     /// Refuses the counter if its next number is not known for sure.
     pub(crate) fn check(&mut self, choice: &Choice, facts: PlanFacts) {
-        if let Err(why) =
-            self.check_tables(choice, facts.layout).and_then(|()| self.check_date(choice, facts))
+        if let Err(why) = self
+            .check_tables(choice, facts.layout)
+            .and_then(|()| self.check_date(choice, facts))
+            .and_then(|()| self.check_room(choice))
         {
             self.refuse(why);
         }
@@ -121,5 +123,17 @@ impl Planned {
             "the room is in {today} alone, and the next date begins at 1 in both systems: move all callers before, or stop them"
         ));
         Ok(())
+    }
+
+    /// A table that counts by itself goes on above any id that is inserted, also above one of Sequent's.
+    fn check_room(&self, choice: &Choice) -> Result<(), String> {
+        if choice.ahead == 0 || self.shown.source != COUNTING_TABLES {
+            return Ok(());
+        }
+        Err(format!(
+            "ahead is {}: an id that a caller inserts takes the table's own counter beyond the room; stop the programs that \
+             insert without an id, then import without --ahead",
+            choice.ahead
+        ))
     }
 }

@@ -168,7 +168,7 @@ fn what_a_sequence_that_is_there_does_otherwise_is_told() {
     for (encoded, numbering, expected) in [
         (own, Numbering::Ordinal, Some("go on without slots in them")),
         (own, Numbering::Encoded, None),
-        (other, Numbering::Encoded, Some("and go on with ")),
+        (other, Numbering::Encoded, Some("they go on by this ring's")),
     ] {
         let old = OldCounter { encoded: Some(encoded), ..counter("sto", 51, 1) };
         let mut planned = named(vec![old], &Choice::default()).remove(0);
@@ -185,6 +185,29 @@ fn room_for_the_other_system_is_left_in_steps() {
     assert_eq!(planned.shown.to, Some(50 + 1000));
     settle(&mut planned, None, (&choice, ring()));
     assert_eq!((planned.shown.action, planned.shown.start), (Action::Define, Some(1051)));
+}
+
+#[test]
+fn one_of_several_slot_tables_may_use_the_room_up() {
+    let to = |tables: usize, encoded: Layout, ahead| {
+        let old = OldCounter { tables: Some(tables), encoded: Some(encoded), ..counter("sto", 32, 1) };
+        named(vec![old], &Choice { ahead, ..Choice::default() }).remove(0).shown.to
+    };
+    assert_eq!(to(4, ring(), 100), Some(31 + 400));
+    assert_eq!(to(4, Layout::new(2, 3).unwrap(), 100), Some(31 + 4 * 104), "ids of eight numbers");
+}
+
+#[test]
+fn a_table_whose_rows_callers_insert_has_no_room() {
+    let of = |source: &str, ahead| {
+        let old = OldCounter { source: source.to_owned(), ..counter("orders", 101, 1) };
+        named(vec![old], &Choice { ahead, ..Choice::default() }).remove(0).shown
+    };
+    let refused = of("ids", 1000);
+    assert_eq!(refused.action, Action::Refused);
+    assert!(refused.note.unwrap().starts_with("ahead is 1000: an id that a caller inserts"));
+    assert_ne!(of("ids", 0).action, Action::Refused);
+    assert_ne!(of("columns", 1000).action, Action::Refused);
 }
 
 #[test]

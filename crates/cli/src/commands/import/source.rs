@@ -145,7 +145,7 @@ impl SourceArgs {
 fn check_found(wanted: &Wanted, read: &[Table], sources: &[String]) -> Result<(), Failure> {
     // Ids, maxima and sequences have a row each in tables of these names.
     let has_row = |table: &Table, name: &String| {
-        let is_list = ["ids", "sequences"].contains(&&*table.name);
+        let is_list = foreign::COUNTER_LISTS.contains(&&*table.name);
         is_list && table.rows.iter().any(|row| row.first().is_some_and(|first| first.as_ref() == Some(name)))
     };
     let is_read = |name: &String| read.iter().any(|table| table.name == *name || has_row(table, name));
