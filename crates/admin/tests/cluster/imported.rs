@@ -49,3 +49,34 @@ async fn a_counter_of_a_period_goes_on_where_the_other_system_is() {
     assert!((42..100).contains(&issued.numbers.highest().unwrap()), "{:?}", issued.numbers);
     engine.shutdown().await;
 }
+
+/// A block of numbers, of which the next one begins here.
+fn blocks(next: u64) -> Table {
+    let row = ["order", &next.to_string(), "1"].map(|value| Some(value.to_owned()));
+    let columns = ["biz_tag", "max_id", "step"].map(str::to_owned);
+    Table { name: "leaf_alloc".to_owned(), columns: columns.to_vec(), rows: vec![row.to_vec()] }
+}
+
+#[tokio::test]
+async fn room_is_left_once_and_is_not_made_among_numbers_that_were_given() {
+    let place = Place::new();
+    let engine = place.open().await.unwrap();
+    let choice = Choice { ahead: 100, ..Choice::default() };
+    let import = async |next: u64| {
+        let planned = plan(&engine, slice::from_ref(&blocks(next)), &choice).await.unwrap();
+        carry_out(&engine, planned).await.unwrap().counters.remove(0)
+    };
+    let first = import(501).await;
+    assert_eq!((first.action, first.start), (Action::Define, Some(601)));
+    let request = NextRequest::new("order").unwrap();
+    for _ in 0..40 {
+        assert!(engine.next(&request).await.unwrap().numbers.highest().unwrap() >= 601);
+    }
+    let again = import(551).await;
+    assert_eq!(again.action, Action::Nothing, "{again:?}");
+    assert!(again.note.unwrap().starts_with("an import before left room: 50 numbers of it are left"));
+    let passed = import(605).await;
+    assert_eq!(passed.action, Action::Refused, "{passed:?}");
+    assert!(passed.note.unwrap().contains("the next of the other system is 605: there is no room for it"));
+    engine.shutdown().await;
+}
