@@ -33,7 +33,8 @@ pub static METRICS: &[Metric] = &[
         Apis,
         SECONDS,
         &[API, METHOD],
-        "From a request's arrival to its answer, failed ones too. Buckets from 10 µs to 5 s.",
+        "From a request's arrival to its answer, failed ones too. `INCR`s of a pipeline that one take answers are one. Buckets from 10 µs to \
+         5 s.",
     ),
     Metric::counter(
         Apis,
@@ -41,7 +42,12 @@ pub static METRICS: &[Metric] = &[
         &[API, NUMBERS_METHOD, PATH],
         "Numbers given, by where they came from: ready in the reservoir, direct from the shards, on a lease to an SDK, or counted by the ledger (dense).",
     ),
-    Metric::histogram(Apis, SIZES, &[API, NUMBERS_METHOD], "Numbers per request."),
+    Metric::histogram(
+        Apis,
+        SIZES,
+        &[API, NUMBERS_METHOD],
+        "Numbers per request. `INCR`s of a pipeline that one take answers are one.",
+    ),
     Metric::gauge(Apis, IN_FLIGHT, NONE, "Requests for numbers in work. 20,000 at most."),
     Metric::gauge(Apis, CONNECTIONS, &[LISTENER], "Open connections."),
     Metric::counter(Apis, REFUSED, &[LISTENER, REFUSAL], "Connections that were not accepted."),

@@ -106,18 +106,22 @@ impl RequestMetrics {
     pub(crate) fn done(&self, (count, way): (u64, Way), took: Duration) {
         self.done.increment(1);
         self.issued[way as usize].increment(count);
-        self.seconds.record(took.as_secs_f64());
-        #[allow(clippy::cast_precision_loss, reason = "counts of a request are far below 2^53")]
-        self.sizes.record(count as f64);
+        self.measure(count, took);
     }
 
-    /// Counts `count` requests that got a ready number each, after `took` for all of them.
+    /// Counts `count` requests that got a ready number each. They were one take, which is measured once: a sample each would cost
+    /// more than the rest of it.
     pub(crate) fn done_singly(&self, count: u64, took: Duration) {
         self.done.increment(count);
         self.issued[Way::Reservoir as usize].increment(count);
-        let count = usize::try_from(count).unwrap_or(usize::MAX);
-        self.seconds.record_many(took.as_secs_f64(), count);
-        self.sizes.record_many(1.0, count);
+        self.measure(count, took);
+    }
+
+    /// Measures a take of `count` numbers.
+    fn measure(&self, count: u64, took: Duration) {
+        self.seconds.record(took.as_secs_f64());
+        #[allow(clippy::cast_precision_loss, reason = "counts of a request are far below 2^53")]
+        self.sizes.record(count as f64);
     }
 
     /// Counts a request whose caller disconnected after `took`.
