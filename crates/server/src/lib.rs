@@ -39,7 +39,7 @@ pub use audit::{Audit, AuditBroken, AuditChain};
 pub use auth::{Auth, Token};
 pub use connection::accept::Listeners;
 pub use limits::fd_budget::FdBudget;
-pub use limits::runtime_limits::{ConfigChange, RuntimeLimits};
+pub use limits::runtime_limits::{ConfigChange, RuntimeLimits, principal_changes};
 pub use run::{Drained, ServerOptions, run};
 pub use telemetry::metric_table::{METRICS, PROCESS_METRICS};
 pub use telemetry::recorder::Recorder;

@@ -13,7 +13,7 @@ use sequent_engine::{
 };
 use sequent_server::{
     Audit, Auth, FdBudget, Listeners, Recorder, RuntimeLimits, ServerOptions, ServerTls, TlsFiles, TlsWatch,
-    run,
+    principal_changes, run,
 };
 use tokio::{
     net::TcpListener,
@@ -221,13 +221,22 @@ struct Reloaded {
 }
 
 impl Reloaded {
-    /// Puts a configuration in force. Principals come first: whoever is to be kept out must not wait for files of TLS or for
-    /// the ledger.
-    async fn put(&self, cluster: &Cluster, in_force: &Config) -> Result<Config, Failure> {
+    /// Puts a configuration in force. Principals come first: whoever is to be kept out must not wait for files of TLS, for the
+    /// ledger, or for a restart. `admitted` is the configuration of which the principals are in force.
+    async fn put(
+        &self,
+        cluster: &Cluster,
+        in_force: &Config,
+        admitted: &mut Config,
+    ) -> Result<Config, Failure> {
         // This reads files, and their disks may hang.
         let config = tokio::task::block_in_place(|| cluster.config())?;
-        check_no_weaker(in_force, &config)?;
+        check_no_weaker("auth.mode", config.auth.mode < in_force.auth.mode)?;
         self.auth.reload(&config);
+        admitted.clone_from(&config);
+        let (was, is) = (&in_force.tls, &config.tls);
+        check_no_weaker("tls.mode", is.mode < was.mode)?;
+        check_no_weaker("tls.client_auth", is.client_auth < was.client_auth)?;
         let files = tokio::task::block_in_place(|| self.tls.read(&config.tls))?;
         self.engine.reload(&config).await?;
         self.tls.put(files);
@@ -236,14 +245,10 @@ impl Reloaded {
 }
 
 /// Checks that a reload opens nothing: a file that is half written, or empty on a full disk, would let everybody in.
-fn check_no_weaker(in_force: &Config, next: &Config) -> Result<(), Failure> {
-    let (was, is) = (&in_force.tls, &next.tls);
-    let weaker = [
-        ("auth.mode", next.auth.mode < in_force.auth.mode),
-        ("tls.mode", is.mode < was.mode),
-        ("tls.client_auth", is.client_auth < was.client_auth),
-    ];
-    let Some((key, _)) = weaker.into_iter().find(|(_, is_weaker)| *is_weaker) else { return Ok(()) };
+fn check_no_weaker(key: &str, is_weaker: bool) -> Result<(), Failure> {
+    if !is_weaker {
+        return Ok(());
+    }
     Err(Failure::failed(format!(
         "{key} is weaker in the file than in this server: only a restart makes it weaker (or is the file incomplete?)"
     )))
@@ -255,6 +260,7 @@ async fn reload(cluster: &Cluster, mut in_force: Config, reloaded: Reloaded, mut
     let (mut seen, mut refused) = (cluster.file().and_then(stamp), None);
     let (mut at_last_look, mut asked) = (seen, false);
     let mut watch = TlsWatch::new(&in_force.tls);
+    let mut admitted = in_force.clone();
     loop {
         tokio::select! {
             Some(()) = hangups.recv() => {
@@ -270,31 +276,35 @@ async fn reload(cluster: &Cluster, mut in_force: Config, reloaded: Reloaded, mut
         }
         if !asked && now == seen && refused.is_none() {
             // This reads files, and their disks may hang.
-            tokio::task::block_in_place(|| reload_tls(&reloaded.tls, &mut watch, &in_force.tls));
+            tokio::task::block_in_place(|| reload_tls(&reloaded, &mut watch, &in_force.tls));
             continue;
         }
         let is_new = std::mem::take(&mut asked) || now != seen;
         seen = now;
         let user = cluster.file().and_then(owner);
-        match reloaded.put(cluster, &in_force).await {
+        let before = admitted.clone();
+        match reloaded.put(cluster, &in_force, &mut admitted).await {
             Ok(config) => {
                 refused = None;
                 reloaded.recorder.reloaded(Some(SystemClock.wall_ms()));
                 let changes = reloaded.limits.reload(&in_force, &config);
-                reloaded.audit.reloaded(Some(&changes), user);
+                reloaded.audit.reloaded(false, &changes, user);
                 say(&changes);
                 watch = TlsWatch::new(&config.tls);
                 in_force = config;
             }
             Err(failure) => {
                 let failure = failure.to_string().replace("\n ", "");
+                let principals = principal_changes(&before, &admitted);
                 // Each look tries again, and says so only if there is something new.
-                if is_new || refused.as_ref() != Some(&failure) {
+                if is_new || refused.as_ref() != Some(&failure) || !principals.is_empty() {
                     reloaded.recorder.reloaded(None);
-                    reloaded.audit.reloaded(None, user);
+                    reloaded.audit.reloaded(true, &principals, user);
+                    let principals = principals.len();
                     tracing::error!(
                         failure,
-                        "configuration not reloaded: the old one stays in force, except for principals if the file has no fault"
+                        principals,
+                        "configuration not reloaded: the old one stays in force, but for so many keys of principals"
                     );
                 }
                 refused = Some(failure);
@@ -304,13 +314,14 @@ async fn reload(cluster: &Cluster, mut in_force: Config, reloaded: Reloaded, mut
 }
 
 /// Puts certificate, key and authorities in force if their files have changed. A faulty one changes nothing.
-fn reload_tls(tls: &ServerTls, watch: &mut TlsWatch, section: &TlsSection) {
+fn reload_tls(Reloaded { tls, audit, .. }: &Reloaded, watch: &mut TlsWatch, section: &TlsSection) {
     if !watch.has_changed(section) {
         return;
     }
     match tls.read(section) {
         Ok(files) => {
             tls.put(files);
+            audit.tls_reloaded();
             tracing::info!("certificate, key and authorities of [tls] read again");
         }
         Err(faults) => {

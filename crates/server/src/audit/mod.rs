@@ -105,12 +105,17 @@ impl Audit {
         Self(None)
     }
 
-    /// Records that the configuration was read again: the changed keys, or `None` if it was refused. `user` is whose the
-    /// file is.
-    pub fn reloaded(&self, changes: Option<&[ConfigChange]>, user: Option<u32>) {
-        let outcome = if changes.is_some() { "OK" } else { "CONFIGURATION_REFUSED" };
-        let keys = changes.unwrap_or_default().iter().map(|change| change.key.as_str());
+    /// Records that the configuration was read again, with the keys that changed. Of one that was refused they are those of
+    /// principals, which are in force all the same. `user` is whose the file is.
+    pub fn reloaded(&self, is_refused: bool, changes: &[ConfigChange], user: Option<u32>) {
+        let outcome = if is_refused { "CONFIGURATION_REFUSED" } else { "OK" };
+        let keys = changes.iter().map(|change| change.key.as_str());
         self.record(Entry::new("reload", outcome).with_keys(keys).with_user(user));
+    }
+
+    /// Records that certificate, key and authorities were read again, since their files have changed.
+    pub fn tls_reloaded(&self) {
+        self.record(Entry::new("reload_tls", "OK"));
     }
 
     /// Opens the file anew, for those who have moved it away.

@@ -14,7 +14,10 @@ use crate::limits::ADMIN_CONNECTIONS_MAX;
 /// Keys that a reload changes: `limits.` here, principals in `auth`, `tls.` in [`ServerTls`](crate::ServerTls), the others
 /// in the engine. Any other key needs a restart, and the reload reports that.
 const RELOADED: [&str; 7] =
-    ["limits.", "auth.", "principal[", "sequence[", "auto_create", "reservoir.servers", "tls."];
+    ["limits.", "auth.", PRINCIPAL, "sequence[", "auto_create", "reservoir.servers", "tls."];
+
+/// What the keys of principals begin with.
+const PRINCIPAL: &str = "principal[";
 
 /// Limits in force, read without a lock. Cheap to clone; all clones share them.
 #[derive(Debug, Clone)]
@@ -55,7 +58,7 @@ impl RuntimeLimits {
     /// Call [`Engine::reload`](sequent_engine::Engine::reload) first: the result covers the keys of the engine, too.
     pub fn reload(&self, was: &Config, is: &Config) -> Vec<ConfigChange> {
         self.limits.store(Arc::new(is.limits.clone()));
-        changes(&values(was), &values(is))
+        changes(was, is)
     }
 
     /// How long a request may wait: the default, and the maximum.
@@ -115,21 +118,51 @@ fn lowered((most, most_of_one): (u64, u64), fit: u64) -> (u64, u64) {
     (fit, (most_of_one.saturating_mul(fit) / most.max(1)).max(1))
 }
 
-fn values(config: &Config) -> BTreeMap<&str, &str> {
-    config.shown().iter().map(|shown| (shown.key.as_str(), shown.value.as_str())).collect()
+/// What differs in the principals of two configurations.
+pub fn principal_changes(was: &Config, is: &Config) -> Vec<ConfigChange> {
+    let mut changes = changes(was, is);
+    changes.retain(|change| change.key.starts_with(PRINCIPAL) || change.key.starts_with("auth."));
+    changes
 }
 
-fn changes(was: &BTreeMap<&str, &str>, is: &BTreeMap<&str, &str>) -> Vec<ConfigChange> {
-    let keys: BTreeSet<&str> = was.keys().chain(is.keys()).copied().collect();
-    let value = |of: &BTreeMap<&str, &str>, key: &str| of.get(key).map_or("none", |found| *found).to_owned();
+/// The values of a configuration. A principal has its name in the place of its position, which others change.
+fn values(config: &Config) -> BTreeMap<String, &str> {
+    let named = |key: &str| {
+        let (position, field) = key.strip_prefix(PRINCIPAL)?.split_once(']')?;
+        let principal = config.principals.get(position.parse::<usize>().ok()?)?;
+        Some(format!("{PRINCIPAL}{}]{field}", principal.name))
+    };
+    let shown = config.shown().iter();
+    shown
+        .map(|shown| (named(&shown.key).unwrap_or_else(|| shown.key.clone()), shown.value.as_str()))
+        .collect()
+}
+
+/// The principals of both configurations whose tokens differ, which are not shown.
+fn changed_tokens<'a>(was: &Config, is: &'a Config) -> impl Iterator<Item = &'a str> {
+    let tokens = |name: &str| was.principals.iter().find(|part| part.name == name).map(|part| &part.tokens);
+    let before: Vec<_> = is.principals.iter().map(|part| (part, tokens(&part.name).cloned())).collect();
+    before
+        .into_iter()
+        .filter(|(part, was)| was.as_ref().is_some_and(|was| *was != part.tokens))
+        .map(|(part, _)| &*part.name)
+}
+
+fn changes(was: &Config, is: &Config) -> Vec<ConfigChange> {
+    let (old, new) = (values(was), values(is));
+    let tokens: BTreeSet<String> =
+        changed_tokens(was, is).map(|name| format!("{PRINCIPAL}{name}].token_sha256")).collect();
+    let keys: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    let value =
+        |of: &BTreeMap<String, &str>, key: &String| of.get(key).map_or("none", |found| *found).to_owned();
     keys.into_iter()
         .map(|key| ConfigChange {
-            key: key.to_owned(),
-            was: value(was, key),
-            is: value(is, key),
+            key: key.clone(),
+            was: value(&old, key),
+            is: value(&new, key),
             in_force: RELOADED.iter().any(|reloaded| key.starts_with(reloaded)),
         })
-        .filter(|change| change.was != change.is)
+        .filter(|change| change.was != change.is || tokens.contains(&change.key))
         .collect()
 }
 

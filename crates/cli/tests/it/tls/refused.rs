@@ -3,14 +3,17 @@
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use super::{
     certificates::{Authority, HOST, YEAR, flags},
     clients::{Client, mutual},
 };
-use crate::{place::Place, running::Running};
+use crate::{
+    place::Place,
+    running::{FREE, Running},
+};
 
 #[test]
 fn a_listener_beyond_loopback_needs_tls_or_a_word() {
@@ -108,4 +111,48 @@ fn a_peer_whose_handshake_is_too_long_is_not_listened_to() {
     let page = Client::Named("web").curl(&place, &server.admin, "GET", "/metrics").unwrap();
     let failed = "sequent_tls_handshakes_total{listener=\"http\",outcome=\"failed\"} 1\n";
     assert!(page.contains(failed), "{page}");
+}
+
+/// The file allows plaintext, names one principal fewer, and has another token of one. Only a restart makes TLS weaker, but whoever
+/// is to be kept out does not wait for it.
+#[test]
+fn principals_are_taken_up_and_recorded_by_name_though_tls_would_be_weaker() {
+    let (place, authority) = (Place::new(), Authority::new("shop"));
+    authority.writes(&place, "tls", &HOST, YEAR);
+    let files = ["crt", "key"].map(|end| place.path(&format!("tls.{end}")).display().to_string());
+    let principal = |name: &str, digit: &str| {
+        let hash = digit.repeat(64);
+        format!("[[principal]]\nname = \"{name}\"\ntoken_sha256 = [\"{hash}\"]\nallow = [\"next:*\"]\n")
+    };
+    let config = |mode: &str, principals: &[String]| {
+        format!(
+            "cluster = \"shop\"\n[ring]\nshard_bits = 0\nallow_volatile = true\n[ledger]\nstore = \"memory\"\n\
+             [[shard]]\nslot = 0\nstore = \"memory\"\n[auth]\nmode = \"required\"\n[audit]\nfile = \"audit.jsonl\"\n\
+             [tls]\nmode = \"{mode}\"\ncert_file = \"{}\"\nkey_file = \"{}\"\n{}",
+            files[0],
+            files[1],
+            principals.concat()
+        )
+    };
+    let all = [principal("goes", "1"), principal("stays", "2"), principal("turns", "3")];
+    let file = place.write("sequent.toml", &config("require", &all));
+    let server =
+        Running::start(&place, &[&["serve", "--config", file.to_str().unwrap()], &FREE[..]].concat());
+    place.write("sequent.toml", &config("allow", &[principal("stays", "2"), principal("turns", "4")]));
+    server.signal("HUP");
+    let begun = Instant::now();
+    let refused = loop {
+        let log = std::fs::read_to_string(place.path("sequent-data/audit.jsonl")).unwrap_or_default();
+        if let Some(line) = log.lines().find(|line| line.contains("CONFIGURATION_REFUSED")) {
+            break line.to_owned();
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "{log}");
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    for word in ["principal[goes].allow", "principal[goes].name", "principal[turns].token_sha256"] {
+        assert!(refused.contains(word), "{word}: {refused}");
+    }
+    assert!(!refused.contains("[stays]") && !refused.contains("tls."), "{refused}");
+    let (_, said) = server.end();
+    assert!(said.contains("tls.mode is weaker in the file"), "{said}");
 }
