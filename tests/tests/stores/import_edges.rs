@@ -1,6 +1,6 @@
 //! Edges of an import: a first number of 0, last numbers, rows of one name, tables of another format, some databases at once.
 
-use sequent_testkit::servers::{MariaDb, Postgres};
+use sequent_testkit::servers::{MariaDb, Postgres, Redis};
 
 use super::imported::{actions, run, source, starts};
 use crate::place::{Place, Ran};
@@ -137,4 +137,41 @@ async fn an_import_that_leaves_no_room_for_first_uses_says_so() {
     let said = "3 sequences are in use then: first uses define none beyond 3, limits.auto_create_max";
     assert!(ran("3").contains(said));
     assert!(!ran("4").contains("first uses"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tables_that_differ_by_capitals_have_more_columns_or_floats_are_all_read() {
+    let (db, place) = (MariaDb::start().await, Place::new());
+    let table = "(id bigint PRIMARY KEY AUTO_INCREMENT, generate_time datetime";
+    for index in 0..4 {
+        let more = if index < 2 { "" } else { ", src varchar(9)" };
+        db.sql(&format!("CREATE TABLE sto_code_{index} {table}{more}) AUTO_INCREMENT = {}", 100 + index))
+            .await;
+    }
+    db.sql(
+        "CREATE TABLE cosid (name varchar(100), last_max_id float); INSERT INTO cosid VALUES ('low', 1234564), ('high', 16777215);
+         CREATE TABLE CosId (name varchar(100), last_max_id bigint); INSERT INTO CosId VALUES ('other', 7);
+         CREATE TABLE orders (id bigint PRIMARY KEY AUTO_INCREMENT, generate_time datetime, total int);",
+    )
+    .await;
+    let file = source(&place, &db.url());
+    let done = run(&place, &["import", "--source-file", &file, "--yes", "--json"]).succeeded();
+    assert_eq!(counter(&done, "sto")["to"], ((102 << 2) | 3).to_string());
+    let starts = starts(&place);
+    assert_eq!((starts["low"], starts["high"], starts["other"]), (1_234_565, 16_777_216, 8));
+    assert!(!starts.contains_key("orders"), "rows of orders are no numbers: {starts:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_replica_is_refused() {
+    let (primary, replica, place) = (Redis::start().await, Redis::start().await, Place::new());
+    primary.ask(&["SET", "order", "41"]).await;
+    let address = primary.address();
+    replica.ask(&["REPLICAOF", &address.ip().to_string(), &address.port().to_string()]).await;
+    let import = |server: &Redis| {
+        let file = source(&place, &server.url());
+        run(&place, &["import", "--source-file", &file])
+    };
+    import(&replica).refused(1, &["the server is a replica, whose counters may be behind: name the primary"]);
+    import(&primary).succeeded();
 }

@@ -138,7 +138,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn an_outage_of_the_ledger_is_waited_for_and_nothing_else_is() {
         let away = || OpenError::Unavailable("the ledger is away".to_owned());
-        let tried = async |fail: &dyn Fn(u32) -> Option<OpenError>| {
+        let run = async |fail: &dyn Fn(u32) -> Option<OpenError>| {
             let mut tries = 0;
             let outcome = in_spite_of_outages(async || {
                 tries += 1;
@@ -147,11 +147,11 @@ mod tests {
             .await;
             (outcome, tries)
         };
-        let (outcome, tries) = tried(&|tries| (tries < 3).then(away)).await;
+        let (outcome, tries) = run(&|tries| (tries < 3).then(away)).await;
         assert!(matches!((outcome, tries), (Ok(3), 3)));
-        let (outcome, tries) = tried(&|_| Some(away())).await;
+        let (outcome, tries) = run(&|_| Some(away())).await;
         assert!(matches!(outcome, Err(OpenError::Unavailable(_))) && tries == OUTAGE_TRIES);
-        let (outcome, tries) = tried(&|_| Some(OpenError::Recovery("behind".to_owned()))).await;
+        let (outcome, tries) = run(&|_| Some(OpenError::Recovery("behind".to_owned()))).await;
         assert!(matches!(outcome, Err(OpenError::Recovery(_))) && tries == 1);
     }
 }

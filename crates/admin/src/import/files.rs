@@ -105,6 +105,12 @@ fn records(text: &str) -> Result<Vec<Vec<String>>, String> {
                 letters.next();
                 field.push('"');
             }
+            '"' if !is_quoted && !field.is_empty() => {
+                let at = records.len() + 1;
+                return Err(format!(
+                    "record {at} has a quote within a field: put the field in quotes, and write the quote twice"
+                ));
+            }
             '"' => is_quoted = !is_quoted,
             ',' if !is_quoted => record.push(std::mem::take(&mut field)),
             '\r' if !is_quoted && letters.peek() == Some(&'\n') => {}

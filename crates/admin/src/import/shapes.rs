@@ -73,9 +73,16 @@ fn shape(table: &str, columns: &[String]) -> Option<Shape> {
 pub fn look(table: &str, columns: &[String]) -> Look {
     match shape(table, columns) {
         Some(_) => Look::Rows,
-        None if columns.iter().map(String::as_str).eq(IDS) => Look::Ids,
+        None if is_slot_table(table, columns) => Look::Ids,
         None => Look::Nothing,
     }
+}
+
+/// Whether rows of a table are numbers: it has the two columns and no other, or its name ends in an index besides.
+fn is_slot_table(table: &str, columns: &[String]) -> bool {
+    let has = |wanted: &&str| columns.iter().any(|column| column == wanted);
+    let has_index = table.ends_with(|last: char| last.is_ascii_digit());
+    IDS.iter().all(has) && (columns.len() == IDS.len() || has_index)
 }
 
 /// The counters of tables, in their order. `memory_bits` and `names` are those of the program that counts in slot tables.
@@ -175,7 +182,7 @@ fn counter(shape: Shape, record: &Record<'_>) -> OldCounter {
         Shape::CosId => named("name", "", &|step| Ok(record.number("last_max_id")? + step)),
         Shape::Document => {
             let name = if record.text("collectionname").is_empty() { "_id" } else { "collectionname" };
-            named(name, "step", &|_| record.number("current"))
+            named(name, "step", &|_| document(record))
         }
         Shape::Numbered => {
             texts::numbered(record, named("code", "", &|step| Ok(record.number("maxindex")? + step)))
@@ -199,6 +206,22 @@ fn plain(record: &Record<'_>, step: i128) -> Result<i128, String> {
         (true, true) => Ok(after_last()?.max(record.number("next_number")?)),
         (false, true) => record.number("next_number"),
         (_, false) => after_last(),
+    }
+}
+
+/// The next number of a document. 0 is none yet: it begins with its first number then.
+fn document(record: &Record<'_>) -> Result<i128, String> {
+    let current = record.number("current")?;
+    if record.text("start").is_empty() {
+        return Ok(current);
+    }
+    let start = record.number("start")?;
+    match current {
+        0 => Ok(start),
+        _ if current < start => {
+            Err(format!("current is {current}, and start is {start}: at least start is expected"))
+        }
+        _ => Ok(current),
     }
 }
 

@@ -64,14 +64,23 @@ fn period(pattern: &str, date: &str) -> Result<Option<String>, String> {
 
 /// A rule in a hash: `pre`, the date if `needTime` says so, and the number, which no date resets.
 pub(super) fn rule(record: &Record<'_>, counter: OldCounter) -> OldCounter {
-    let date = if record.text("needtime") == "true" { "@{date,yyyyMMdd}" } else { "" };
-    let reset = if date.is_empty() { "" } else { ",reset=never" };
-    match literal("pre", record.text("pre")) {
-        Ok(pre) => {
+    let parts = needs_date(record).and_then(|needs| Ok((needs, literal("pre", record.text("pre"))?)));
+    match parts {
+        Ok((needs, pre)) => {
+            let (date, reset) = if needs { ("@{date,yyyyMMdd}", ",reset=never") } else { ("", "") };
             let template = format!("{pre}{date}@{{seq{reset}}}");
             OldCounter { texts: Some(OldTexts { template, resets: false, period: None }), ..counter }
         }
         Err(fault) => OldCounter { next: Err(fault), ..counter },
+    }
+}
+
+/// Whether the texts of a rule have a date.
+fn needs_date(record: &Record<'_>) -> Result<bool, String> {
+    match record.text("needtime").to_ascii_lowercase().as_str() {
+        "true" => Ok(true),
+        "false" | "" => Ok(false),
+        _ => Err(format!("needTime is {}: true or false is expected", record.shown("needtime"))),
     }
 }
 

@@ -38,6 +38,9 @@ const SEQUENCES: &str = "sequences";
 /// What stands for tables of counters that have no table.
 pub const COUNTER_LISTS: [&str; 3] = [COUNTING_TABLES, MAXIMA, SEQUENCES];
 
+/// Why a replica is refused.
+const REPLICA: &str = "the server is a replica, whose counters may be behind: name the primary";
+
 /// A row as text; `None` is NULL.
 pub type TextRow = Vec<Option<String>>;
 

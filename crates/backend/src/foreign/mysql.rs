@@ -16,7 +16,7 @@ impl Tables for Reader {
     type Place = ServerOptions;
     const COLUMNS: &'static str = "SELECT c.TABLE_NAME, c.COLUMN_NAME, c.EXTRA LIKE '%auto_increment%', c.DATA_TYPE, \
         t.TABLE_TYPE LIKE '%VIEW' FROM information_schema.COLUMNS c JOIN information_schema.TABLES t \
-        ON t.TABLE_SCHEMA = c.TABLE_SCHEMA AND t.TABLE_NAME = c.TABLE_NAME WHERE c.TABLE_SCHEMA = DATABASE() \
+        ON t.TABLE_SCHEMA = c.TABLE_SCHEMA AND CAST(t.TABLE_NAME AS BINARY) = CAST(c.TABLE_NAME AS BINARY) WHERE c.TABLE_SCHEMA = DATABASE() \
         ORDER BY c.TABLE_NAME, c.ORDINAL_POSITION";
 
     async fn open(options: &ServerOptions) -> Result<Self, Fault> {
@@ -37,6 +37,15 @@ impl Tables for Reader {
         format!("CONVERT({expression} USING utf8mb4)")
     }
 
+    fn text_of(name: &str, declared: &str) -> String {
+        // The text of a float has six digits, that of a double all.
+        if declared.eq_ignore_ascii_case("float") {
+            Self::text(&format!("({name} + 0E0)"))
+        } else {
+            Self::text(name)
+        }
+    }
+
     fn quoted(name: &str) -> String {
         format!("`{}`", name.replace('`', "``"))
     }
@@ -47,7 +56,7 @@ impl Tables for Reader {
         let name = table.replace('\\', "\\\\").replace('\'', "''");
         let sql = format!(
             "SELECT AUTO_INCREMENT - 1 FROM information_schema.TABLES \
-             WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '{name}'"
+             WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '{name}' AND CAST(TABLE_NAME AS BINARY) = '{name}'"
         );
         self.value(&sql).await
     }

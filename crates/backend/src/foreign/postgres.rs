@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use sqlx::{AssertSqlSafe, PgConnection, Row as _};
 
-use super::{TextRow, refused_counter, sql::Tables};
+use super::{REPLICA, TextRow, refused, refused_counter, sql::Tables};
 use crate::{
     net::{Fault, ServerOptions},
     postgres,
@@ -26,7 +26,11 @@ impl Tables for Reader {
         ORDER BY table_name, c.ordinal_position";
 
     async fn open(options: &ServerOptions) -> Result<Self, Fault> {
-        Ok(Self(postgres::connect_to_read(options).await?))
+        let mut reader = Self(postgres::connect_to_read(options).await?);
+        match reader.value("SELECT pg_is_in_recovery()::text").await? {
+            Some(word) if word == "true" => Err(refused(REPLICA.to_owned()).into()),
+            _ => Ok(reader),
+        }
     }
 
     async fn rows(&mut self, sql: &str) -> Result<Vec<TextRow>, Fault> {

@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use redis::{Value, aio::MultiplexedConnection};
 use sequent_core::{BoxFuture, SourceError};
 
-use super::{Look, Source, Table, TextRow, Wanted, check_count, counter, counters, refused, refused_counter};
+use super::{
+    Look, REPLICA, Source, Table, TextRow, Wanted, check_count, counter, counters, refused, refused_counter,
+};
 use crate::{
     net::{Fault, ServerOptions},
     redis::connect_to_read,
@@ -39,6 +41,7 @@ impl Source for RedisKeys {
 
 async fn read(options: &ServerOptions, wanted: &Wanted) -> Result<Vec<Table>, Fault> {
     let mut connection = connect_to_read(options).await?;
+    check_primary(&mut connection).await?;
     let scanned = scan(&mut connection, wanted.pattern.as_deref().unwrap_or("*")).await?;
     let names: Vec<String> = scanned.names.into_iter().collect();
     let (mut keys, mut hashes) = (Vec::new(), Vec::new());
@@ -70,6 +73,14 @@ async fn read(options: &ServerOptions, wanted: &Wanted) -> Result<Vec<Table>, Fa
     }
     let keys = Some(counters("keys", keys)).filter(|table| !table.rows.is_empty());
     Ok(keys.into_iter().chain(hashes).collect())
+}
+
+/// Refuses a replica, whose values may be behind. A user who may not ask is believed.
+async fn check_primary(connection: &mut MultiplexedConnection) -> Result<(), Fault> {
+    let role: Result<Vec<Value>, _> = redis::cmd("ROLE").query_async(connection).await;
+    let is_replica =
+        role.is_ok_and(|role| matches!(role.first(), Some(Value::BulkString(word)) if word == b"slave"));
+    if is_replica { Err(refused(REPLICA.to_owned()).into()) } else { Ok(()) }
 }
 
 /// Rows of keys that match the pattern and are no counters: the first of them, and how many more there are.
@@ -125,7 +136,12 @@ async fn numbers(
     if names.is_empty() {
         return Ok(Vec::new());
     }
-    let values: Vec<Option<Vec<u8>>> = redis::cmd("MGET").arg(names).query_async(connection).await?;
+    // A node of a cluster refuses MGET of several slots.
+    let mut reads = redis::pipe();
+    for name in names {
+        reads.cmd("GET").arg(name);
+    }
+    let values: Vec<Option<Vec<u8>>> = reads.query_async(connection).await?;
     let row = |(name, value): (&&String, Option<Vec<u8>>)| {
         // A key that is gone meanwhile has no value.
         let value = String::from_utf8_lossy(&value?).into_owned();

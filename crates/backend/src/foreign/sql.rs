@@ -64,6 +64,11 @@ pub(super) trait Tables: Send + Sized {
     /// An expression as text.
     fn text(expression: &str) -> String;
 
+    /// A column of this type as text, with all digits.
+    fn text_of(name: &str, _declared: &str) -> String {
+        Self::text(name)
+    }
+
     /// A name as an identifier.
     fn quoted(name: &str) -> String {
         format!("\"{}\"", name.replace('"', "\"\""))
@@ -186,7 +191,8 @@ async fn columns<T: Tables>(tables: &mut T) -> Result<BTreeMap<String, Columns>,
 }
 
 async fn whole<T: Tables>(tables: &mut T, name: &str, columns: &Columns) -> Result<Table, Fault> {
-    let list: Vec<String> = columns.names.iter().map(|column| T::text(&T::quoted(column))).collect();
+    let both = columns.names.iter().zip(&columns.types);
+    let list: Vec<String> = both.map(|(column, declared)| T::text_of(&T::quoted(column), declared)).collect();
     // One row more than is held shows that there are too many.
     let sql = format!("SELECT {} FROM {} LIMIT {}", list.join(", "), T::quoted(name), COUNTERS_MAX + 1);
     let rows = tables.rows(&sql).await?;

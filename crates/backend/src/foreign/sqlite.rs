@@ -40,7 +40,10 @@ impl Tables for Reader {
     }
 
     fn text(expression: &str) -> String {
-        format!("CAST({expression} AS TEXT)")
+        // The text of a real has fifteen digits.
+        format!(
+            "CASE typeof({expression}) WHEN 'real' THEN printf('%!.17g', {expression}) ELSE CAST({expression} AS TEXT) END"
+        )
     }
 
     async fn last_id(&mut self, table: &str, _column: &str) -> Result<Option<String>, Fault> {

@@ -68,3 +68,18 @@ fn a_table_with_a_counter_and_a_step_and_no_number_is_passed_over() {
     place.write("short.csv", "counter,step\norder,1\n");
     place.run(&["import", "short.csv"]).refused(1, &["counter, last_number, step are expected"]);
 }
+
+#[test]
+fn no_digit_of_a_real_and_no_record_after_a_quote_is_lost() {
+    let place = Place::new();
+    sqlite(
+        &place,
+        "CREATE TABLE cosid (name text, last_max_id real); INSERT INTO cosid VALUES (\"cos\", 1234567890123454.0);",
+    );
+    let planned = place.json(&["import", "shop.db", "--json"]);
+    assert_eq!(planned["counters"][0]["start"], "1234567890123455", "{planned}");
+    place.write("q.csv", "counter,last_number,step,note\na,5,1,12\" pipe\nb,6,1,x\nc,7,1,3\" pipe\n");
+    place.run(&["import", "q.csv"]).refused(1, &["record 2 has a quote within a field"]);
+    place.write("q.csv", "counter,last_number,step,note\na,5,1,\"12\"\" pipe\"\nb,6,1,\"\"\n");
+    assert_eq!(place.json(&["import", "q.csv", "--json"])["counters"].as_array().unwrap().len(), 2);
+}

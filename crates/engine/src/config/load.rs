@@ -99,7 +99,7 @@ impl Config {
         let before = reader.faults();
         let principals = PrincipalPart::all(&mut reader);
         if reader.faults() == before {
-            auth.check(&mut reader, &principals, (&listen, &tls));
+            auth.check(&mut reader, &principals, &listen);
         }
         let audit = AuditSection::checked(&mut reader, &sources.data);
         let traces = whole(&mut reader, "traces", TracesSection::read);

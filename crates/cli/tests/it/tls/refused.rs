@@ -20,7 +20,13 @@ fn a_listener_beyond_loopback_needs_tls_or_a_word() {
     let place = Place::new();
     let beyond = ["serve", "--json", "--set", "listen.http=0.0.0.0:0", "--set", "listen.admin=[::]:0"];
     let more = ["--set", "listen.grpc=127.0.0.1:0"];
-    let words = ["listen.http is", "listen.admin is", "tls.cert_file", "listen.plaintext = \\\"trusted\\\""];
+    let words = [
+        "listen.http is",
+        "listen.admin is",
+        "tls.cert_file",
+        "listen.plaintext = \\\"trusted\\\"",
+        "auth.mode is",
+    ];
     let ran = place.run(&[&beyond[..], &more].concat()).refused(3, &words);
     assert!(!ran.err.contains("listen.grpc is"), "{ran:?}");
     assert!(place.content(".").is_empty(), "nothing was made");

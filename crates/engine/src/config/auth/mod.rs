@@ -14,7 +14,7 @@ pub use token_hash::TokenHash;
 pub use verb::Verb;
 
 use super::{
-    Fault, ListenSection, Plaintext, TlsMode, TlsSection,
+    Fault, ListenSection, Plaintext,
     reading::{Reader, section, setting::choice},
 };
 
@@ -43,7 +43,7 @@ section! {
 /// What mends a listener beyond loopback whose callers have no names.
 const BEYOND_LOOPBACK: &str = "on loopback alone everybody may do everything: \"required\" is expected, with a \
                                [[principal]] for each caller (`sequent token new`); or, if the network is trusted, \
-                               listen.plaintext = \"trusted\"";
+                               listen.plaintext = \"trusted\" and [auth] mode = \"off\"";
 
 /// What mends a configuration that leaves it open whether callers beyond loopback have names: it may have been cut.
 const NOT_WRITTEN: &str = "a listener is beyond loopback: write [auth] mode = \"required\", with a [[principal]] for \
@@ -52,18 +52,18 @@ const NOT_WRITTEN: &str = "a listener is beyond loopback: write [auth] mode = \"
 
 impl AuthSection {
     /// Refuses a mode in which nobody could do anything, and one in which everybody could who reaches a listener beyond
-    /// loopback. Without TLS such a listener is refused by itself, and on a trusted network the mode must be written.
+    /// loopback. On a trusted network the mode must be written.
     pub(crate) fn check(
         &self,
         reader: &mut Reader<'_>,
         principals: &[PrincipalPart],
-        (listen, tls): (&ListenSection, &TlsSection),
+        listen: &ListenSection,
     ) {
         let is_trusted = listen.plaintext == Plaintext::Trusted;
         if self.mode == AuthMode::Off && !listen.beyond_loopback().is_empty() {
             if is_trusted && reader.is_default("auth.mode") {
                 reader.fault(Fault::new("auth.mode", "missing", NOT_WRITTEN));
-            } else if !is_trusted && tls.mode != TlsMode::Off {
+            } else if !is_trusted {
                 reader.fault(Fault::new("auth.mode", "\"off\"", BEYOND_LOOPBACK));
             }
         }

@@ -158,3 +158,25 @@ fn a_table_of_two_common_columns_is_known_by_its_name_alone() {
     assert_eq!(look("sequence_value", &columns), Look::Rows);
     assert_eq!(look("sto_code_0", &["id", "generate_time"].map(str::to_owned)), Look::Ids);
 }
+
+#[test]
+fn a_document_below_its_start_is_refused_and_one_that_gave_nothing_begins_there() {
+    let next = |current: &str| {
+        let table = table("sys", "_id start end step current", &[&["order", "1000", "9999", "1", current]]);
+        read(&[table]).remove(0).next
+    };
+    assert_eq!((next("0"), next("1000"), next("1500")), (Ok(1000), Ok(1000), Ok(1500)));
+    assert_eq!(next("500"), Err("current is 500, and start is 1000: at least start is expected".to_owned()));
+}
+
+#[test]
+fn a_rule_says_plainly_whether_it_shows_a_date() {
+    let template = |word: &str| {
+        let table = table("rule", "key base cur pre needtime", &[&["r", "100", "5", "P", word]]);
+        let counter = read(&[table]).remove(0);
+        counter.next.map(|_| counter.texts.unwrap().template)
+    };
+    assert_eq!(template("True"), Ok("P@{date,yyyyMMdd}@{seq,reset=never}".to_owned()));
+    assert_eq!(template("false"), Ok("P@{seq}".to_owned()));
+    assert_eq!(template("1"), Err("needTime is \"1\": true or false is expected".to_owned()));
+}
