@@ -174,4 +174,9 @@ async fn a_replica_is_refused() {
     };
     import(&replica).refused(1, &["the server is a replica, whose counters may be behind: name the primary"]);
     import(&primary).succeeded();
+
+    let primary = Postgres::start().await;
+    let standby = Postgres::standby(primary.address()).await;
+    let file = source(&place, &standby.url());
+    run(&place, &["import", "--source-file", &file]).refused(1, &["the server is a replica"]);
 }

@@ -138,20 +138,18 @@ fn values(config: &Config) -> BTreeMap<String, &str> {
         .collect()
 }
 
-/// The principals of both configurations whose tokens differ, which are not shown.
-fn changed_tokens<'a>(was: &Config, is: &'a Config) -> impl Iterator<Item = &'a str> {
-    let tokens = |name: &str| was.principals.iter().find(|part| part.name == name).map(|part| &part.tokens);
-    let before: Vec<_> = is.principals.iter().map(|part| (part, tokens(&part.name).cloned())).collect();
-    before
-        .into_iter()
-        .filter(|(part, was)| was.as_ref().is_some_and(|was| *was != part.tokens))
-        .map(|(part, _)| &*part.name)
+/// The keys of the tokens of principals in both configurations that differ: their values are not shown.
+fn changed_tokens(was: &Config, is: &Config) -> BTreeSet<String> {
+    let before: BTreeMap<_, _> = was.principals.iter().map(|part| (&part.name, &part.tokens)).collect();
+    let differ = is
+        .principals
+        .iter()
+        .filter(|part| before.get(&part.name).is_some_and(|tokens| **tokens != part.tokens));
+    differ.map(|part| format!("{PRINCIPAL}{}].token_sha256", part.name)).collect()
 }
 
 fn changes(was: &Config, is: &Config) -> Vec<ConfigChange> {
-    let (old, new) = (values(was), values(is));
-    let tokens: BTreeSet<String> =
-        changed_tokens(was, is).map(|name| format!("{PRINCIPAL}{name}].token_sha256")).collect();
+    let (old, new, tokens) = (values(was), values(is), changed_tokens(was, is));
     let keys: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
     let value =
         |of: &BTreeMap<String, &str>, key: &String| of.get(key).map_or("none", |found| *found).to_owned();
