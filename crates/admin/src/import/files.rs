@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, fmt, fs, path::PathBuf};
 
 use sequent_core::{BoxFuture, ErrorKind, SourceError};
-use sequent_engine::foreign::{COUNTERS_MAX, Source, Table, Wanted};
+use sequent_engine::foreign::{COUNTERS_MAX, Look, Source, Table, TableFormat, Wanted};
 use serde::{
     Deserialize, Deserializer,
     de::{MapAccess, Visitor},
@@ -42,7 +42,7 @@ impl Source for FileSource {
 
 /// A file is read as a whole.
 fn check_wanted(wanted: &Wanted) -> Result<(), String> {
-    let Wanted { tables, columns, pattern, look: _ } = wanted;
+    let Wanted { tables, columns, pattern, .. } = wanted;
     if tables.is_empty() && columns.is_empty() && pattern.is_none() {
         return Ok(());
     }
@@ -66,7 +66,7 @@ impl FileSource {
         }
         let stem = self.path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
         let table = Table { name: stem.unwrap_or_default(), columns, rows };
-        if super::look(&table.name, &table.columns) != sequent_engine::foreign::Look::Rows {
+        if super::look(&table.name, &table.columns, &TableFormat::default()) != Look::Rows {
             let columns = table.columns.join(", ");
             return Err(format!(
                 "its columns ({columns}) are those of no system that is known: counter, last_number, step are expected, \
@@ -97,7 +97,8 @@ fn csv(text: &str) -> Result<Content, String> {
 
 /// The records of a text. A field in quotes may hold commas, ends of lines, and quotes that are written twice.
 fn records(text: &str) -> Result<Vec<Vec<String>>, String> {
-    let (mut records, mut record, mut field, mut is_quoted) = (Vec::new(), Vec::new(), String::new(), false);
+    let (mut records, mut record, mut field) = (Vec::new(), Vec::new(), String::new());
+    let (mut is_quoted, mut was_quoted) = (false, false);
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
         match letter {
@@ -105,18 +106,24 @@ fn records(text: &str) -> Result<Vec<Vec<String>>, String> {
                 letters.next();
                 field.push('"');
             }
-            '"' if !is_quoted && !field.is_empty() => {
+            '"' if is_quoted => (is_quoted, was_quoted) = (false, true),
+            '"' if field.is_empty() && !was_quoted => is_quoted = true,
+            ',' if !is_quoted => {
+                was_quoted = false;
+                record.push(std::mem::take(&mut field));
+            }
+            '\r' if !is_quoted && letters.peek() == Some(&'\n') => {}
+            '\n' if !is_quoted => {
+                was_quoted = false;
+                record.push(std::mem::take(&mut field));
+                records.push(std::mem::take(&mut record));
+            }
+            // Otherwise a quote too many or too few would take the records up to the next one into its field.
+            letter if !is_quoted && (letter == '"' || was_quoted) => {
                 let at = records.len() + 1;
                 return Err(format!(
                     "record {at} has a quote within a field: put the field in quotes, and write the quote twice"
                 ));
-            }
-            '"' => is_quoted = !is_quoted,
-            ',' if !is_quoted => record.push(std::mem::take(&mut field)),
-            '\r' if !is_quoted && letters.peek() == Some(&'\n') => {}
-            '\n' if !is_quoted => {
-                record.push(std::mem::take(&mut field));
-                records.push(std::mem::take(&mut record));
             }
             letter => field.push(letter),
         }

@@ -70,19 +70,18 @@ fn shape(table: &str, columns: &[String]) -> Option<Shape> {
 }
 
 /// What is read of a table with these columns.
-pub fn look(table: &str, columns: &[String]) -> Look {
+pub fn look(table: &str, columns: &[String], names: &TableFormat) -> Look {
     match shape(table, columns) {
         Some(_) => Look::Rows,
-        None if is_slot_table(table, columns) => Look::Ids,
+        None if is_slot_table(table, columns, names) => Look::Ids,
         None => Look::Nothing,
     }
 }
 
-/// Whether rows of a table are numbers: it has the two columns and no other, or its name ends in an index besides.
-fn is_slot_table(table: &str, columns: &[String]) -> bool {
+/// Whether rows of a table are numbers: it has the two columns and no other, or the name of a slot table besides.
+fn is_slot_table(table: &str, columns: &[String], names: &TableFormat) -> bool {
     let has = |wanted: &&str| columns.iter().any(|column| column == wanted);
-    let has_index = table.ends_with(|last: char| last.is_ascii_digit());
-    IDS.iter().all(has) && (columns.len() == IDS.len() || has_index)
+    IDS.iter().all(has) && (columns.len() == IDS.len() || names.parts(table).is_some())
 }
 
 /// The counters of tables, in their order. `memory_bits` and `names` are those of the program that counts in slot tables.

@@ -75,8 +75,10 @@ pub struct Wanted {
     pub columns: Vec<(String, String)>,
     /// Keys of Redis, as SCAN matches them; `None`: all.
     pub pattern: Option<String>,
-    /// What to read of a table of this name with these columns, in lower case.
-    pub look: fn(&str, &[String]) -> Look,
+    /// The names of slot tables.
+    pub table_names: TableFormat,
+    /// What to read of a table of this name with these columns, in lower case, if slot tables have these names.
+    pub look: fn(&str, &[String], &TableFormat) -> Look,
 }
 
 /// A system with counters.

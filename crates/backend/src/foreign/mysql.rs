@@ -13,6 +13,7 @@ pub(super) struct Reader(Conn);
 
 impl Tables for Reader {
     const CONTEXT: &'static str = "import from mysql";
+    const SHORT_FLOAT: Option<&'static str> = Some("float");
     type Place = ServerOptions;
     const COLUMNS: &'static str = "SELECT c.TABLE_NAME, c.COLUMN_NAME, c.EXTRA LIKE '%auto_increment%', c.DATA_TYPE, \
         t.TABLE_TYPE LIKE '%VIEW' FROM information_schema.COLUMNS c JOIN information_schema.TABLES t \
@@ -35,15 +36,6 @@ impl Tables for Reader {
     fn text(expression: &str) -> String {
         // Names may be binary (`varbinary`).
         format!("CONVERT({expression} USING utf8mb4)")
-    }
-
-    fn text_of(name: &str, declared: &str) -> String {
-        // The text of a float has six digits, that of a double all.
-        if declared.eq_ignore_ascii_case("float") {
-            Self::text(&format!("({name} + 0E0)"))
-        } else {
-            Self::text(name)
-        }
     }
 
     fn quoted(name: &str) -> String {

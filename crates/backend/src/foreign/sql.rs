@@ -1,12 +1,15 @@
 //! Reading of tables, common to the SQL engines.
 
-use std::{collections::BTreeMap, future::Future};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    future::Future,
+};
 
 use sequent_core::{BoxFuture, SourceError};
 
 use super::{
     COUNTERS_MAX, COUNTING_TABLES, Look, MAXIMA, SEQUENCES, Source, Table, TextRow, Wanted, check_count,
-    counter, counters, refused,
+    counter, counters, refused, refused_counter,
 };
 use crate::net::Fault;
 
@@ -36,6 +39,9 @@ pub(super) trait Tables: Send + Sized {
     /// What is said in front of an error.
     const CONTEXT: &'static str;
 
+    /// The type of numbers whose text lacks digits.
+    const SHORT_FLOAT: Option<&'static str> = None;
+
     /// Where the tables are.
     type Place: Send + Sync;
 
@@ -63,11 +69,6 @@ pub(super) trait Tables: Send + Sized {
 
     /// An expression as text.
     fn text(expression: &str) -> String;
-
-    /// A column of this type as text, with all digits.
-    fn text_of(name: &str, _declared: &str) -> String {
-        Self::text(name)
-    }
 
     /// A name as an identifier.
     fn quoted(name: &str) -> String {
@@ -135,10 +136,23 @@ async fn read<T: Tables>(tables: &mut T, wanted: &Wanted) -> Result<Vec<Table>, 
     let is_read = |name: &str, columns: &Columns| {
         is_wanted(wanted, name) && !(columns.is_view && wanted.tables.is_empty())
     };
+    let look = |name: &str, columns: &Columns| (wanted.look)(name, &columns.lower(), &wanted.table_names);
+    let owner = |name: &str| wanted.table_names.parts(name).map(|(owner, _)| owner.to_owned());
+    let counts =
+        |name: &str, columns: &Columns| look(name, columns) == Look::Ids && columns.counting.is_some();
+    let slot_tables = found.iter().filter(|(name, columns)| is_read(name, columns) && counts(name, columns));
+    let owners: BTreeSet<String> = slot_tables.filter_map(|(name, _)| owner(name)).collect();
     for (name, columns) in found.iter().filter(|(name, columns)| is_read(name, columns)) {
-        match ((wanted.look)(name, &columns.lower()), &columns.counting) {
+        // Without one of its owner's slot tables a sequence would begin too low.
+        let is_slot_table = owner(name).is_some_and(|owner| owners.contains(&owner));
+        match (look(name, columns), &columns.counting) {
             (Look::Rows, _) => read.push(whole(tables, name, columns).await?),
             (Look::Ids, Some(counting)) => ids.push(last_id(tables, name, counting).await?),
+            (_, Some(counting)) if is_slot_table => ids.push(last_id(tables, name, counting).await?),
+            (_, None) if is_slot_table => ids.push(refused_counter(name, format!(
+                "table {name} has no column that counts by itself, as others of its name have: write their highest number \
+                 into a file, and import that"
+            ))),
             (Look::Nothing, Some(counting)) if !wanted.tables.is_empty() => {
                 ids.push(last_id(tables, name, counting).await?);
             }
@@ -191,12 +205,17 @@ async fn columns<T: Tables>(tables: &mut T) -> Result<BTreeMap<String, Columns>,
 }
 
 async fn whole<T: Tables>(tables: &mut T, name: &str, columns: &Columns) -> Result<Table, Fault> {
-    let both = columns.names.iter().zip(&columns.types);
-    let list: Vec<String> = both.map(|(column, declared)| T::text_of(&T::quoted(column), declared)).collect();
+    let list: Vec<String> = columns.names.iter().map(|column| T::text(&T::quoted(column))).collect();
     // One row more than is held shows that there are too many.
     let sql = format!("SELECT {} FROM {} LIMIT {}", list.join(", "), T::quoted(name), COUNTERS_MAX + 1);
-    let rows = tables.rows(&sql).await?;
+    let mut rows = tables.rows(&sql).await?;
     check_count(rows.len())?;
+    let types = columns.types.iter().map(String::as_str);
+    for (at, short) in types.enumerate().filter(|(_, declared)| T::SHORT_FLOAT == Some(*declared)) {
+        // With its type it is no number any more, so that a counter of it is refused.
+        let values = rows.iter_mut().filter_map(|row| row.get_mut(at)?.as_mut());
+        values.for_each(|value| *value = format!("{value} ({short})"));
+    }
     Ok(Table { name: name.to_owned(), columns: columns.lower(), rows })
 }
 

@@ -83,10 +83,10 @@ pub(crate) struct Import {
 impl Import {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         let choice = self.choice()?;
-        let tables = self.source.read().await?;
+        let tables = self.source.read(&choice.table_names).await?;
         let second = if self.verify {
             tokio::time::sleep(Duration::from_secs(self.watch_s)).await;
-            Some(self.source.read().await?)
+            Some(self.source.read(&choice.table_names).await?)
         } else {
             None
         };

@@ -80,6 +80,8 @@ fn no_digit_of_a_real_and_no_record_after_a_quote_is_lost() {
     assert_eq!(planned["counters"][0]["start"], "1234567890123455", "{planned}");
     place.write("q.csv", "counter,last_number,step,note\na,5,1,12\" pipe\nb,6,1,x\nc,7,1,3\" pipe\n");
     place.run(&["import", "q.csv"]).refused(1, &["record 2 has a quote within a field"]);
+    place.write("q.csv", "counter,last_number,step,note\na,5,1,\"pipe\nb,6,1,x\nc,7,1,\"y\nd,8,1,z\n");
+    place.run(&["import", "q.csv"]).refused(1, &["record 2 has a quote within a field"]);
     place.write("q.csv", "counter,last_number,step,note\na,5,1,\"12\"\" pipe\"\nb,6,1,\"\"\n");
     assert_eq!(place.json(&["import", "q.csv", "--json"])["counters"].as_array().unwrap().len(), 2);
 }

@@ -13,7 +13,7 @@ use sequent_core::{ErrorKind, SourceError};
 use sequent_engine::{
     ServerOptions,
     config::without_password,
-    foreign::{self, Source, Table, Wanted},
+    foreign::{self, Source, Table, TableFormat, Wanted},
 };
 
 use crate::failure::Failure;
@@ -52,9 +52,9 @@ pub(crate) struct SourceArgs {
 }
 
 impl SourceArgs {
-    /// Reads the other system once.
-    pub(crate) async fn read(&self) -> Result<Vec<Table>, Failure> {
-        let (wanted, sources) = (self.wanted()?, self.sources()?);
+    /// Reads the other system once. Slot tables have these names there.
+    pub(crate) async fn read(&self, table_names: &TableFormat) -> Result<Vec<Table>, Failure> {
+        let (wanted, sources) = (self.wanted(table_names)?, self.sources()?);
         let mut read = Vec::new();
         for source in &sources {
             read.extend(self.open(source)?.read(&wanted).await.map_err(|error| failed(&error))?);
@@ -67,7 +67,7 @@ impl SourceArgs {
         Ok(read)
     }
 
-    fn wanted(&self) -> Result<Wanted, Failure> {
+    fn wanted(&self, table_names: &TableFormat) -> Result<Wanted, Failure> {
         let column = |text: &String| {
             let parts =
                 text.rsplit_once('.').filter(|(table, column)| !table.is_empty() && !column.is_empty());
@@ -78,6 +78,7 @@ impl SourceArgs {
             tables: self.table.clone(),
             columns: self.column.iter().map(column).collect::<Result<_, _>>()?,
             pattern: self.pattern.clone(),
+            table_names: table_names.clone(),
             look,
         })
     }

@@ -15,6 +15,10 @@ pub(in crate::import) fn read(tables: &[Table]) -> Vec<OldCounter> {
     counters(tables, 0, &TableFormat::default())
 }
 
+fn known(table: &str, columns: &[String]) -> Look {
+    look(table, columns, &TableFormat::default())
+}
+
 fn next(table: &Table) -> (String, u64, u64) {
     let counter = read(std::slice::from_ref(table)).remove(0);
     (counter.name, counter.next.unwrap(), counter.step)
@@ -133,11 +137,23 @@ fn doubles_without_a_fraction_are_numbers() {
 #[test]
 fn a_table_with_a_counter_and_a_step_and_no_number_is_not_known() {
     let columns = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
-    assert_eq!(look("progress", &columns("id counter step")), Look::Nothing);
+    assert_eq!(known("progress", &columns("id counter step")), Look::Nothing);
     assert!(read(&[table("progress", "id counter step", &[&["1", "7", "2"]])]).is_empty());
-    for known in ["counter step next_number", "id counter last_number step"] {
-        assert_eq!(look("progress", &columns(known)), Look::Rows);
+    for columns_known in ["counter step next_number", "id counter last_number step"] {
+        assert_eq!(known("progress", &columns(columns_known)), Look::Rows);
     }
+}
+
+#[test]
+fn a_table_with_further_columns_is_known_by_the_name_of_a_slot_table() {
+    let columns = ["id", "src", "generate_time"].map(str::to_owned);
+    let named = |table, format: &str| look(table, &columns, &format.parse().unwrap());
+    assert_eq!(named("orders", "%s_code_%d"), Look::Nothing);
+    assert_eq!(named("sto_code_3", "%s_code_%d"), Look::Ids);
+    assert_eq!(
+        (named("t_sto_3_x", "t_%s_%d_x"), named("t_sto_3_x", "%s_code_%d")),
+        (Look::Ids, Look::Nothing)
+    );
 }
 
 #[test]
@@ -154,9 +170,9 @@ fn of_several_rows_of_one_name_the_highest_counts() {
 #[test]
 fn a_table_of_two_common_columns_is_known_by_its_name_alone() {
     let columns = ["id", "name"].map(str::to_owned);
-    assert_eq!(look("country", &columns), Look::Nothing);
-    assert_eq!(look("sequence_value", &columns), Look::Rows);
-    assert_eq!(look("sto_code_0", &["id", "generate_time"].map(str::to_owned)), Look::Ids);
+    assert_eq!(known("country", &columns), Look::Nothing);
+    assert_eq!(known("sequence_value", &columns), Look::Rows);
+    assert_eq!(known("sto_code_0", &["id", "generate_time"].map(str::to_owned)), Look::Ids);
 }
 
 #[test]
