@@ -111,7 +111,7 @@ impl Admin {
     pub(crate) async fn status(&self) -> Result<Value, String> {
         let answer = timeout(LIMIT, self.asked(Method::GET, "/v1/status", None)).await;
         let answer = answer.map_err(|_| format!("no answer within {} s", LIMIT.as_secs()))?;
-        let (status, body) = answer.map_err(|error| error.to_string())?;
+        let (status, body) = answer.map_err(|error| self.unanswered(&*error))?;
         if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
             return Err(refused(&body));
         }
@@ -119,6 +119,14 @@ impl Admin {
             return Err(format!("it answers {status}: no admin listener of a server?"));
         }
         serde_json::from_slice(&body).map_err(|error| error.to_string())
+    }
+
+    /// Why a request was not answered. A server that wants TLS closes a connection without it.
+    fn unanswered(&self, error: &(dyn std::error::Error + Send + Sync + 'static)) -> String {
+        let is_connected = error.is::<hyper::Error>();
+        let hint =
+            if is_connected && self.tls.is_none() { "; if it has TLS, https:// is expected" } else { "" };
+        format!("{error}{hint}")
     }
 
     /// Has something changed.
@@ -130,8 +138,9 @@ impl Admin {
                 "{address} gave no answer within {limit} s: it may be done, look before it is tried again"
             )));
         };
-        let (status, body) = answer
-            .map_err(|error| Failure::server_unavailable(format!("{address} does not answer: {error}")))?;
+        let (status, body) = answer.map_err(|error| {
+            Failure::server_unavailable(format!("{address} does not answer: {}", self.unanswered(&*error)))
+        })?;
         let told = serde_json::from_slice::<Value>(&body).ok();
         match told {
             Some(told) if status.is_success() => Ok(told),

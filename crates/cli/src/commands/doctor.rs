@@ -55,6 +55,7 @@ impl Doctor {
         let unfit = TlsFiles::read(&config.tls).err().map(|faults| Finding::of_tls(one_line(&faults)));
         let refused = said.iter().filter_map(|said| {
             let why = said.status()?["tls"]["reload_refused"].as_str()?;
+            let why = why.lines().map(str::trim).collect::<Vec<_>>().join(" ");
             Some(Finding::of_tls(format!("the server at {} has refused them: {why}", said.admin())))
         });
         let checkup = checkup?.with(troubled).with(unfit.into_iter().chain(refused));

@@ -24,6 +24,18 @@ pub(crate) const FREE: [&str; 9] = [
     "listen.admin=127.0.0.1:0",
 ];
 
+/// The configuration of a cluster that several servers of one directory share, without principals.
+pub(crate) fn cluster_on_files() -> String {
+    let shard =
+        |slot: u8| format!("[[shard]]\nslot = {slot}\nstore = \"sqlite\"\npath = \"shard-{slot}.db\"\n");
+    format!(
+        "cluster = \"shop\"\n[ring]\nshard_bits = 1\n{}{}[ledger]\nstore = \"sqlite\"\npath = \"ledger.db\"\n\
+         [[sequence]]\nname = \"order\"\n[limits]\ndrain_delay_s = 0\n",
+        shard(0),
+        shard(1)
+    )
+}
+
 /// A server's process, ended with the test.
 pub(crate) struct Running {
     pub(crate) child: Child,

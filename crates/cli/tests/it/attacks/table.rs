@@ -31,7 +31,8 @@ pub(super) struct Driven {
 
 const GREEDY: &str = "crates/cli/tests/it/greedy.rs";
 const PRIVACY: &str = "crates/cli/tests/it/privacy.rs";
-const TOKENS: &str = "crates/cli/tests/it/tokens/mod.rs";
+const REVOKED: &str = "crates/cli/tests/it/tokens/revoked.rs";
+const SCOPES: &str = "crates/cli/tests/it/tokens/scopes.rs";
 const ABUSE: &str = "crates/cli/tests/it/abuse.rs";
 const SECRETS: &str = "crates/cli/tests/it/secrets.rs";
 const BROWSERS: &str = "crates/server/tests/api/attacks/browsers.rs";
@@ -90,7 +91,7 @@ pub(super) const TABLE: &[Attack] = &[
     ]),
     // One report pages an operator, and many keep the ledger busy.
     driven("H7", (driven::reports, &[]), (64, 50), &[
-        (TOKENS, "a_list_has_what_may_be_listed_and_a_report_is_believed_of_few"),
+        (SCOPES, "a_list_has_what_may_be_listed_and_a_report_is_believed_of_few"),
         ("crates/server/src/service/tests.rs", "how_far_a_sequence_is_is_told_to_those_alone_who_may_see_it"),
     ]),
     // Pages of other sites, and names that lead to this machine.
@@ -103,12 +104,12 @@ pub(super) const TABLE: &[Attack] = &[
     // A listener beyond loopback in clear, without a word.
     tested("H9", &[
         ("crates/cli/tests/it/tls/refused.rs", "a_listener_beyond_loopback_needs_tls_or_a_word"),
-        (TOKENS, "a_configuration_that_is_cut_opens_nothing"),
+        (REVOKED, "a_configuration_that_is_cut_opens_nothing"),
     ]),
     // The highest version, after which none can follow.
     tested("M1", &[(CATALOG, "a_version_far_ahead_is_refused_so_that_later_ones_are_left")]),
     // Previews turn numbers into texts that look genuine.
-    tested("M2", &[(TOKENS, "hidden_numbers_are_revealed_to_those_alone_who_may")]),
+    tested("M2", &[(SCOPES, "hidden_numbers_are_revealed_to_those_alone_who_may")]),
     // Streams that are reset, and a log line for each.
     tested("M3", &[
         (ABUSE, "a_flood_of_streams_that_are_reset"),

@@ -1,6 +1,10 @@
 //! Programs that connect over TLS: curl, openssl, gRPC of Python, and the command itself.
 
-use std::process::{Command, Stdio};
+use std::{
+    io::{Read as _, Write as _},
+    net::TcpStream,
+    process::{Command, Stdio},
+};
 
 use super::certificates::{Authority, HOST, WEB, YEAR, flags};
 use crate::{
@@ -50,6 +54,26 @@ impl Client {
         command.current_dir(place.path("")).args(["-sS", "--fail", "--max-time", "30", "-X", method, &url]);
         let ran: Ran = command.args(self.options(["--cacert", "--cert", "--key"])).output().unwrap().into();
         if ran.code == Some(0) { Ok(ran.out) } else { Err(ran.err) }
+    }
+
+    /// The first line of the reply to requests of Redis, by openssl. Empty: the connection was closed without a reply.
+    pub(crate) fn redis(self, place: &Place, address: &str, requests: &str) -> String {
+        let requests = format!("{requests}\r\nQUIT\r\n");
+        let mut reply = Vec::new();
+        if self == Self::Plain {
+            let mut socket = TcpStream::connect(address).unwrap();
+            // A server that wants TLS may have closed it already.
+            drop(socket.write_all(requests.as_bytes()).and_then(|()| socket.read_to_end(&mut reply)));
+        } else {
+            let mut command = Command::new("openssl");
+            command.current_dir(place.path("")).stdin(Stdio::piped()).stdout(Stdio::piped());
+            command.stderr(Stdio::null()).args(["s_client", "-quiet", "-connect", address]);
+            let mut child = command.args(self.options(["-CAfile", "-cert", "-key"])).spawn().unwrap();
+            // It may have ended, as it does when it is refused.
+            drop(child.stdin.take().unwrap().write_all(requests.as_bytes()));
+            reply = child.wait_with_output().unwrap().stdout;
+        }
+        String::from_utf8_lossy(&reply).lines().next().unwrap_or_default().to_owned()
     }
 
     /// The outcome of `sequent next` by gRPC.
@@ -142,4 +166,8 @@ fn a_server_is_refused_that_has_another_name_or_another_authority() {
     let url = format!("http://{}", server.grpc);
     let plain = [&["next", "order", "--server", &url], &files[..]].concat();
     place.run(&plain).refused(2, &["https:// is expected"]);
+    let admin = format!("http://{}", server.admin);
+    place
+        .run(&["evict", "1", "--why", "x", "--admin", &admin])
+        .refused(4, &["if it has TLS, https:// is expected"]);
 }

@@ -1,4 +1,4 @@
-//! Certificate, key and authorities renewed under the load of the SDK.
+//! Certificate, key and authorities of two servers, renewed under the load of the SDK.
 
 use std::{
     collections::HashSet,
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     place::{PATIENT, Place},
-    running::{FREE, Running},
+    running::{FREE, Running, cluster_on_files},
 };
 
 /// Far longer than a reload takes: only a hang fails.
@@ -73,7 +73,7 @@ fn put(place: &Place, name: &str, text: &str) {
 
 struct Site {
     place: Place,
-    server: Running,
+    servers: [Running; 2],
 }
 
 impl Site {
@@ -86,34 +86,45 @@ impl Site {
         authority.writes(&place, "web", &[WEB], YEAR);
         let settings = flags(&place, "require", "required");
         let settings = settings.iter().map(String::as_str);
-        let args: Vec<&str> = ["serve"].into_iter().chain(FREE).chain(PATIENT).chain(settings).collect();
-        let server = Running::start(&place, &args);
-        Self { place, server }
+        let config = place.write("sequent.toml", &cluster_on_files());
+        let config = ["serve", "--config", config.to_str().unwrap()];
+        let args: Vec<&str> = config.into_iter().chain(FREE).chain(PATIENT).chain(settings).collect();
+        let servers = [(); 2].map(|()| Running::start(&place, &args));
+        Self { place, servers }
     }
 
-    fn admin(&self, path: &str) -> String {
+    /// What each server answers.
+    fn admin(&self, path: &str) -> [String; 2] {
         // The files of the client are replaced meanwhile, one after the other.
-        until(path, || Client::Named("web").curl(&self.place, &self.server.admin, "GET", path).ok())
+        let ask = |server: &Running| Client::Named("web").curl(&self.place, &server.admin, "GET", path).ok();
+        self.servers.each_ref().map(|server| until(path, || ask(server)))
     }
 
-    fn metric(&self, series: &str) -> u64 {
-        let page = self.admin("/metrics");
-        let value = page.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
-        value.unwrap_or_else(|| panic!("{series} is missing in {page}")).parse().unwrap()
+    fn metric(&self, series: &str) -> [u64; 2] {
+        self.admin("/metrics").map(|page| {
+            let value = page.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
+            value.unwrap_or_else(|| panic!("{series} is missing in {page}")).parse().unwrap()
+        })
     }
 
-    fn reloads(&self, outcome: &str) -> u64 {
+    fn reloads(&self, outcome: &str) -> [u64; 2] {
         self.metric(&format!("sequent_tls_reloads_total{{outcome=\"{outcome}\"}}"))
     }
 
-    /// Does something that the server takes up: at SIGHUP, or by itself.
+    /// Waits until each server has reloaded with this outcome since `before`.
+    fn reloaded(&self, outcome: &str, before: [u64; 2]) {
+        let is_done = || self.reloads(outcome).iter().zip(before).all(|(now, before)| *now > before);
+        until(outcome, || is_done().then_some(()));
+    }
+
+    /// Does something that the servers take up: at SIGHUP, or by themselves.
     fn taken_up(&self, hup: bool, change: impl FnOnce(&Place)) {
         let before = self.reloads("ok");
         change(&self.place);
         if hup {
-            self.server.signal("HUP");
+            self.servers.iter().for_each(|server| server.signal("HUP"));
         }
-        until("a reload", || (self.reloads("ok") > before).then_some(()));
+        self.reloaded("ok", before);
     }
 }
 
@@ -123,7 +134,7 @@ fn certificate_key_and_authority_are_renewed_without_a_lost_request() {
     let site = Site::start(&old);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let load = Arc::new(Load::default());
-    let url = format!("https://{}", site.server.grpc);
+    let url = site.servers.each_ref().map(|server| format!("https://{}", server.grpc)).join(",");
     let callers: Vec<_> =
         (0..3).map(|_| runtime.spawn(Arc::clone(&load).call(url.clone(), site.place.path("")))).collect();
     let more = |what: &str| {
@@ -145,7 +156,7 @@ fn certificate_key_and_authority_are_renewed_without_a_lost_request() {
     });
     more("the server's certificate is of the new authority");
     let expiry = "sequent_tls_certificate_expiry_timestamp_seconds{file=\"cert_file\"}";
-    assert_eq!(site.metric(expiry), 2_240_611_200, "the begin of 2041");
+    assert_eq!(site.metric(expiry), [2_240_611_200; 2], "the begin of 2041");
     let (certificate, key) = new.signs(&[WEB], YEAR);
     put(&site.place, "web.crt", &certificate);
     put(&site.place, "web.key", &key);
@@ -157,28 +168,32 @@ fn certificate_key_and_authority_are_renewed_without_a_lost_request() {
     });
     more("the new authority alone");
     old.writes(&site.place, "late", &[WEB], YEAR);
-    let ask =
-        |name| Client::Named(name).curl(&site.place, &site.server.http, "POST", "/v1/sequences/order/next");
-    assert!(ask("late").is_err() && ask("web").is_ok(), "the old authority is trusted no more");
+    for server in &site.servers {
+        let ask =
+            |name| Client::Named(name).curl(&site.place, &server.http, "POST", "/v1/sequences/order/next");
+        assert!(ask("late").is_err() && ask("web").is_ok(), "the old authority is trusted no more");
+    }
 
     // A key that is not the certificate's: the old pair goes on, and that is told.
     let (_, wrong) = new.signs(&HOST, YEAR);
     let right = fs::read_to_string(site.place.path("tls.key")).unwrap();
-    assert_eq!((site.reloads("refused"), &status(&site)["reload_refused"]), (0, &serde_json::Value::Null));
+    assert_eq!(site.reloads("refused"), [0; 2]);
+    assert!(status(&site).iter().all(|told| told["reload_refused"].is_null()));
     put(&site.place, "tls.key", &wrong);
-    until("a refused reload", || (site.reloads("refused") == 1).then_some(()));
+    site.reloaded("refused", [0; 2]);
     more("a wrong pair");
-    let told = status(&site);
-    assert!(told["reload_refused"].as_str().is_some_and(|why| why.contains("tls.cert_file")), "{told}");
-    assert_eq!(told["files"][0]["expires_at_s"], 2_240_611_200_u64, "{told}");
-    assert_eq!(site.reloads("refused"), 1, "it is read again when it changes, not before");
+    for told in status(&site) {
+        assert!(told["reload_refused"].as_str().is_some_and(|why| why.contains("tls.cert_file")), "{told}");
+        assert_eq!(told["files"][0]["expires_at_s"], 2_240_611_200_u64, "{told}");
+    }
+    assert_eq!(site.reloads("refused"), [1; 2], "it is read again when it changes, not before");
     let unfit = doctor(&site);
-    assert!(
-        unfit.len() == 2 && unfit[0].contains("tls.cert_file") && unfit[1].contains("has refused them"),
-        "{unfit:?}"
-    );
+    assert!(unfit.iter().any(|found| found.contains("tls.cert_file")), "{unfit:?}");
+    assert!(unfit.iter().all(|found| !found.contains('\n')), "{unfit:?}");
+    let refused = unfit.iter().filter(|found| found.contains("has refused them")).count();
+    assert_eq!((refused, unfit.len()), (2, 3), "{unfit:?}");
     site.taken_up(false, |place| put(place, "tls.key", &right));
-    assert!(status(&site)["reload_refused"].is_null());
+    assert!(status(&site).iter().all(|told| told["reload_refused"].is_null()));
     assert_eq!(doctor(&site), [""; 0]);
     more("the right pair");
 
@@ -188,10 +203,11 @@ fn certificate_key_and_authority_are_renewed_without_a_lost_request() {
     let good = ["tls.crt", "tls.key"].map(|file| fs::read_to_string(site.place.path(file)).unwrap());
     put(&site.place, "tls.crt", &certificate);
     put(&site.place, "tls.key", &key);
-    until("an expired pair", || (site.reloads("refused") > refused).then_some(()));
+    site.reloaded("refused", refused);
     more("an expired pair");
-    let told = status(&site);
-    assert!(told["reload_refused"].as_str().is_some_and(|why| why.contains("it has expired")), "{told}");
+    for told in status(&site) {
+        assert!(told["reload_refused"].as_str().is_some_and(|why| why.contains("it has expired")), "{told}");
+    }
     site.taken_up(false, |place| {
         put(place, "tls.crt", &good[0]);
         put(place, "tls.key", &good[1]);
@@ -201,11 +217,14 @@ fn certificate_key_and_authority_are_renewed_without_a_lost_request() {
     for caller in callers {
         runtime.block_on(caller).unwrap();
     }
-    let (code, err) = site.server.end();
-    assert_eq!(code, Some(0), "{err}");
-    let told =
-        |why: &str| err.lines().filter(|line| line.contains("not reloaded") && line.contains(why)).count();
-    assert_eq!((told("it has expired"), told("as a pair")), (1, 1), "{err}");
+    for server in site.servers {
+        let (code, err) = server.end();
+        assert_eq!(code, Some(0), "{err}");
+        let told = |why: &str| {
+            err.lines().filter(|line| line.contains("not reloaded") && line.contains(why)).count()
+        };
+        assert_eq!((told("it has expired"), told("as a pair")), (1, 1), "{err}");
+    }
 }
 
 /// What doctor finds wrong with the files.
@@ -213,14 +232,19 @@ fn doctor(site: &Site) -> Vec<String> {
     let settings = flags(&site.place, "require", "required");
     let own =
         ["--tls-ca", "ca.crt", "--tls-cert", "web.crt", "--tls-key", "web.key", "--tls-name", "localhost"];
-    let args: Vec<&str> =
-        ["doctor", "--json"].into_iter().chain(own).chain(settings.iter().map(String::as_str)).collect();
+    let args: Vec<&str> = ["doctor", "--json", "--config", "sequent.toml"]
+        .into_iter()
+        .chain(own)
+        .chain(settings.iter().map(String::as_str))
+        .collect();
     let report = site.place.run(&args).as_json();
     let findings =
         report["findings"].as_array().unwrap().iter().filter(|finding| finding["id"] == "tls_unfit");
     findings.map(|finding| finding["found"].as_str().unwrap().to_owned()).collect()
 }
 
-fn status(site: &Site) -> serde_json::Value {
-    serde_json::from_str::<serde_json::Value>(&site.admin("/v1/status")).unwrap()["tls"].clone()
+/// What each server says of its TLS.
+fn status(site: &Site) -> [serde_json::Value; 2] {
+    let tls = |text: String| serde_json::from_str::<serde_json::Value>(&text).unwrap()["tls"].clone();
+    site.admin("/v1/status").map(tls)
 }

@@ -47,6 +47,12 @@ fn every_mode_client_and_listener() {
     }
 }
 
+/// The reply, if it is a number.
+fn incr(client: Client, place: &Place, address: &str) -> Result<String, String> {
+    let reply = client.redis(place, address, "INCR order");
+    if reply.starts_with(':') { Ok(reply) } else { Err(reply) }
+}
+
 fn row(server: (&str, &str)) {
     let (place, authority) = (Place::new(), Authority::new("shop"));
     for file in ["ca.crt", "clients.crt"] {
@@ -63,6 +69,7 @@ fn row(server: (&str, &str)) {
         let answers = [
             ("grpc", client.next(&place, &running.grpc)),
             ("http", client.curl(&place, &running.http, "POST", "/v1/sequences/order/next")),
+            ("redis", incr(client, &place, &running.redis)),
             ("admin", client.curl(&place, &running.admin, "GET", "/livez")),
         ];
         for (listener, answer) in answers {
@@ -74,15 +81,19 @@ fn row(server: (&str, &str)) {
         return;
     }
     let page = Client::Named("web").curl(&place, &running.admin, "GET", "/metrics").unwrap();
-    let count = |outcome: &str| {
-        let series = format!("sequent_tls_handshakes_total{{listener=\"http\",outcome=\"{outcome}\"}} ");
-        page.lines().find_map(|line| line.strip_prefix(&series)?.parse::<u32>().ok()).unwrap()
+    let count = |listener: &str, outcome: &str| {
+        let series =
+            format!("sequent_tls_handshakes_total{{listener=\"{listener}\",outcome=\"{outcome}\"}} ");
+        page.lines().find_map(|line| line.strip_prefix(&series)?.parse::<usize>().ok()).unwrap()
     };
     let accepted =
         CLIENTS.iter().filter(|client| client.0 != Client::Plain && is_served(server, **client)).count();
     let refused = CLIENTS.len() - 1 - accepted;
-    let counted = ["ok", "plaintext", "certificate", "failed", "timeout"].map(count);
-    assert_eq!(counted.map(|count| count as usize), [accepted, 1, refused, 0, 0], "{server:?}");
+    for listener in ["http", "redis"] {
+        let counted = ["ok", "plaintext", "certificate", "failed", "timeout"];
+        let counted = counted.map(|outcome| count(listener, outcome));
+        assert_eq!(counted, [accepted, 1, refused, 0, 0], "{server:?} {listener}");
+    }
     // The begin of 2040.
     let expiry = "sequent_tls_certificate_expiry_timestamp_seconds{file=\"cert_file\"} 2208988800\n";
     assert!(page.contains(expiry), "{page}");

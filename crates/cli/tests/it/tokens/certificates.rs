@@ -2,14 +2,18 @@
 
 use std::{
     fs::{self, File},
-    io::Write as _,
-    process::{Command, Stdio},
+    process::Stdio,
+    time::Instant,
 };
 
-use super::{FREE, Instant, PATIENCE, Place, Running, SHARDS, Site, principal};
-use crate::tls::{
-    certificates::{Authority, HOST, WEB, YEAR, flags},
-    clients::Client,
+use super::site::{PATIENCE, SHARDS, Site, principal};
+use crate::{
+    place::Place,
+    running::{FREE, Running},
+    tls::{
+        certificates::{Authority, HOST, WEB, YEAR, flags},
+        clients::Client,
+    },
 };
 
 /// A name that TLS allows, and that no principal has.
@@ -36,24 +40,6 @@ fn start() -> Site {
     Site { server: Running::of(child), place }
 }
 
-/// The first line of the reply to requests of Redis, by openssl.
-fn redis(site: &Site, client: Client, requests: &str) -> String {
-    let mut command = Command::new("openssl");
-    command
-        .current_dir(site.place.path(""))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null());
-    command.args(["s_client", "-quiet", "-connect", &site.server.redis, "-CAfile", "ca.crt"]);
-    if let Client::Named(name) = client {
-        command.args(["-cert", &format!("{name}.crt"), "-key", &format!("{name}.key")]);
-    }
-    let mut child = command.spawn().unwrap();
-    child.stdin.take().unwrap().write_all(format!("{requests}\r\nQUIT\r\n").as_bytes()).unwrap();
-    let out = child.wait_with_output().unwrap().stdout;
-    String::from_utf8(out).unwrap().lines().next().unwrap_or_default().to_owned()
-}
-
 #[test]
 fn a_certificate_is_a_credential_at_each_api() {
     let site = start();
@@ -69,12 +55,12 @@ fn a_certificate_is_a_credential_at_each_api() {
     let error = web.curl(place, &server.admin, "GET", "/metrics").unwrap_err();
     assert!(error.contains("403"), "it has no such verb: {error}");
     assert!(web.curl(place, &server.admin, "GET", "/livez").is_ok());
-    assert!(redis(&site, web, "INCR plain").starts_with(':'));
-    assert!(redis(&site, Client::Anonymous, "INCR plain").starts_with("-NOAUTH "));
+    assert!(web.redis(place, &server.redis, "INCR plain").starts_with(':'));
+    assert!(Client::Anonymous.redis(place, &server.redis, "INCR plain").starts_with("-NOAUTH "));
     // A token counts before the certificate.
     let token = site.token("token");
-    assert!(redis(&site, web, &format!("AUTH {token}\r\nINCR plain")).starts_with("+OK"));
-    let said = redis(&site, web, "AUTH sqt_wrong");
+    assert!(web.redis(place, &server.redis, &format!("AUTH {token}\r\nINCR plain")).starts_with("+OK"));
+    let said = web.redis(place, &server.redis, "AUTH sqt_wrong");
     assert!(said.starts_with("-WRONGPASS "), "{said}");
 }
 

@@ -4,12 +4,14 @@ use std::{
     collections::BTreeSet,
     io::{BufRead as _, BufReader, Write as _},
     net::TcpStream,
+    time::Instant,
 };
 
-use super::{ALL, CREDENTIALS, Instant, NARROW, Needs, PATIENCE, Place, Site, expected, principal};
+use super::site::{ALL, NARROW, PATIENCE, Site, principal};
+use crate::place::Place;
 
 /// A connection.
-struct Connection(BufReader<TcpStream>);
+pub(super) struct Connection(BufReader<TcpStream>);
 
 impl Connection {
     fn to(site: &Site) -> Self {
@@ -19,12 +21,12 @@ impl Connection {
     }
 
     /// The first line of the reply to an inline request.
-    fn says(&mut self, line: &str) -> String {
+    pub(super) fn says(&mut self, line: &str) -> String {
         self.0.get_mut().write_all(format!("{line}\r\n").as_bytes()).unwrap();
         self.line()
     }
 
-    fn line(&mut self) -> String {
+    pub(super) fn line(&mut self) -> String {
         let mut line = String::new();
         self.0.read_line(&mut line).unwrap();
         assert!(line.ends_with("\r\n"), "closed after {line:?}");
@@ -32,7 +34,7 @@ impl Connection {
     }
 
     /// A connection that has tried to sign in.
-    fn by(site: &Site, whose: &str) -> Self {
+    pub(super) fn by(site: &Site, whose: &str) -> Self {
         let mut connection = Self::to(site);
         if whose != "none" {
             let said = connection.says(&format!("AUTH {}", site.token(whose)));
@@ -41,66 +43,6 @@ impl Connection {
         }
         connection
     }
-}
-
-/// The reason of a reply, or `OK`.
-fn reason(reply: &str) -> &'static str {
-    match reply.split([' ', ':']).next().unwrap() {
-        "-NOAUTH" => "UNAUTHENTICATED",
-        "-NOPERM" => "PERMISSION_DENIED",
-        word => {
-            assert!(!word.starts_with('-'), "{reply}");
-            "OK"
-        }
-    }
-}
-
-const COMMANDS: &[(Needs, &str)] = &[
-    (Needs::Verb, "INCR plain"),
-    (Needs::Verb, "INCRBY plain 1"),
-    (Needs::Verb, "SEQ.NEXT order"),
-    (Needs::Verb, "SEQ.NEXT order COUNT 2"),
-    (Needs::Verb, "SEQ.LEASE plain 2"),
-    (Needs::Verb, "SEQ.DEFINE made placement spread"),
-    (Needs::Verb, "SEQ.SHOW order"),
-    (Needs::Verb, "GET plain"),
-    (Needs::Verb, "MGET plain order"),
-    (Needs::Verb, "EXISTS plain"),
-    (Needs::Verb, "TYPE plain"),
-    (Needs::Verb, "TTL plain"),
-    (Needs::Verb, "PTTL plain"),
-    (Needs::Anybody, "PING"),
-    (Needs::Anybody, "HELLO 2"),
-    (Needs::Anybody, "INFO"),
-    (Needs::Anybody, "CONFIG GET save"),
-    (Needs::Anybody, "CLIENT ID"),
-    (Needs::Anybody, "COMMAND COUNT"),
-    (Needs::Anybody, "TIME"),
-    (Needs::Anybody, "MULTI"),
-    (Needs::Nobody, "RESET"),
-    (Needs::Nobody, "QUIT"),
-];
-
-#[test]
-fn each_command_with_each_credential() {
-    let site = Site::start();
-    for whose in CREDENTIALS {
-        for (needs, command) in COMMANDS {
-            let mut connection = Connection::by(&site, whose);
-            let said = connection.says(command);
-            assert_eq!(reason(&said), expected(*needs, whose), "{whose}: {command}: {said}");
-        }
-        // A pipeline's second number may be ready.
-        let mut connection = Connection::by(&site, whose);
-        let mut said = vec![connection.says(&["INCR plain"; 3].join("\r\n"))];
-        said.extend([connection.line(), connection.line()]);
-        assert!(said.iter().all(|said| reason(said) == expected(Needs::Verb, whose)), "{whose}: {said:?}");
-    }
-    for why in ["missing", "unknown", "expired", "denied"] {
-        let labels = format!("listener=\"redis\",why=\"{why}\"");
-        assert!(site.metric("right", "sequent_auth_refused_total", &labels) > 0.0, "{why}");
-    }
-    site.leaves_no_trace();
 }
 
 #[test]
