@@ -1,5 +1,7 @@
 //! `advance`: moves a key forward for an import. No number up to the named one is given any more.
 
+use std::fmt;
+
 use sequent_core::{
     Key, Layout, SequenceName, Span,
     ledger::{DenseAsk, DenseTaken},
@@ -162,24 +164,47 @@ pub(crate) async fn announce(engine: &Engine, raises: &[Raise]) -> Result<(), En
     announced.map_err(|error| EngineError::of_source(&first.name, error))
 }
 
-/// The highest number that the key of a request has given, as far as servers had reported; `None`: none.
-pub(crate) async fn given(engine: &Engine, request: &NextRequest) -> Result<Option<u64>, EngineError> {
+/// How far a key has given numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Given {
+    /// Up to this number at least, as servers had reported; `None`: none was reported.
+    at_least: Option<u64>,
+    /// Up to this number at most: servers report later than they give, and not at all if they are killed.
+    pub(crate) at_most: u64,
+}
+
+impl fmt::Display for Given {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { at_least, at_most } = self;
+        match at_least {
+            Some(given) if given == at_most => write!(f, "it gave numbers up to {given}"),
+            Some(given) => write!(f, "it gave numbers up to {given} at least and {at_most} at most"),
+            None => write!(f, "it may have given numbers up to {at_most}"),
+        }
+    }
+}
+
+/// How far the key of a request has given numbers; `None`: it has given none.
+pub(crate) async fn given(engine: &Engine, request: &NextRequest) -> Result<Option<Given>, EngineError> {
     let (key, body) = engine.key_of(request).await?;
     let target = AdvanceTarget { engine, name: &request.name, key, span: body.span(), to: 0, jump: false };
     target.given(body.placement()).await
 }
 
 impl AdvanceTarget<'_> {
-    /// The highest number that was given, as far as servers had reported; `None`: none.
-    async fn given(&self, placement: Placement) -> Result<Option<u64>, EngineError> {
+    async fn given(&self, placement: Placement) -> Result<Option<Given>, EngineError> {
         if placement == Placement::Dense {
             let at = self.engine.dense_at(self.name, &self.key, self.span.capacity()).await?;
-            return Ok((at > 0).then(|| dense_number(self.span, at)));
+            let exact = |number| Given { at_least: Some(number), at_most: number };
+            return Ok((at > 0).then(|| exact(dense_number(self.span, at))));
         }
         let (guard, layout) = (self.engine.guard(), self.engine.cluster().layout());
         let headroom = guard.headroom(&self.key, self.span.raw_max(layout)).await;
         let headroom = headroom.map_err(|error| EngineError::of_source(self.name, error))?;
-        Ok(self.highest(layout, headroom.iter()))
+        let of = |id: fn(&Headroom) -> u64| self.highest(layout, headroom.iter(), id);
+        let (at_least, at_most) = (of(|slot| slot.at), of(|slot| slot.ceiling));
+        let at_most = at_most.map(|at_most| at_most.min(self.span.limit())).max(at_least);
+        Ok(at_most.map(|at_most| Given { at_least, at_most }))
     }
 
     async fn advance(self, placement: Placement) -> Result<AdvanceReport, EngineError> {
@@ -208,7 +233,7 @@ impl AdvanceTarget<'_> {
         let floors = self.floors(layout);
         let suspects = Admin::of(self.engine).suspects_of(key).await?;
         let is_believed = |slot: &&Headroom| !suspects.iter().any(|row| row.counter.slot == slot.slot);
-        let before = self.highest(layout, headroom.iter().filter(is_believed)).unwrap_or(0);
+        let before = self.highest(layout, headroom.iter().filter(is_believed), |slot| slot.at).unwrap_or(0);
         if !again {
             self.check_forward(before)?;
             self.check_jump(layout, &headroom, &floors)?;
@@ -289,9 +314,14 @@ impl AdvanceTarget<'_> {
         (0..layout.slots()).map(floor).collect()
     }
 
-    /// The highest number up to which the counters give nothing any more.
-    fn highest<'h>(&self, layout: Layout, headroom: impl Iterator<Item = &'h Headroom>) -> Option<u64> {
-        let place = headroom.filter_map(|slot| layout.place_of(slot.at, slot.slot)).max()?;
+    /// The highest number of these ids of the counters.
+    fn highest<'h>(
+        &self,
+        layout: Layout,
+        headroom: impl Iterator<Item = &'h Headroom>,
+        id: fn(&Headroom) -> u64,
+    ) -> Option<u64> {
+        let place = headroom.filter_map(|slot| layout.place_of(id(slot), slot.slot)).max()?;
         Some(self.span.number_at(layout, place))
     }
 

@@ -123,10 +123,15 @@ impl Admin {
 
     /// Why a request was not answered. A server that wants TLS closes a connection without it.
     fn unanswered(&self, error: &(dyn std::error::Error + Send + Sync + 'static)) -> String {
-        let is_connected = error.is::<hyper::Error>();
-        let hint =
-            if is_connected && self.tls.is_none() { "; if it has TLS, https:// is expected" } else { "" };
-        format!("{error}{hint}")
+        let text = error.to_string();
+        let hint = if self.tls.is_none() && error.is::<hyper::Error>() {
+            "; if it has TLS, https:// is expected"
+        } else if text.contains("not valid for name") {
+            "; --tls-name says the name in its certificate"
+        } else {
+            ""
+        };
+        text + hint
     }
 
     /// Has something changed.

@@ -96,6 +96,21 @@ async fn numbers_that_differ_from_the_old_programs_are_refused() {
     );
 }
 
+/// Above the ids of the tables that it counts in, an import would skip as many at each run.
+#[tokio::test(flavor = "multi_thread")]
+async fn tables_that_the_ring_counts_in_are_not_imported() {
+    let (db, place) = (MariaDb::start().await, crate::place::Place::new());
+    db.sql(TABLES).await;
+    db.sql("INSERT INTO sto_code_0 () VALUES ()").await;
+    let plan = plan(&db, SETTINGS).await;
+    let server = Server::start(&plan.text);
+    let file = crate::imported::source(&place, &db.url());
+    let ran = server.operate(&["import", "--source-file", &file, "--yes", "--json"]);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    let note = ran.json()["counters"][0]["note"].to_string();
+    assert!(note.contains("adopt_tables = true: this ring counts in such tables by itself"), "{note}");
+}
+
 /// Equal ids of both programs would be other numbers in a ring of another shape, and equal numbers would come twice.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_ring_of_another_shape_gives_none_of_the_old_programs_numbers() {

@@ -120,6 +120,15 @@ impl Planned {
         self.note_numbering(existing.numbering, layout);
     }
 
+    /// Why ids of the other system can't be compared with encoded numbers of this ring, of the layout `here`.
+    pub(super) fn other_layout(&self, numbering: Numbering, here: Layout) -> Option<String> {
+        let own = self.encoded.filter(|own| numbering == Numbering::Encoded && *own != here)?;
+        Some(format!(
+            "its ids are read with {own}, and the sequence's numbers are encoded with {here}: the --memory-bits and --tables of the \
+             import are expected"
+        ))
+    }
+
     /// Notes that numbers of this ring, of the layout `here`, are made of ids in another way.
     fn note_numbering(&mut self, numbering: Numbering, here: Layout) {
         let is_ordinal = numbering == Numbering::Ordinal;
@@ -304,21 +313,16 @@ async fn note_overlap(
     let Some((name, existing)) = planned.name.as_ref().zip(existing) else { return Ok(()) };
     let request = request(engine, name, planned.shown.period.as_deref()).await?;
     let first = existing.first(planned.shown.period.is_some());
-    let given = advance::given(engine, &request).await?;
+    let Some(given) = advance::given(engine, &request).await? else { return Ok(()) };
     let has_room = planned.own < planned.next;
-    if let Some(given) = given.filter(|given| has_room && *given >= planned.own) {
+    if has_room && given.at_most >= planned.own {
         planned.refuse(format!(
-            "it gave numbers up to {given} at least, and the next of the other system is {}: there is no room for it; stop it, then \
-             import without --ahead",
+            "{given}, and the next of the other system is {}: there is no room for it; stop it, then import without --ahead",
             planned.own
         ));
-        return Ok(());
-    }
-    if let Some(given) = given.filter(|given| *given >= first) {
-        let overlap = given.min(planned.shown.to.unwrap_or(0));
-        planned.note(format!(
-            "it gave numbers up to {given} at least: those up to {overlap} may be the other system's, too"
-        ));
+    } else if given.at_most >= first {
+        let overlap = given.at_most.min(planned.shown.to.unwrap_or(0));
+        planned.note(format!("{given}: those up to {overlap} may be the other system's, too"));
     }
     Ok(())
 }

@@ -158,9 +158,8 @@ fn counter(shape: Shape, record: &Record<'_>) -> OldCounter {
     let source = record.table.name.clone();
     let named = |name: &str, step: &str, next: &dyn Fn(i128) -> Result<i128, String>| {
         let checked = step_of(record, step);
-        let next = checked.clone().and_then(next).and_then(allowed);
         let end = if HAVE_AN_END.contains(&shape) { end_of(record) } else { Ok(None) };
-        let next = end.as_ref().map_err(Clone::clone).and(next);
+        let next = checked.clone().and_then(|step| end.clone().and_then(|_| next(step))).and_then(allowed);
         let step = checked.ok().and_then(|step| u64::try_from(step).ok()).unwrap_or(1);
         let (source, name, end) = (source.clone(), record.text(name).to_owned(), end.ok().flatten());
         OldCounter { source, name, next, step, end, encoded: None, tables: None, texts: None, note: None }

@@ -70,6 +70,9 @@ async fn verified(
     if let Some(why) = existing.other_zone(choice.zone()) {
         return Ok(VerifiedCounter { note: Some(why), ..found });
     }
+    if let Some(why) = planned.other_layout(existing.numbering, engine.cluster().layout()) {
+        return Ok(VerifiedCounter { note: Some(why), ..found });
+    }
     // Next numbers are compared: a last number of 0 is another thing than none. What the sequence gave itself is no floor:
     // numbers of both systems may be among it.
     let (next, first) = (planned.next, existing.first(planned.resets));

@@ -1,5 +1,7 @@
 //! Keys of Redis and Valkey: numbers that INCR counts, and hashes.
 
+mod cluster;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use redis::{Value, aio::MultiplexedConnection};
@@ -42,37 +44,73 @@ impl Source for RedisKeys {
 async fn read(options: &ServerOptions, wanted: &Wanted) -> Result<Vec<Table>, Fault> {
     let mut connection = connect_to_read(options).await?;
     check_primary(&mut connection).await?;
-    let scanned = scan(&mut connection, wanted.pattern.as_deref().unwrap_or("*")).await?;
-    let names: Vec<String> = scanned.names.into_iter().collect();
-    let (mut keys, mut hashes) = (Vec::new(), Vec::new());
-    let mut others: Vec<(String, String)> = Vec::new();
-    for part in names.chunks(STEP) {
-        let mut types = redis::pipe();
-        for name in part {
-            types.cmd("TYPE").arg(name);
+    let primaries = cluster::primaries(&mut connection).await?;
+    let mut found = Found::default();
+    if primaries.is_empty() {
+        found.read(&mut connection, wanted).await?;
+    }
+    for primary in &primaries {
+        let host = if primary.host.is_empty() { options.url.host() } else { &primary.host };
+        let options = ServerOptions { url: options.url.at(host, primary.port), ..options.clone() };
+        found.read(&mut connect_to_read(&options).await?, wanted).await?;
+    }
+    if cluster::primaries(&mut connection).await? != primaries {
+        return Err(refused("the Redis Cluster changed while it was read: import again".to_owned()).into());
+    }
+    Ok(found.tables(wanted))
+}
+
+/// What was found on one server or several.
+#[derive(Default)]
+struct Found {
+    keys: Vec<TextRow>,
+    hashes: Vec<Table>,
+    /// Keys that are no counters, each with the reason.
+    others: Vec<(String, String)>,
+    /// Keys that are no text, each with the reason.
+    unreadable: Vec<(String, String)>,
+    count: usize,
+}
+
+impl Found {
+    async fn read(&mut self, connection: &mut MultiplexedConnection, wanted: &Wanted) -> Result<(), Fault> {
+        let scanned = scan(connection, wanted.pattern.as_deref().unwrap_or("*")).await?;
+        self.count += scanned.names.len();
+        check_count(self.count)?;
+        self.unreadable.extend(scanned.unreadable.iter().map(|name| unreadable(name)));
+        let names: Vec<String> = scanned.names.into_iter().collect();
+        for part in names.chunks(STEP) {
+            let mut types = redis::pipe();
+            for name in part {
+                types.cmd("TYPE").arg(name);
+            }
+            let types: Vec<String> = types.query_async(connection).await?;
+            let of = |kind: &str| -> Vec<&String> {
+                part.iter().zip(&types).filter(|(_, found)| *found == kind).map(|(name, _)| name).collect()
+            };
+            // A key that is gone meanwhile has no type.
+            let is_other = |kind: &str| !["string", "hash", "none"].contains(&kind);
+            let other = part.iter().zip(&types).filter(|(_, kind)| is_other(kind));
+            self.others.extend(
+                other.map(|(name, kind)| (name.clone(), format!("it is a {kind}: a number is expected"))),
+            );
+            self.keys.extend(numbers(connection, &of("string"), wanted.pattern.is_some()).await?);
+            let (known, unknown) = hashes_of(connection, &of("hash"), wanted).await?;
+            self.hashes.extend(known);
+            self.others.extend(unknown);
         }
-        let types: Vec<String> = types.query_async(&mut connection).await?;
-        let of = |kind: &str| -> Vec<&String> {
-            part.iter().zip(&types).filter(|(_, found)| *found == kind).map(|(name, _)| name).collect()
-        };
-        // A key that is gone meanwhile has no type.
-        let is_other = |kind: &str| !["string", "hash", "none"].contains(&kind);
-        let other = part.iter().zip(&types).filter(|(_, kind)| is_other(kind));
-        others.extend(
-            other.map(|(name, kind)| (name.clone(), format!("it is a {kind}: a number is expected"))),
-        );
-        keys.extend(numbers(&mut connection, &of("string"), wanted.pattern.is_some()).await?);
-        let (known, unknown) = hashes_of(&mut connection, &of("hash"), wanted).await?;
-        hashes.extend(known);
-        others.extend(unknown);
+        Ok(())
     }
-    if wanted.pattern.is_some() {
-        others.sort();
-        others.splice(..0, scanned.unreadable.iter().map(|name| unreadable(name)));
-        keys.extend(refusals(&others));
+
+    /// What is no counter is told if a pattern asked for it.
+    fn tables(mut self, wanted: &Wanted) -> Vec<Table> {
+        if wanted.pattern.is_some() {
+            self.others.sort();
+            self.keys.extend(refusals(&[self.unreadable, self.others].concat()));
+        }
+        let keys = Some(counters("keys", self.keys)).filter(|table| !table.rows.is_empty());
+        keys.into_iter().chain(self.hashes).collect()
     }
-    let keys = Some(counters("keys", keys)).filter(|table| !table.rows.is_empty());
-    Ok(keys.into_iter().chain(hashes).collect())
 }
 
 /// Refuses a replica, whose values may be behind. A user who may not ask is believed.
@@ -170,8 +208,11 @@ async fn hashes_of(
     let found: Vec<Value> = fields.query_async(connection).await?;
     let (mut tables, mut others) = Hashes::default();
     for (name, value) in names.iter().zip(found) {
-        let fields: BTreeMap<String, String> =
+        let fields: BTreeMap<Vec<u8>, Vec<u8>> =
             redis::from_redis_value(value).map_err(redis::RedisError::from)?;
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        let fields: BTreeMap<String, String> =
+            fields.into_iter().map(|(field, value)| (text(field), text(value))).collect();
         let columns: Vec<String> = std::iter::once("key".to_owned())
             .chain(fields.keys().map(|field| field.to_ascii_lowercase()))
             .collect();

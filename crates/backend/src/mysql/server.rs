@@ -26,6 +26,8 @@ pub struct MysqlServer {
 pub(crate) async fn connect_to_read(options: &ServerOptions) -> Result<Conn, Fault> {
     let mut connection = connect(options).await?;
     connection.query_drop("SET SESSION TRANSACTION READ ONLY").await?;
+    // A table that another session has locked ends the reading, which would wait for a day.
+    connection.query_drop("SET SESSION lock_wait_timeout = 10").await?;
     Ok(connection)
 }
 

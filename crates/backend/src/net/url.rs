@@ -224,6 +224,13 @@ impl ServerUrl {
         self.password.is_some()
     }
 
+    /// The same login at another address.
+    #[cfg(feature = "redis")]
+    pub(crate) fn at(&self, name: &str, port: u16) -> Self {
+        let at = |host: &Host| Host { name: name.to_owned(), port, ..host.clone() };
+        Self { hosts: self.hosts.iter().take(1).map(at).collect(), ..self.clone() }
+    }
+
     pub(crate) fn password(&self) -> Option<&str> {
         self.password.as_deref()
     }

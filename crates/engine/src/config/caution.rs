@@ -179,8 +179,9 @@ fn plaintext(place: CautionPlace, server: &ServerPlace) -> Option<Caution> {
     let url = &server.options.url;
     let host = url.hosts().iter().find(|host| is_beyond(&host.name));
     let host = host.filter(|_| server.options.tls == Tls::Off)?;
-    let secret = if url.user().is_some() { "the password and " } else { "" };
-    let found = format!("{secret}every number cross the network to {} in clear", host.name);
+    let what =
+        if url.user().is_some() { "the password and every number cross" } else { "every number crosses" };
+    let found = format!("{what} the network to {} in clear", host.name);
     Some(Caution::new(CautionKind::Plaintext, place, found))
 }
 

@@ -92,6 +92,11 @@ impl ClusterHandle {
         self.record.layout
     }
 
+    /// Whether a shard counts in tables that another program made.
+    pub fn adopts_tables(&self) -> bool {
+        self.shards.iter().any(stores::adopts)
+    }
+
     /// Closes the files that this handle has opened, and returns the names of those that could not be closed in time.
     /// A running engine closes its own files when it ends.
     pub async fn close(&self) -> Vec<String> {

@@ -106,6 +106,14 @@ pub(crate) fn left_out(shards: &[Shard], key: &Key) -> Vec<(SlotIndex, String)> 
     shards.iter().filter_map(refusal).collect()
 }
 
+/// Whether the shard counts in tables that another program made.
+pub(crate) fn adopts(shard: &Shard) -> bool {
+    match &shard.part.place {
+        Place::Server(server) => server.options.code_tables.adopt,
+        Place::Sqlite(_) | Place::Memory => false,
+    }
+}
+
 /// Refuses numbers that differ from those that an old program makes, if a slot counts in its tables: both count by one
 /// counter, so equal ids must be equal numbers.
 pub(crate) fn agree_with_old(
@@ -114,14 +122,10 @@ pub(crate) fn agree_with_old(
     span: Span,
     layout: Layout,
 ) -> Result<(), &'static str> {
-    let adopts = |shard: &&Shard| match &shard.part.place {
-        Place::Server(server) => server.options.code_tables.adopt,
-        Place::Sqlite(_) | Place::Memory => false,
-    };
     let first =
         layout.encode(1, 0).and_then(|encoded| Block::new(encoded << layout.memory_bits(), 1, 2).ok());
     let are_same = first.is_some_and(|first| span.numbers(layout, first) == Some(first));
-    if are_same || !shards.iter().filter(adopts).any(|shard| shard.store.holds(key).is_ok()) {
+    if are_same || !shards.iter().any(|shard| adopts(shard) && shard.store.holds(key).is_ok()) {
         return Ok(());
     }
     Err(

@@ -24,6 +24,8 @@ pub struct Headroom {
     pub slot: SlotIndex,
     /// The counter gives nothing at or below this raw id any more.
     pub at: u64,
+    /// It may have given ids up to this one: its ceiling.
+    pub ceiling: u64,
     /// The highest raw id that is no jump.
     pub bound: u64,
     /// The limit that determines `bound`.
@@ -43,9 +45,10 @@ impl Guard {
         let headroom = |(counter, row): (&Counter, &Option<_>)| {
             let row: Option<&sequent_core::ledger::Row> = row.as_ref();
             let at = row.map_or(0, sequent_core::ledger::Row::reached);
-            let from = row.map_or(0, |row| row.ceiling).max(at);
-            let bound = from.saturating_add(jump_limit::advance_max(at, raw_max)).min(Block::NUMBER_MAX);
-            Headroom { slot: counter.slot, at, bound, decided_by: jump_limit::advance_bound(at, raw_max) }
+            let ceiling = row.map_or(0, |row| row.ceiling).max(at);
+            let bound = ceiling.saturating_add(jump_limit::advance_max(at, raw_max)).min(Block::NUMBER_MAX);
+            let decided_by = jump_limit::advance_bound(at, raw_max);
+            Headroom { slot: counter.slot, at, ceiling, bound, decided_by }
         };
         Ok(counters.iter().zip(&reading.rows).map(headroom).collect())
     }

@@ -184,7 +184,12 @@ impl ConnectionAuth {
     /// The principal of a request's token, or of its connection's certificate. A token that is wrong is refused, whatever
     /// the certificate is.
     fn principal_of(&self, headers: &HeaderMap) -> Result<Arc<Principal>, NotAuthenticated> {
-        if let Some(header) = headers.get(header::AUTHORIZATION) {
+        let mut sent = headers.get_all(header::AUTHORIZATION).iter();
+        if let Some(header) = sent.next() {
+            // A proxy may have added one, and nobody knows which of them counts.
+            if sent.next().is_some() {
+                return Err(NotAuthenticated::Unknown);
+            }
             return self.auth.authenticate(token(header).ok_or(NotAuthenticated::Unknown)?);
         }
         let certificate = self.certificate.as_deref().ok_or(NotAuthenticated::Missing)?;
@@ -195,10 +200,11 @@ impl ConnectionAuth {
 impl Known {
     /// Whether a request comes from this caller, as far as nothing has changed since.
     fn is_sender(&self, generation: u64, headers: &HeaderMap) -> bool {
+        let mut sent = headers.get_all(header::AUTHORIZATION).iter();
         self.generation == generation
-            && match (&self.header, headers.get(header::AUTHORIZATION)) {
-                (Some(known), Some(sent)) => is_same(known.as_bytes(), sent.as_bytes()),
-                (None, None) => true,
+            && match (&self.header, sent.next(), sent.next()) {
+                (Some(known), Some(sent), None) => is_same(known.as_bytes(), sent.as_bytes()),
+                (None, None, _) => true,
                 _ => false,
             }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use sequent_engine::{QuotaFault, Reason, config::Verb};
 
 use crate::{
-    auth::quota::QuotaExceeded,
+    auth::{quota::QuotaExceeded, token::Token},
     error::{ApiError, PRINCIPAL},
 };
 
@@ -50,6 +50,8 @@ impl From<NotAuthenticated> for ApiError {
 /// The error of a principal that may not do something. It is the same whether or not the sequence exists.
 pub(super) fn denied(principal: &str, verb: Option<Verb>, name: &str) -> ApiError {
     let verb = verb.map_or("any", Verb::as_str);
+    // The error is logged and recorded, and somebody may have put a token in the place of the name.
+    let name = if Token::hash_of(name).is_some() { "sqt_***" } else { name };
     let of = if name.is_empty() { String::new() } else { format!(" for {name}") };
     let error = ApiError::new(Reason::PermissionDenied, format!("{principal} lacks the verb {verb}{of}"));
     let error = error.with_detail("verb", verb).with_detail(PRINCIPAL, principal);
@@ -77,6 +79,14 @@ pub(super) fn exceeded(principal: &str, quota: &QuotaExceeded) -> ApiError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_token_in_place_of_a_name_is_not_repeated() {
+        let token = Token::generate(&sequent_core::OsEntropy);
+        let error = denied("shop", Some(Verb::Next), token.text());
+        assert_eq!(error.text(), "shop lacks the verb next for sqt_***");
+        assert!(!format!("{error:?}").contains(&token.text()[13..]), "{error:?}");
+    }
 
     #[test]
     fn texts_are_lines_of_any_protocol() {

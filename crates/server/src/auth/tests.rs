@@ -61,6 +61,21 @@ fn wait(error: &ApiError) -> Duration {
     error.retry_after().unwrap()
 }
 
+#[test]
+fn of_two_tokens_in_one_request_neither_counts() {
+    let (token, part) = principal("shop", "allow = [\"next:*\"]");
+    let (auth, _) = auth(&[&part]);
+    let connection = auth.connection(HERE, None);
+    let mut two = bearer(&token);
+    two.append(header::AUTHORIZATION, two[header::AUTHORIZATION].clone());
+    for _ in 0..2 {
+        let error = connection.caller(NEXT, &two).map(drop).unwrap_err();
+        assert_eq!(error.reason(), Reason::Unauthenticated);
+        // From now on the connection knows its caller.
+        caller(&connection, &token).admit_numbers("order", 1).map(drop).unwrap();
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn quotas_are_exact_and_tell_when_they_have_recovered() {
     let (token, part) = principal("shop", "allow = [\"next:*\"]\nrequests_per_s = 50\nnumbers_per_s = 1000");

@@ -9,6 +9,7 @@ use rustls::{
     server::{NoServerSessionStorage, WebPkiClientVerifier, danger::ClientCertVerifier},
     version::{TLS12, TLS13},
 };
+use sequent_core::{Clock, SystemClock};
 use sequent_engine::config::{ClientAuth, Fault, Faults, TlsMode, TlsSection};
 
 use super::{certificate, client_names::NamedClients};
@@ -52,11 +53,26 @@ pub(super) struct Expiry {
     pub(super) key: &'static str,
     pub(super) path: PathBuf,
     pub(super) at_s: u64,
-    /// When the last of its certificates begins to be valid.
-    pub(super) begins_s: u64,
+    /// When the first certificate in it, which is that of a server, begins to be valid, and when it expires.
+    own_s: (u64, u64),
 }
 
 impl TlsConfig {
+    /// Refuses a certificate of the server that has expired, or is not valid yet.
+    fn valid_at(self, now_s: u64) -> Result<Self, Fault> {
+        let own = self.expiries.iter().find(|expiry| expiry.key == CERT_FILE);
+        let bound = match own.map(|own| own.own_s) {
+            Some((_, end_s)) if now_s >= end_s => {
+                "it has expired: a certificate that is valid now is expected"
+            }
+            Some((begin_s, _)) if now_s < begin_s => {
+                "it is not valid yet: a certificate that is valid now is expected"
+            }
+            _ => return Ok(self),
+        };
+        Err(fault(CERT_FILE, own.map(|own| &own.path), bound))
+    }
+
     pub(super) fn offering(&self, alpn: Alpn) -> &Arc<ServerConfig> {
         match alpn {
             Alpn::H2 => &self.h2,
@@ -72,19 +88,8 @@ impl TlsFiles {
         Self(None)
     }
 
-    /// Checks that the server's certificate is valid now.
-    pub(super) fn check_validity(&self, now_s: u64) -> Result<(), Faults> {
-        let own = self.0.iter().flat_map(|config| &config.expiries).find(|expiry| expiry.key == CERT_FILE);
-        let Some(Expiry { path, at_s, begins_s, .. }) = own else { return Ok(()) };
-        let bound = match now_s {
-            now_s if now_s >= *at_s => "it has expired: a certificate that is valid now is expected",
-            now_s if now_s < *begins_s => "it is not valid yet: a certificate that is valid now is expected",
-            _ => return Ok(()),
-        };
-        Err(Faults(vec![fault(CERT_FILE, Some(path), bound)]))
-    }
-
-    /// Reads and checks the files of `[tls]`; nothing is read if it is off. All faults are reported at once.
+    /// Reads and checks the files of `[tls]`; nothing is read if it is off. All faults are reported at once. The server's
+    /// certificate must be valid now.
     pub fn read(section: &TlsSection) -> Result<Self, Faults> {
         if section.mode == TlsMode::Off {
             return Ok(Self::off());
@@ -99,9 +104,9 @@ impl TlsFiles {
         };
         let files = chain.zip(key).filter(|_| faults.is_empty());
         let Some((chain, key)) = files else { return Err(Faults(faults)) };
-        config(section, chain, key, authorities.as_ref())
-            .map(|config| Self(Some(config)))
-            .map_err(|fault| Faults(vec![fault]))
+        let config = config(section, chain, key, authorities.as_ref());
+        let valid = config.and_then(|config| config.valid_at(SystemClock.wall_ms() / 1000));
+        valid.map(|config| Self(Some(config))).map_err(|fault| Faults(vec![fault]))
     }
 }
 
@@ -172,13 +177,14 @@ fn certificates(
         let found = CertificateDer::pem_slice_iter(&pem).collect::<Result<Vec<_>, _>>();
         let found = found.map_err(|error| format!("no PEM: {error}"))?;
         let parsed = found.iter().map(|der| certificate::parse(der)).collect::<Result<Vec<_>, String>>()?;
-        let at_s = parsed.iter().map(certificate::expires_s).min().ok_or("there is no certificate in it")?;
-        let begins_s = parsed.iter().map(certificate::begins_s).max().unwrap_or(0);
-        Ok((found, (begins_s, at_s)))
+        let own = parsed.first().ok_or("there is no certificate in it")?;
+        let own_s = (certificate::begins_s(own), certificate::expires_s(own));
+        let at_s = parsed.iter().map(certificate::expires_s).fold(own_s.1, u64::min);
+        Ok((found, (own_s, at_s)))
     };
     let found = read().map_err(|bound: String| faults.push(fault(key, path, &bound))).ok();
-    let ((certificates, (begins_s, at_s)), path) = found.zip(path)?;
-    Some((certificates, Expiry { key, path: path.clone(), at_s, begins_s }))
+    let ((certificates, (own_s, at_s)), path) = found.zip(path)?;
+    Some((certificates, Expiry { key, path: path.clone(), at_s, own_s }))
 }
 
 /// The key of a file; `None` after a fault, which holds nothing of the file.

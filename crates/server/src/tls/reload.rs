@@ -7,7 +7,6 @@ use std::{
 };
 
 use arc_swap::ArcSwapOption;
-use sequent_core::{Clock, SystemClock};
 use sequent_engine::config::{Faults, TlsSection};
 use serde_json::{Value, json};
 
@@ -40,11 +39,10 @@ impl ServerTls {
         self.0.config.store(config.map(Arc::new));
     }
 
-    /// Reads the files again, to [`put`](Self::put) them in force. After a fault, or if the certificate is not valid now, the
-    /// ones in force stay, and the status shows the fault.
+    /// Reads the files again, to [`put`](Self::put) them in force. After a fault, the ones in force stay, and the status shows
+    /// the fault.
     pub fn read(&self, section: &TlsSection) -> Result<TlsFiles, Faults> {
-        let now_s = SystemClock.wall_ms() / 1000;
-        let files = TlsFiles::read(section).and_then(|files| files.check_validity(now_s).map(|()| files));
+        let files = TlsFiles::read(section);
         tls_metrics::reloaded(files.is_ok());
         *self.refused() = files.as_ref().err().map(ToString::to_string);
         files

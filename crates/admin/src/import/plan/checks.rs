@@ -18,11 +18,14 @@ pub(crate) struct PlanFacts {
     pub(crate) layout: Layout,
     /// The present instant.
     pub(crate) now: Timestamp,
+    /// A shard counts in slot tables by itself.
+    pub(crate) adopts_tables: bool,
 }
 
 impl PlanFacts {
     pub(crate) fn of(engine: &Engine) -> Self {
-        Self { layout: engine.cluster().layout(), now: engine.cluster().now() }
+        let cluster = engine.cluster();
+        Self { layout: cluster.layout(), now: cluster.now(), adopts_tables: cluster.adopts_tables() }
     }
 }
 
@@ -62,7 +65,7 @@ impl Planned {
     /// Refuses the counter if its next number is not known for sure.
     pub(crate) fn check(&mut self, choice: &Choice, facts: PlanFacts) {
         if let Err(why) = self
-            .check_tables(choice, facts.layout)
+            .check_tables(choice, facts)
             .and_then(|()| self.check_date(choice, facts))
             .and_then(|()| self.check_room(choice))
         {
@@ -71,9 +74,14 @@ impl Planned {
     }
 
     /// Any 1, 2, 4 … tables look complete, though a user may see only some, or another database have the others.
-    fn check_tables(&mut self, choice: &Choice, layout: Layout) -> Result<(), String> {
+    fn check_tables(&mut self, choice: &Choice, facts: PlanFacts) -> Result<(), String> {
         let Some(found) = self.tables else { return Ok(()) };
-        let slots = usize::from(layout.slots());
+        if facts.adopts_tables {
+            let why = "a shard has adopt_tables = true: this ring counts in such tables by itself, and each import would skip \
+                       numbers; name what is to be imported by --table";
+            return Err(why.to_owned());
+        }
+        let slots = usize::from(facts.layout.slots());
         match choice.tables {
             None if found != slots => Err(format!(
                 "tables found: {found}, slots of this ring: {slots}: name each database that has some; if these are \
@@ -90,7 +98,13 @@ impl Planned {
     }
 
     fn check_date(&mut self, choice: &Choice, facts: PlanFacts) -> Result<(), String> {
-        let Some(template) = self.shown.template.as_deref().filter(|_| self.resets) else { return Ok(()) };
+        if self.shown.template.is_none() || !self.resets {
+            return Ok(());
+        }
+        if choice.zone.is_none() {
+            self.note(format!("its dates are those of {ZONE_DEFAULT}: --zone names another"));
+        }
+        let template = self.shown.template.as_deref().unwrap_or_default();
         // What is wrong with a template is told when it is defined.
         let Ok(texts) = choice.texts(template).proven() else { return Ok(()) };
         let Some((format, today)) =

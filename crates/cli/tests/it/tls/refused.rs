@@ -63,7 +63,17 @@ fn files_that_do_not_fit_are_refused_with_their_keys() {
     for command in [&["config", "check"][..], &["serve"]] {
         check(command).refused(3, &["tls.cert_file is", "as a pair"]);
     }
+    let whole = std::fs::read_to_string(place.path("tls.crt")).unwrap();
+    authority.writes(&place, "tls", &HOST, 2020);
+    for command in [&["config", "check"][..], &["serve"]] {
+        check(command).refused(3, &["tls.cert_file is", "it has expired"]);
+    }
+    // Another certificate of the chain may expire: clients may not need it.
+    let expired = std::fs::read_to_string(place.path("tls.crt")).unwrap();
+    place.write("tls.crt", &format!("{whole}{expired}"));
     place.write("tls.key", &key);
+    assert_eq!(check(&["config", "check"]).code, Some(0));
+    place.write("tls.crt", &whole);
     place.write("clients.crt", "nothing");
     std::fs::remove_file(place.path("tls.crt")).unwrap();
     let ran = check(&["config", "check"])

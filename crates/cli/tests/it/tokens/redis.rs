@@ -92,6 +92,19 @@ fn a_pipeline_has_the_numbers_of_its_quota_and_no_more() {
     assert!(refused.iter().all(|reply| reply.starts_with("-QUOTA QUOTA_EXCEEDED: shop ")), "{refused:?}");
 }
 
+#[test]
+fn each_name_of_a_command_counts_as_a_request() {
+    let place = Place::new();
+    let part = principal(&place, "shop", &["--allow", ALL]) + "requests_per_s = 5\n";
+    let site = Site::serve(place, &part);
+    let mut connection = Connection::by(&site, "shop");
+    assert_eq!(connection.says("EXISTS plain order"), ":2");
+    for command in ["EXISTS", "MGET"] {
+        let said = Connection::by(&site, "shop").says(&format!("{command}{}", " plain".repeat(40)));
+        assert!(said.starts_with("-QUOTA QUOTA_EXCEEDED: shop "), "{command}: {said}");
+    }
+}
+
 /// A connection that is kept: its fast path must hear of a reload.
 #[test]
 fn a_token_that_is_revoked_ends_on_the_connection_that_signed_in_with_it() {

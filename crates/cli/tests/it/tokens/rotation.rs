@@ -78,7 +78,9 @@ fn a_token_is_rotated_under_load_and_no_request_is_lost() {
     let reload = |principals: &str| {
         let (before, until) = (reloads(), Instant::now() + PATIENCE);
         fs::write(&file, config(principals)).unwrap();
-        servers.iter().for_each(|server| server.signal("HUP"));
+        for server in servers {
+            server.signal("HUP");
+        }
         while reloads().iter().zip(before).any(|(now, before)| *now <= before) {
             assert!(Instant::now() < until, "the configuration is not read again");
         }

@@ -147,7 +147,11 @@ impl RingTake {
 
     fn finish(&mut self) -> Result<Blocks, SourceError> {
         self.end();
-        let blocks = std::mem::take(&mut self.blocks);
+        let mut blocks = std::mem::take(&mut self.blocks);
+        if blocks.is_empty() {
+            // They may have come while the others failed, and be the last ones that there are.
+            blocks = self.key.take_late_blocks(self.want);
+        }
         if blocks.is_empty() {
             return Err(combined_error(&self.key, &self.attempts));
         }

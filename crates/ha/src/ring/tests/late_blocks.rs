@@ -20,6 +20,19 @@ async fn a_late_block_is_used_first_and_once() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_last_blocks_of_a_sequence_are_given_though_they_come_late() {
+    let scripts = (0..2).map(|_| Some(ScriptedSource::giving().up_to(2))).collect();
+    let fixture = Fixture::of(1, scripts, SeededEntropy::new(1));
+    fixture.script(1).then(Act::late(500 * MS));
+    assert_eq!(fixture.numbers(4).await, [2, 4], "slot 1 is not waited for");
+    sleep_ms(200).await;
+    // Slot 0 says at 550 ms that it has no more, and slot 1 then, since what it had came at 500 ms.
+    fixture.script(0).then(Act::late(150 * MS));
+    assert_eq!(fixture.numbers(2).await, [3, 5]);
+    assert_eq!(fixture.take(1).await.unwrap_err().kind(), ErrorKind::Exhausted);
+}
+
+#[tokio::test(start_paused = true)]
 async fn if_all_are_late_the_first_answer_is_used() {
     let fixture = Fixture::new(1);
     fixture.script(0).then(Act::late(900 * MS));

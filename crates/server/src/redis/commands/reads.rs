@@ -77,7 +77,7 @@ pub(super) fn ttl(call: Call<'_>, arguments: Arguments<'_>, reply: &mut Reply<'_
 
 /// Counts each further name as a request: the quota on requests admits no more of them by one command.
 fn counted(caller: &Caller, at: u32) -> Result<(), ApiError> {
-    if at == 0 { Ok(()) } else { caller.begin().map(drop) }
+    if at == 0 { Ok(()) } else { caller.again().begin().map(drop) }
 }
 
 async fn highest(

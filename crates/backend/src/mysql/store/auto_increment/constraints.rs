@@ -15,8 +15,8 @@ use crate::{
 };
 
 /// A unique index in which two rows of ours may be the same: without the id, and without a column that is NULL in them.
-const INDEX: &str = "SELECT s.index_name FROM information_schema.statistics s JOIN information_schema.columns c \
-    ON c.table_schema = s.table_schema AND c.table_name = s.table_name AND c.column_name = s.column_name \
+const INDEX: &str = "SELECT s.index_name FROM information_schema.statistics s \
+    JOIN information_schema.columns c ON c.column_name = s.column_name \
     WHERE s.table_schema = COALESCE(?, DATABASE()) AND s.table_name = ? \
     AND c.table_schema = COALESCE(?, DATABASE()) AND c.table_name = ? AND s.non_unique = 0 GROUP BY s.index_name \
     HAVING MAX(c.column_name = 'id' OR (c.column_name <> 'generate_time' AND c.is_nullable = 'YES' AND c.extra = '' \

@@ -19,7 +19,8 @@ use crate::{
 };
 
 /// What to do if a table does not keep a row as it was inserted.
-const UNKEPT: &str = "drop the trigger that sets id, or the unique index or CHECK that the row breaks";
+const UNKEPT: &str =
+    "drop the trigger that sets id, or the unique index, CHECK or foreign key that the row breaks";
 
 /// The counter of a key: its cell, which is the fence, and its table.
 pub(super) struct Counter<'a> {

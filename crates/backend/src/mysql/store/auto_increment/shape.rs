@@ -34,12 +34,13 @@ pub(super) struct Shape {
 impl Shape {
     /// Reads the shape; `None` if there is no table that this user can see.
     pub(super) async fn read(connection: &mut Connection, table: &KeyTable) -> Result<Option<Self>, Fault> {
-        // The names are compared with constants, so the server opens this table alone.
+        // The server opens this table alone only if all names are compared with constants, and the tables are not joined by them.
         let sql = "SELECT c.table_name, c.column_name, c.data_type, c.column_key, c.extra, c.is_nullable = 'YES', \
             c.column_default IS NOT NULL, t.engine, t.table_comment FROM information_schema.columns c \
-            JOIN information_schema.tables t ON t.table_schema = c.table_schema AND t.table_name = c.table_name \
+            CROSS JOIN information_schema.tables t \
             WHERE c.table_schema = COALESCE(?, DATABASE()) AND c.table_name = ? \
-            AND t.table_schema = COALESCE(?, DATABASE()) AND t.table_name = ?";
+            AND t.table_schema = COALESCE(?, DATABASE()) AND t.table_name = ? \
+            AND CAST(t.table_name AS BINARY) = CAST(c.table_name AS BINARY)";
         let (database, name) = (Value::maybe_text(table.database.as_deref()), table.bare_name.as_str());
         let params = vec![database.clone(), name.into(), database, name.into()];
         let mut shape = Self { engine: String::new(), comment: String::new(), columns: Vec::new() };
