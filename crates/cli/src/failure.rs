@@ -5,7 +5,7 @@ use std::{fmt::Display, io, path::Path, process::ExitCode};
 use clap::error::ErrorKind;
 use sequent_engine::{
     EngineError, OpenError, Reason,
-    config::{Fault, Faults, without_password},
+    config::{Fault, Faults, without_secret},
 };
 use sequent_format::ValueError;
 use serde::Serialize;
@@ -69,7 +69,7 @@ impl Failure {
 
     /// An argument out of bounds; nothing was touched.
     pub(crate) fn argument(field: &str, value: impl Display, bound: impl Into<String>) -> Self {
-        let (value, bound) = (shown(&without_password(value.to_string())), bound.into());
+        let (value, bound) = (shown(&without_secret(value.to_string())), bound.into());
         let message = format!("{field} is {value:?}: {bound}");
         let errors = vec![Field { field: field.to_owned(), value, bound, ..Field::default() }];
         Self { errors, ..Self::reason(Reason::InvalidArgument, message) }

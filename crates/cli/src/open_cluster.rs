@@ -14,7 +14,7 @@ use sequent_client::{Client, ClientBuilder, TlsOptions};
 use sequent_core::{NameError, SequenceName, SlotIndex, ledger::Loss};
 use sequent_engine::{
     CreatePolicy, Engine, Options, Pace,
-    config::{Config, Sources, without_password},
+    config::{Config, Sources, without_secret},
 };
 
 use crate::{args::Globals, failure::Failure, logging};
@@ -215,7 +215,7 @@ fn warn_of_unread(config: &Config) {
 /// Warns of a password in a flag, once a process: every user of the machine can list command lines.
 fn warn_of_password(key: &str, value: &str) {
     static WARNED: Once = Once::new();
-    if !value.contains("${") && without_password(value.to_owned()) != value {
+    if !value.contains("${") && without_secret(value.to_owned()) != value {
         WARNED.call_once(|| {
             let text = "holds a password, which other users can read in the list of processes: name a file \
                         (password_file), or a variable ('${NAME}')";

@@ -50,3 +50,4 @@ mod steady;
 mod tale;
 mod twins;
 mod volatile;
+mod ways_back;

@@ -8,12 +8,12 @@ use sequent_testkit::servers::{MariaDb, Postgres, Redis};
 use crate::place::Place;
 
 /// The pages, with the server that each speaks of.
-const MYSQL: [&str; 3] = [
+pub(super) const MYSQL: [&str; 3] = [
     include_str!("../../../docs/using/moving-from/mysql.md"),
     include_str!("../../../docs/using/moving-from/leaf-tinyid-cosid.md"),
     include_str!("../../../docs/using/moving-from/snowflake.md"),
 ];
-const POSTGRES: &str = include_str!("../../../docs/using/moving-from/postgres.md");
+pub(super) const POSTGRES: &str = include_str!("../../../docs/using/moving-from/postgres.md");
 const REDIS: &str = include_str!("../../../docs/using/moving-from/redis.md");
 const FILES: &str = include_str!("../../../docs/using/moving-from/mongodb.md");
 
@@ -113,64 +113,4 @@ async fn the_imports_of_the_page_about_redis_run() {
     redis.ask(&["SET", "seq:order", "41"]).await;
     follow(REDIS, ("cache:6379", redis.address()));
     follow(FILES, ("cache:6379", redis.address()));
-}
-
-/// The statement of a page that begins so, of the number N.
-fn statement(page: &str, begin: &str, number: u64) -> String {
-    let rest = page.split(&format!("`{begin}")).nth(1).unwrap_or_else(|| panic!("no page says {begin}"));
-    let rest = rest.split('`').next().unwrap();
-    assert!(rest.contains('N'), "{rest}");
-    format!("{begin}{}", rest.replace('N', &number.to_string()))
-}
-
-/// Imports these tables, takes some numbers, and returns the highest that `show` says of a sequence.
-fn move_and_take(place: &Place, (import, sequence): (&[&str], &str)) -> u64 {
-    place.run(&[&["import"], import, &["--yes"]].concat()).succeeded();
-    let taken = place.run(&["next", sequence, "-n", "9"]).succeeded();
-    let shown: serde_json::Value =
-        serde_json::from_str(&place.run(&["show", sequence, "--json"]).succeeded().out).unwrap();
-    let counters = shown["counters"].as_array().unwrap().iter();
-    let highest = counters.filter_map(|counter| counter["number_max"].as_str()?.parse().ok()).max().unwrap();
-    assert!(taken.out.lines().all(|line| line.parse::<u64>().unwrap() <= highest), "{taken:?} {shown}");
-    highest
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_ways_back_of_the_pages_repeat_no_number() {
-    let (mysql, postgres, place) = (MariaDb::start().await, Postgres::start().await, Place::new());
-    mysql
-        .sql(
-            "CREATE DATABASE shop; USE shop;
-             CREATE TABLE sequence (seq_name varchar(200) PRIMARY KEY, current_value bigint, _increment int);
-             INSERT INTO sequence VALUES ('order', 7, 1);
-             CREATE TABLE orders (id bigint AUTO_INCREMENT PRIMARY KEY); INSERT INTO orders VALUES (), ();",
-        )
-        .await;
-    postgres.sql("CREATE TABLE orders (id bigserial); INSERT INTO orders VALUES (default), (default)").await;
-    let source = |name: &str, url: String| {
-        std::fs::write(place.path(name), url).unwrap();
-        place.path(name).display().to_string()
-    };
-    let mariadb = source("mariadb", format!("mysql://root@{}/shop", mysql.address()));
-    let pg = source("pg", postgres.url());
-    let moved =
-        |import: &[&str], sequence| tokio::task::block_in_place(|| move_and_take(&place, (import, sequence)));
-    let file = ["--source-file", &*mariadb];
-    let row = moved(&file, "order");
-    let table = moved(&[&file[..], &["--table", "orders"]].concat(), "orders");
-    let sequence = moved(&["--source-file", &pg, "--map", "orders_id_seq=pg"], "pg");
-
-    let back = |begin, number| format!("USE shop; {};", statement(MYSQL[0], begin, number));
-    mysql.sql(&back("UPDATE sequence SET current_value = ", row)).await;
-    mysql.sql(&back("ALTER TABLE orders AUTO_INCREMENT = ", table + 1)).await;
-    postgres.sql(&statement(POSTGRES, "SELECT setval('orders_id_seq', ", sequence)).await;
-
-    let last = |text: String| text.split_whitespace().last().unwrap().parse::<u64>().unwrap();
-    let next = "UPDATE shop.sequence SET current_value = current_value + _increment; SELECT current_value FROM shop.sequence";
-    assert!(last(mysql.sql(next).await) > row);
-    assert!(last(mysql.sql("INSERT INTO shop.orders VALUES (); SELECT LAST_INSERT_ID()").await) > table);
-    let next = "INSERT INTO orders VALUES (default); SELECT currval('orders_id_seq')";
-    let told = postgres.sql(next).await;
-    let numbers = told.split(|c: char| !c.is_ascii_digit()).filter_map(|word| word.parse::<u64>().ok());
-    assert!(numbers.max().unwrap() > sequence, "{told}");
 }

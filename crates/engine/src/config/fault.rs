@@ -27,7 +27,7 @@ pub struct Fault {
 impl Fault {
     /// A fault of `key`, nowhere yet.
     pub fn new(key: impl Into<String>, value: impl fmt::Display, bound: impl Into<String>) -> Self {
-        let (key, value) = (without_password(key.into()), without_password(value.to_string()));
+        let (key, value) = (without_secret(key.into()), without_secret(value.to_string()));
         Self { at: String::new(), key, value, bound: bound.into() }
     }
 }
@@ -38,8 +38,18 @@ pub(super) fn unknown(path: String, key: &str, known: &[&str]) -> Fault {
     Fault::new(path, "unknown", format!("{}{} are known", suggestion.unwrap_or_default(), known.join(", ")))
 }
 
-/// The text without the password of a URL in it. If its end is not clear, more is hidden.
-pub fn without_password(text: String) -> String {
+/// The beginning of every token.
+const TOKEN: &str = "sqt_";
+
+/// The text without a token, and without the password of a URL in it. If its end is not clear, more is hidden.
+pub fn without_secret(text: String) -> String {
+    let text = match text.split_once(TOKEN) {
+        Some((before, rest)) => {
+            let is_of_token = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+            format!("{before}{TOKEN}***{}", rest.trim_start_matches(is_of_token))
+        }
+        None => text,
+    };
     let Some((scheme, rest)) = text.split_once("://") else { return text };
     let hidden = rest.rsplit_once('@').and_then(|(login, place)| {
         let (user, _) = login.split_once(':')?;
@@ -77,6 +87,12 @@ impl std::error::Error for Faults {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_token_in_the_wrong_place_is_not_shown() {
+        let fault = Fault::new("principal[0].expires", "\"sqt_uymf65wb_D9vU-x_y\"", "a date is expected");
+        assert_eq!(fault.to_string(), "principal[0].expires is \"sqt_***\": a date is expected");
+    }
 
     #[test]
     fn a_password_in_the_wrong_place_is_not_shown() {

@@ -30,7 +30,7 @@ mod sources;
 
 pub use auth::{AuthMode, AuthSection, CertNames, PrincipalPart, QuotaLimits, Scopes, TokenHash, Verb};
 pub use caution::{Caution, CautionKind, CautionPlace};
-pub use fault::{Fault, Faults, without_password};
+pub use fault::{Fault, Faults, without_secret};
 pub use load::Config;
 pub use location::Place;
 pub use origins::{Origin, Shown};

@@ -17,7 +17,8 @@ use tokio::{
 use crate::{
     connection::activity::Activity,
     limits::{
-        BYTES_AT_FIRST, BYTES_PER_REQUEST, BYTES_UNREQUESTED_MAX, PREFACE_BYTES, PREFACE_TIMEOUT, WRITE_STALL,
+        BYTES_AT_FIRST, BYTES_PER_REQUEST, BYTES_UNREQUESTED_MAX, HTTP2_TURN_MAX, PREFACE_BYTES,
+        PREFACE_TIMEOUT, WRITE_STALL,
     },
 };
 
@@ -59,6 +60,8 @@ impl<S> IdleTimeoutIo<S> {
 /// Bytes that a peer may still send: some at first, and more with each request.
 struct Allowance {
     bytes: usize,
+    /// Bytes read since the connection gave way to others.
+    in_turn: usize,
     /// Requests that have brought their bytes.
     counted: u64,
     activity: Arc<Activity>,
@@ -66,10 +69,11 @@ struct Allowance {
 
 impl Allowance {
     fn new(activity: Arc<Activity>) -> Self {
-        Self { bytes: BYTES_AT_FIRST, counted: 0, activity }
+        Self { bytes: BYTES_AT_FIRST, in_turn: 0, counted: 0, activity }
     }
 
     fn take(&mut self, bytes: usize) -> io::Result<()> {
+        self.in_turn += bytes;
         if self.bytes < bytes {
             let requests = self.activity.requests();
             let new = usize::try_from(requests - self.counted).unwrap_or(usize::MAX);
@@ -100,8 +104,19 @@ impl<S: AsyncRead + Unpin> AsyncRead for IdleTimeoutIo<S> {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        // The library reads until nothing is left, and the runtime counts reads, not frames.
+        if let Some(allowance) =
+            self.allowance.as_mut().filter(|allowance| allowance.in_turn >= HTTP2_TURN_MAX)
+        {
+            allowance.in_turn = 0;
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
         let before = buffer.filled().len();
         let outcome = Pin::new(&mut self.socket).poll_read(cx, buffer);
+        if let Some(allowance) = self.allowance.as_mut().filter(|_| outcome.is_pending()) {
+            allowance.in_turn = 0;
+        }
         if let Some(allowance) = &mut self.allowance
             && let Err(error) = allowance.take(buffer.filled().len() - before)
         {
@@ -150,5 +165,48 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for IdleTimeoutIo<S> {
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let outcome = Pin::new(&mut self.socket).poll_shutdown(cx);
         self.written(cx, outcome)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{
+        sync::atomic::{AtomicBool, Ordering},
+        task::{Wake, Waker},
+    };
+
+    #[derive(Default)]
+    struct Woken(AtomicBool);
+
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// How many bytes one turn reads of a peer that always has more, and whether the next turn comes by itself.
+    fn turn(io: &mut (impl AsyncRead + Unpin)) -> (usize, bool) {
+        let (woken, mut read) = (Arc::new(Woken::default()), 0);
+        let waker = Waker::from(Arc::clone(&woken));
+        let mut cx = Context::from_waker(&waker);
+        loop {
+            let mut bytes = [0; 1024];
+            let mut buffer = ReadBuf::new(&mut bytes);
+            if Pin::new(&mut *io).poll_read(&mut cx, &mut buffer).is_pending() {
+                return (read, woken.0.load(Ordering::Relaxed));
+            }
+            read += buffer.filled().len();
+            assert!(read < BYTES_AT_FIRST, "it gives way to nobody");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_peer_that_always_has_more_gives_way_to_others() {
+        let socket = tokio::io::join(tokio::io::repeat(7), tokio::io::sink());
+        let mut io = IdleTimeoutIo::new(socket, Some(Arc::default()));
+        for _ in 0..3 {
+            assert_eq!(turn(&mut io), (HTTP2_TURN_MAX, true));
+        }
     }
 }

@@ -131,6 +131,9 @@ pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(5);
 /// It is 60,000 pings.
 pub(crate) const BYTES_AT_FIRST: usize = 1 << 20;
 
+/// Bytes of an HTTP/2 peer after which its connection gives way to others. A read has about as many: some hundred small frames.
+pub(crate) const HTTP2_TURN_MAX: usize = 8 * 1024;
+
 /// The most that it may have saved up. All its streams together may be sending somewhat less: [`STREAMS_MAX`] bodies.
 pub(crate) const BYTES_UNREQUESTED_MAX: usize = 20 << 20;
 

@@ -12,7 +12,7 @@ use sequent_admin::import::{FileSource, Format, look};
 use sequent_core::{ErrorKind, SourceError};
 use sequent_engine::{
     ServerOptions,
-    config::without_password,
+    config::without_secret,
     foreign::{self, Source, Table, TableFormat, Wanted},
 };
 
@@ -152,7 +152,7 @@ fn check_found(wanted: &Wanted, read: &[Table], sources: &[String]) -> Result<()
     let is_read = |name: &String| read.iter().any(|table| table.name == *name || has_row(table, name));
     let mut named = wanted.tables.iter().chain(wanted.columns.iter().map(|(table, _)| table));
     let Some(missing) = named.find(|name| !is_read(name)) else { return Ok(()) };
-    let asked: Vec<String> = sources.iter().map(|source| without_password(source.clone())).collect();
+    let asked: Vec<String> = sources.iter().map(|source| without_secret(source.clone())).collect();
     let bound = format!("no table or sequence of that name is in {}", asked.join(", "));
     Err(Failure::failed(format!("table is {missing:?}: {bound}")))
 }

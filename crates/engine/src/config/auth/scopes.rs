@@ -82,7 +82,10 @@ fn read(entry: &str) -> Result<(Vec<Verb>, Glob), String> {
     if pattern.is_empty() {
         return Err("the pattern is empty: * matches every name".to_owned());
     }
-    if let Some(found) = pattern.chars().find(|c| !may_be_in_a_pattern(*c)) {
+    // It means something only at the beginning of a class.
+    let is_bare = |at: usize, c: char| matches!(c, '!' | '^') && !pattern[..at].ends_with('[');
+    let none = |(at, c): &(usize, char)| !may_be_in_a_pattern(*c) || is_bare(*at, *c);
+    if let Some((_, found)) = pattern.char_indices().find(none) {
         return Err(format!("no name has {:?}", found.to_string()));
     }
     let of_server = verbs.iter().find(|verb| verb.is_of_server());
@@ -127,6 +130,7 @@ mod tests {
             ("next,:order", "\"next,:order\": \"\" is no verb"),
             ("next:secret/*", "\"next:secret/*\": no name has \"/\""),
             ("next:a b", "\"next:a b\": no name has \" \""),
+            ("next:!secret", "\"next:!secret\": no name has \"!\""),
             ("next: ", "\"next: \": the pattern is empty"),
             ("operate:x", "\"operate:x\": operate has no pattern of names"),
             ("next,status:order", "\"next,status:order\": status has no pattern of names"),

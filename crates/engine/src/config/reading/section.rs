@@ -11,7 +11,7 @@ use super::{
 };
 use crate::config::{
     Fault, Origin, Shown,
-    fault::{unknown, without_password},
+    fault::{unknown, without_secret},
 };
 
 /// A table whose settings are read one by one.
@@ -157,9 +157,9 @@ fn printed(value: &Value, is_secret: bool) -> String {
     match value {
         Value::String(text) if is_secret => format!("{:?}", masked(text)),
         // A URL may be written where none is expected, too.
-        Value::String(text) => without_password(format!("{text:?}")),
+        Value::String(text) => without_secret(format!("{text:?}")),
         Value::Array(items) if is_secret => format!("[{}]", vec!["\"***\""; items.len()].join(", ")),
         other if is_secret => format!("of type {}", other.type_str()),
-        other => without_password(other.to_string()),
+        other => without_secret(other.to_string()),
     }
 }
