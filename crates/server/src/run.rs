@@ -31,7 +31,10 @@ use crate::{
         drain::{DrainState, wait_until_reserve_used},
         phase::{Phase, PhaseWatch},
     },
-    telemetry::{recorder::Recorder, request_metrics},
+    telemetry::{
+        recorder::{Recorder, sample_runtime},
+        request_metrics,
+    },
     tls::{ServerTls, acceptor::Acceptor, files::Alpn, peer::PeerCertificate},
 };
 
@@ -90,7 +93,7 @@ pub async fn run(
     let drain = DrainState::new(limits.clone());
     let redis = RedisServer::new(service.clone(), phases.clone());
     let state = (phases.clone(), drain.clone());
-    let admin = Admin::new(service, recorder.clone(), state, (auth.clone(), tls.clone()));
+    let admin = Admin::new(service, recorder, state, (auth.clone(), tls.clone()));
     let admin = TowerToHyperService::new(admin::router(admin, site));
     let ends = |name, alpn| {
         let (limits, phases) = (limits.clone(), phases.clone());
@@ -136,7 +139,7 @@ pub async fn run(
     };
     let admin = tokio::spawn(accept(listeners.admin, admin, last));
     request_metrics::begin(&engine).await;
-    let upkeep = tokio::spawn(recorder.upkeep());
+    let sampler = tokio::spawn(sample_runtime());
     let expiry = tokio::spawn(auth.clone().watch_expiry());
 
     shutdown.await;
@@ -163,7 +166,7 @@ pub async fn run(
     engine.shutdown().await;
     phase.send_replace(Phase::Ended);
     let _late = timeout(ADMIN_GRACE, admin).await.is_err();
-    upkeep.abort();
+    sampler.abort();
     expiry.abort();
     auth.audit().finish().await;
     dropped(left)

@@ -236,8 +236,8 @@ pub(crate) const REDIS_LINGER: Duration = Duration::from_millis(250);
 /// Limit on the name that a client gives its connection, in bytes.
 pub(crate) const REDIS_CLIENT_NAME_MAX: usize = 128;
 
-/// Interval at which histograms are drained, scraped or not. Each sample is kept until then.
-pub(crate) const UPKEEP_EVERY: Duration = Duration::from_secs(1);
+/// Interval at which the runtime is sampled, scraped or not.
+pub(crate) const RUNTIME_SAMPLE_EVERY: Duration = Duration::from_secs(1);
 
 /// How old the status of the stores may be before it is read again. The state of the slots is always current.
 pub(crate) const STATUS_MAX_AGE: Duration = Duration::from_secs(5);

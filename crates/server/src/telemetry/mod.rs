@@ -2,6 +2,7 @@
 
 pub(crate) mod audit_metrics;
 pub(crate) mod auth_metrics;
+mod histograms;
 mod metric_labels;
 pub(crate) mod metric_names;
 pub(crate) mod metric_table;
