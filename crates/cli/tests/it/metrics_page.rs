@@ -23,7 +23,7 @@ for Prometheus. [Events](events.md) says which event changes which metric.
 - No label is a key, a tenant or an address of a caller. `slot` is the number of a slot, `sequence` the name of a sequence, \
 `kind` the class of a fault.
 - No metric is a raw id or a number that was given: Prometheus is inexact above 2^53.
-- A server that nobody scrapes does not grow: it drains its histograms every second.
+- A server that nobody scrapes does not grow: its histograms are counters of fixed buckets.
 
 Generated from the tables of engine, server and client by its test, `SEQUENT_GENERATE=1 cargo test -p sequent --test it \
 page_of_metrics`. Other tests compare the tables with what a server and a program with the SDK show.
