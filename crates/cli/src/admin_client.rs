@@ -18,6 +18,7 @@ use hyper::{
 };
 use hyper_util::rt::TokioIo;
 use sequent_client::{ClientTls, TlsOptions, warn_of_readable};
+use sequent_core::SequenceName;
 use serde_json::Value;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
@@ -107,9 +108,12 @@ impl Admin {
         header.map(Some).map_err(|_| wrong("one token is expected in it"))
     }
 
-    /// The present answer of `/v1/status`, or the reason why there is none.
-    pub(crate) async fn status(&self) -> Result<Value, String> {
-        let answer = timeout(LIMIT, self.asked(Method::GET, "/v1/status", None)).await;
+    /// The present answer of `/v1/status`, or the reason why there is none. With a name it has whether that sequence is in
+    /// use.
+    pub(crate) async fn status(&self, of: Option<&SequenceName>) -> Result<Value, String> {
+        let query = of.map(|name| format!("?sequence={name}")).unwrap_or_default();
+        let path = format!("/v1/status{query}");
+        let answer = timeout(LIMIT, self.asked(Method::GET, &path, None)).await;
         let answer = answer.map_err(|_| format!("no answer within {} s", LIMIT.as_secs()))?;
         let (status, body) = answer.map_err(|error| self.unanswered(&*error))?;
         if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {

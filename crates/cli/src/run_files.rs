@@ -7,7 +7,7 @@ use std::{
     fs::{self, File, TryLockError},
     io::{self, Read as _, Write as _},
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
-    os::unix::fs::MetadataExt,
+    os::unix::fs::{FileExt as _, MetadataExt},
     path::{Path, PathBuf},
 };
 
@@ -119,8 +119,9 @@ pub(crate) struct Found {
 pub(crate) struct RunFile {
     path: PathBuf,
     identity: String,
+    announced: Announced,
     /// Holds the lock.
-    _locked: File,
+    locked: File,
 }
 
 impl RunFile {
@@ -139,10 +140,17 @@ impl RunFile {
             file.write_all(&text)?;
             // Another server may have removed the file before it was locked.
             if path.exists() {
-                return Ok(Self { path, identity, _locked: file });
+                return Ok(Self { path, identity, announced, locked: file });
             }
         }
         Err(io::Error::other("the file was removed as often as it was made"))
+    }
+
+    /// Announces that all listeners speak TLS alone from now on.
+    pub(crate) fn require_tls(&mut self) -> io::Result<()> {
+        self.announced.addresses.tls = true;
+        // It only grows, so no reader finds the end of the text before.
+        self.locked.write_all_at(&serde_json::to_vec(&self.announced)?, 0)
     }
 
     /// The identity that this directory's servers report.

@@ -4,6 +4,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use sequent_client::TlsOptions;
+use sequent_core::SequenceName;
 use sequent_engine::config::Config;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -57,11 +58,19 @@ impl Servers {
 
     /// Asks all at once, each within the time limit of an answer.
     pub(crate) async fn ask(&self) -> Vec<Said> {
+        self.ask_of(None).await
+    }
+
+    /// The same, with whether a sequence is in use.
+    pub(crate) async fn ask_of(&self, name: Option<&SequenceName>) -> Vec<Said> {
         let mut asked = JoinSet::new();
         for (at, admin) in self.admins.iter().cloned().enumerate() {
-            let cluster = self.cluster.clone();
+            let (cluster, name) = (self.cluster.clone(), name.cloned());
             asked.spawn(async move {
-                let status = admin.status().await.and_then(|status| of_cluster(status, cluster.as_deref()));
+                let status = admin
+                    .status(name.as_ref())
+                    .await
+                    .and_then(|status| of_cluster(status, cluster.as_deref()));
                 (at, Said { admin: admin.address().to_owned(), status })
             });
         }

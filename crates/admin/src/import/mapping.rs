@@ -34,6 +34,16 @@ impl Mapping {
         self.replaced(&self.old, name).or_else(|| self.replaced(of_table()?, name))
     }
 
+    /// The pair as it was written.
+    pub(super) fn text(&self) -> String {
+        format!("{}={}", self.old, self.new)
+    }
+
+    /// Whether this pair is about any of these old tables and names.
+    pub(super) fn fits<'a>(&self, mut olds: impl Iterator<Item = (&'a str, &'a str)>) -> bool {
+        olds.any(|old| self.applied(old).is_some())
+    }
+
     fn replaced(&self, old: &str, name: &str) -> Option<String> {
         let Some((front, back)) = old.split_once('*') else {
             return (old == name).then(|| self.new.clone());

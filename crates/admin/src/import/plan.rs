@@ -78,6 +78,24 @@ impl Choice {
     }
 }
 
+impl Choice {
+    /// Refuses what was chosen for counters that are not there: it would be passed over, and a sequence begin at 1.
+    fn check_fits(&self, counters: &[OldCounter]) -> Result<(), EngineError> {
+        let olds = || counters.iter().map(|counter| (&*counter.source, &*counter.name));
+        if let Some(mapping) = self.mappings.iter().find(|mapping| !mapping.fits(olds())) {
+            let bound =
+                "a counter of the other system is expected in front of the =, and none of those found is it";
+            return Err(EngineError::invalid("map", &mapping.text(), bound));
+        }
+        let is_default = self.table_names == TableFormat::default();
+        if !is_default && counters.iter().all(|counter| counter.tables.is_none()) {
+            let bound = "names of slot tables are expected, and no table that was found has such a name";
+            return Err(EngineError::invalid("table_name", &self.table_names, bound));
+        }
+        Ok(())
+    }
+}
+
 impl ImportPlan {
     /// The plan, for people and scripts.
     pub fn report(&self) -> ImportReport {
@@ -147,7 +165,9 @@ pub async fn plan(engine: &Engine, tables: &[Table], choice: &Choice) -> Result<
     check_choice(choice)?;
     let known = Known::of(engine).await?;
     let facts = PlanFacts::of(engine);
-    let mut planned = named(choice.counters(tables), choice, facts);
+    let counters = choice.counters(tables);
+    choice.check_fits(&counters)?;
+    let mut planned = named(counters, choice, facts);
     for planned in planned.iter_mut().filter(|planned| planned.shown.action != Action::Refused) {
         let existing = match known.existing(engine, planned).await {
             Ok(existing) => existing,
@@ -257,10 +277,13 @@ fn settle(planned: &mut Planned, existing: Option<&Existing>, (choice, layout): 
     }
     match decision {
         Decision::Nothing => {}
-        Decision::RoomLeft(left) => planned.note(format!(
-            "an import before left room: {left} numbers of it are left, and it is not enlarged, since the sequence may have given \
-             those above"
-        )),
+        Decision::RoomLeft(left) => {
+            planned.shown.to = (planned.own + left).checked_sub(1);
+            planned.note(format!(
+                "an import before left room: {left} numbers of it are left, and it is not enlarged, since the sequence may have \
+                 given those above"
+            ));
+        }
         Decision::Advance(to) => {
             planned.shown.action = Action::Advance;
             planned.shown.to = Some(to);

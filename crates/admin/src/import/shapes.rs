@@ -140,10 +140,15 @@ impl Record<'_> {
     /// A whole number, which may be written as a double.
     pub(super) fn number(&self, column: &str) -> Result<i128, String> {
         let text = self.text(column).trim();
-        let number = text.parse().ok().or_else(|| whole(text));
+        let number: Option<i128> = text.parse().ok().or_else(|| whole(text));
+        // Sums of a few such numbers are numbers, too.
+        let number = number.filter(|number| number.unsigned_abs() < FOREIGN_BELOW);
         number.ok_or_else(|| format!("{column} is {}: a whole number is expected", self.shown(column)))
     }
 }
+
+/// Above every number of a counter.
+const FOREIGN_BELOW: u128 = 1 << 100;
 
 /// The whole number that a double is, below the first that doubles round.
 fn whole(text: &str) -> Option<i128> {

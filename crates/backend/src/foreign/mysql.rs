@@ -13,11 +13,14 @@ pub(super) struct Reader(Conn);
 
 impl Tables for Reader {
     const CONTEXT: &'static str = "import from mysql";
-    const SHORT_FLOAT: Option<&'static str> = Some("float");
+    const WITHOUT_DIGITS: &'static [&'static str] = &["float", "bit"];
     type Place = ServerOptions;
+    // Views are found apart, by `DISTINCT`: a join with all tables takes a second for a thousand of them.
     const COLUMNS: &'static str = "SELECT c.TABLE_NAME, c.COLUMN_NAME, c.EXTRA LIKE '%auto_increment%', c.DATA_TYPE, \
-        t.TABLE_TYPE LIKE '%VIEW' FROM information_schema.COLUMNS c JOIN information_schema.TABLES t \
-        ON t.TABLE_SCHEMA = c.TABLE_SCHEMA AND CAST(t.TABLE_NAME AS BINARY) = CAST(c.TABLE_NAME AS BINARY) WHERE c.TABLE_SCHEMA = DATABASE() \
+        v.TABLE_NAME IS NOT NULL FROM information_schema.COLUMNS c \
+        LEFT JOIN (SELECT DISTINCT TABLE_NAME FROM information_schema.TABLES \
+        WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE LIKE '%VIEW') v \
+        ON CAST(v.TABLE_NAME AS BINARY) = CAST(c.TABLE_NAME AS BINARY) WHERE c.TABLE_SCHEMA = DATABASE() \
         ORDER BY c.TABLE_NAME, c.ORDINAL_POSITION";
 
     async fn open(options: &ServerOptions) -> Result<Self, Fault> {

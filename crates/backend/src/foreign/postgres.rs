@@ -18,7 +18,7 @@ pub(super) struct Reader(PgConnection);
 
 impl Tables for Reader {
     const CONTEXT: &'static str = "import from postgres";
-    const SHORT_FLOAT: Option<&'static str> = Some("real");
+    const WITHOUT_DIGITS: &'static [&'static str] = &["real"];
     type Place = ServerOptions;
     const COLUMNS: &'static str = "SELECT c.table_name::text, c.column_name::text, '0', c.data_type::text, \
         CASE t.table_type WHEN 'VIEW' THEN '1' ELSE '0' END \

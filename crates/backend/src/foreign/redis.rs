@@ -216,7 +216,10 @@ async fn hashes_of(
         let columns: Vec<String> = std::iter::once("key".to_owned())
             .chain(fields.keys().map(|field| field.to_ascii_lowercase()))
             .collect();
-        if (wanted.look)(name, &columns, &wanted.table_names) == Look::Rows {
+        let twice = columns.iter().enumerate().find(|(at, field)| columns[..*at].contains(field));
+        if let Some((_, field)) = twice {
+            others.push(((*name).clone(), format!("its field {field} is there twice, in capitals too")));
+        } else if (wanted.look)(name, &columns, &wanted.table_names) == Look::Rows {
             let row = std::iter::once(Some((*name).clone())).chain(fields.into_values().map(Some)).collect();
             tables.push(Table { name: (*name).clone(), columns, rows: vec![row] });
         } else {

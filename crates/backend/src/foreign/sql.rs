@@ -39,8 +39,8 @@ pub(super) trait Tables: Send + Sized {
     /// What is said in front of an error.
     const CONTEXT: &'static str;
 
-    /// The type of numbers whose text lacks digits.
-    const SHORT_FLOAT: Option<&'static str> = None;
+    /// Types of numbers whose text lacks digits, or is none.
+    const WITHOUT_DIGITS: &'static [&'static str] = &[];
 
     /// Where the tables are.
     type Place: Send + Sync;
@@ -142,6 +142,18 @@ async fn read<T: Tables>(tables: &mut T, wanted: &Wanted) -> Result<Vec<Table>, 
         |name: &str, columns: &Columns| look(name, columns) == Look::Ids && columns.counting.is_some();
     let slot_tables = found.iter().filter(|(name, columns)| is_read(name, columns) && counts(name, columns));
     let owners: BTreeSet<String> = slot_tables.filter_map(|(name, _)| owner(name)).collect();
+    let is_left_out = |(name, columns): &(&String, &Columns)| {
+        !is_read(name, columns)
+            && columns.counting.is_some()
+            && owner(name).is_some_and(|owner| owners.contains(&owner))
+    };
+    if let Some((name, _)) = found.iter().find(is_left_out) {
+        return Err(refused(format!(
+            "table is {}: {name} is there, too, and has numbers of the same sequence: name it by --table as well",
+            wanted.tables.join(", ")
+        ))
+        .into());
+    }
     for (name, columns) in found.iter().filter(|(name, columns)| is_read(name, columns)) {
         // Without one of its owner's slot tables a sequence would begin too low.
         let is_slot_table = owner(name).is_some_and(|owner| owners.contains(&owner));
@@ -211,7 +223,7 @@ async fn whole<T: Tables>(tables: &mut T, name: &str, columns: &Columns) -> Resu
     let mut rows = tables.rows(&sql).await?;
     check_count(rows.len())?;
     let types = columns.types.iter().map(String::as_str);
-    for (at, short) in types.enumerate().filter(|(_, declared)| T::SHORT_FLOAT == Some(*declared)) {
+    for (at, short) in types.enumerate().filter(|(_, declared)| T::WITHOUT_DIGITS.contains(declared)) {
         // With its type it is no number any more, so that a counter of it is refused.
         let values = rows.iter_mut().filter_map(|row| row.get_mut(at)?.as_mut());
         values.for_each(|value| *value = format!("{value} ({short})"));

@@ -37,7 +37,9 @@ async fn client(options: &ServerOptions) -> Result<Client, Fault> {
     if let Some(user) = url.user() {
         login = login.set_username(user);
     }
-    if let Some(password) = options.password().await? {
+    let password = options.password().await?;
+    // Without one, the driver would pass over the user.
+    if let Some(password) = password.or_else(|| url.user().map(|_| String::new())) {
         login = login.set_password(password);
     }
     let probes = TcpKeepalive::new().with_time(options.keep_alive).with_interval(options.keep_alive);

@@ -3,7 +3,7 @@
 use clap::Args;
 use hyper::Method;
 use sequent_admin::{ForgetAsk, Forgotten};
-use sequent_core::{Key, SequenceName};
+use sequent_core::SequenceName;
 use sequent_engine::{ForgetReport, Pace};
 use serde_json::json;
 
@@ -63,9 +63,7 @@ impl Forget {
             return Ok(());
         }
         let name = ask.name;
-        Err(Failure::unconfirmed(format!(
-            "nothing was done: `sequent forget {name} --yes` forgets it for good"
-        )))
+        Err(Failure::unconfirmed(format!("nothing was done: the same with --yes forgets {name} for good")))
     }
 }
 
@@ -85,21 +83,26 @@ async fn by_server(admin: &Admin, ask: &ForgetAsk) -> Result<Forgotten, Failure>
         .map_err(|error| Failure::failed(format!("its answer can't be read: {error}")))
 }
 
-/// Refuses a sequence that a running server uses.
+/// Refuses a sequence that a running server uses, or may use.
 async fn refuse_used(cluster: &Cluster, name: &SequenceName) -> Result<(), Failure> {
-    for said in Servers::of(cluster, None)?.ask().await {
-        let keys = said.status().and_then(|status| status["keys"].as_array());
-        let of_name = |key: &&serde_json::Value| {
-            key["key"].as_str().is_some_and(|key| Key::from_stored(key).sequence() == name.as_str())
+    for said in Servers::of(cluster, None)?.ask_of(Some(name)).await {
+        let admin = said.admin();
+        let found = match said.status() {
+            // A server of an earlier version says nothing of a sequence.
+            Some(status) if status["sequence"] == name.as_str() => {
+                let Some(key) = status["in_use"].as_str() else { continue };
+                format!(
+                    "server {admin} has {key} in use; it lets go of a key ten minutes after the last request"
+                )
+            }
+            _ => format!(
+                "server {admin} did not say whether it does ({}): give a token that may read its status by --token-file, its \
+                 CA by --tls-ca, or stop it",
+                said.silence().unwrap_or("another version")
+            ),
         };
-        if let Some(key) = keys.and_then(|keys| keys.iter().find(of_name)) {
-            let (admin, key) = (said.admin(), &key["shown"]);
-            let bound = format!(
-                "a sequence that nobody uses is expected, and server {admin} has {key} in use; it lets go of a key \
-                 ten minutes after the last request"
-            );
-            return Err(Failure::argument("name", name.as_str(), bound));
-        }
+        let bound = format!("a sequence that nobody uses is expected, and {found}");
+        return Err(Failure::argument("name", name.as_str(), bound));
     }
     Ok(())
 }

@@ -86,7 +86,7 @@ pub(crate) async fn serve(cluster: &Cluster, config: Config, reloads: bool) -> R
             return Err(failure);
         }
     };
-    let presence = match announce(cluster, &config, &listeners) {
+    let mut presence = match announce(cluster, &config, &listeners) {
         Ok(presence) => presence,
         Err(failure) => {
             engine.shutdown().await;
@@ -108,7 +108,7 @@ pub(crate) async fn serve(cluster: &Cluster, config: Config, reloads: bool) -> R
     let reloading = async {
         if reloads {
             let reloaded = Reloaded { engine, limits, auth, recorder, tls, audit };
-            reload(cluster, config, reloaded, hangups).await;
+            reload(cluster, config, (reloaded, presence.as_mut()), hangups).await;
         }
         std::future::pending::<()>().await;
     };

@@ -1,6 +1,7 @@
 //! `sequent forget`: what it refuses, what it tells, and that nobody uses the name again.
 
 use crate::{
+    operate::Site,
     place::Place,
     running::{FREE, Running, say},
 };
@@ -53,4 +54,15 @@ fn what_is_in_use_or_named_by_the_configuration_is_not_forgotten() {
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
     assert_eq!(server.end().0, Some(0));
+}
+
+#[test]
+fn a_server_that_does_not_say_what_it_uses_is_no_server_that_uses_nothing() {
+    let site = Site::start(&[("ann", &["status", "next:*"])]);
+    let config = ["--config", "sequent.toml"];
+    let forget = |args: &[&str]| site.place.run(&[&["forget", "newer", "--yes"], args, &config[..]].concat());
+    site.next("newer");
+    forget(&[]).refused(2, &["did not say whether it does", "--token-file"]);
+    let token = site.token_file("ann");
+    forget(&["--token-file", token.to_str().unwrap()]).refused(2, &["has", "in use"]);
 }

@@ -86,7 +86,7 @@ impl Site {
         }
     }
 
-    fn next(&self, name: &str) -> u64 {
+    pub(crate) fn next(&self, name: &str) -> u64 {
         let token = fs::read_to_string(self.token_file("ann")).unwrap();
         let head =
             format!("POST /v1/sequences/{name}/next HTTP/1.1\r\nauthorization: Bearer {}", token.trim());

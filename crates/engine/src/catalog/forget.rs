@@ -43,20 +43,25 @@ impl Engine {
                 "a sequence that the configuration does not name is expected: take it out there first";
             return Err(EngineError::invalid("name", name, bound));
         }
-        let spread =
-            inner.keys.some(1, |key, _| key.sequence() == name.as_str()).into_iter().map(|(key, _)| key);
-        let dense = inner.dense.in_use(inner.env.clock.now()).into_iter().map(|(key, _)| key);
-        match spread.chain(dense).find(|key| key.sequence() == name.as_str()) {
+        match self.key_in_use(name) {
             None => Ok(()),
             Some(key) => {
                 let bound = format!(
-                    "a sequence that nobody uses is expected, and this server has {} in use; it lets go of a key ten \
-                     minutes after the last request",
-                    shown(&key)
+                    "a sequence that nobody uses is expected, and this server has {key} in use; it lets go of a key ten \
+                     minutes after the last request"
                 );
                 Err(EngineError::invalid("name", name, bound))
             }
         }
+    }
+
+    /// A key of a sequence that this engine has in use, as it is shown.
+    pub fn key_in_use(&self, name: &SequenceName) -> Option<String> {
+        let inner = &self.0;
+        let spread =
+            inner.keys.some(1, |key, _| key.sequence() == name.as_str()).into_iter().map(|(key, _)| key);
+        let dense = inner.dense.in_use(inner.env.clock.now()).into_iter().map(|(key, _)| key);
+        spread.chain(dense).find(|key| key.sequence() == name.as_str()).map(|key| shown(&key))
     }
 
     /// Takes a definition out of use for good: the name is refused from now on, and is never defined again. Every server

@@ -28,7 +28,7 @@ impl Fault {
     /// A fault of `key`, nowhere yet.
     pub fn new(key: impl Into<String>, value: impl fmt::Display, bound: impl Into<String>) -> Self {
         let (key, value) = (without_secret(key.into()), without_secret(value.to_string()));
-        Self { at: String::new(), key, value, bound: bound.into() }
+        Self { at: String::new(), key, value, bound: without_token(bound.into()) }
     }
 }
 
@@ -41,15 +41,24 @@ pub(super) fn unknown(path: String, key: &str, known: &[&str]) -> Fault {
 /// The beginning of every token.
 const TOKEN: &str = "sqt_";
 
-/// The text without a token, and without the password of a URL in it. If its end is not clear, more is hidden.
-pub fn without_secret(text: String) -> String {
-    let text = match text.split_once(TOKEN) {
-        Some((before, rest)) => {
-            let is_of_token = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-            format!("{before}{TOKEN}***{}", rest.trim_start_matches(is_of_token))
+/// The text without tokens.
+fn without_token(text: String) -> String {
+    let is_of_token = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let mut parts = text.split(TOKEN);
+    let Some(before) = parts.next().filter(|before| before.len() < text.len()) else { return text };
+    parts.fold(before.to_owned(), |shown, rest| {
+        let end = rest.trim_start_matches(is_of_token);
+        if end.len() == rest.len() {
+            format!("{shown}{TOKEN}{rest}")
+        } else {
+            format!("{shown}{TOKEN}***{end}")
         }
-        None => text,
-    };
+    })
+}
+
+/// The text without tokens, and without the password of a URL in it. If its end is not clear, more is hidden.
+pub fn without_secret(text: String) -> String {
+    let text = without_token(text);
     let Some((scheme, rest)) = text.split_once("://") else { return text };
     let hidden = rest.rsplit_once('@').and_then(|(login, place)| {
         let (user, _) = login.split_once(':')?;
@@ -92,6 +101,13 @@ mod tests {
     fn a_token_in_the_wrong_place_is_not_shown() {
         let fault = Fault::new("principal[0].expires", "\"sqt_uymf65wb_D9vU-x_y\"", "a date is expected");
         assert_eq!(fault.to_string(), "principal[0].expires is \"sqt_***\": a date is expected");
+        let fault = Fault::new(
+            "allow",
+            "x",
+            "\"sqt_uymf65wb_D9\" and \"sqt_abcdefgh_E8\" are no verbs, sqt_… neither",
+        );
+        let shown = "allow is x: \"sqt_***\" and \"sqt_***\" are no verbs, sqt_… neither";
+        assert_eq!(fault.to_string(), shown, "tokens in a bound");
     }
 
     #[test]

@@ -18,6 +18,7 @@ use axum::{
 
 pub(crate) use crate::admin::{connection::AdminService, state::Admin};
 use crate::{
+    audit::Entry,
     auth::{Auth, Caller},
     error::ApiError,
     http::own_site::OwnSite,
@@ -48,8 +49,9 @@ async fn own_site(State((site, auth)): State<(OwnSite, Auth)>, request: Request,
     match site.refusal(&request) {
         Some(error) => {
             // A browser's certificate may have said whose it is.
-            let name = request.extensions().get::<Caller>().and_then(Caller::principal);
-            auth.audit().refused(&error, name, |entry| entry.by("admin", None).with("why", "page"));
+            let caller = request.extensions().get::<Caller>();
+            let by = |entry: Entry| entry.by("admin", caller.map(Caller::peer)).with("why", "page");
+            auth.audit().refused(&error, caller.and_then(Caller::principal), by);
             ([(header::CONNECTION, "close")], error).into_response()
         }
         None => next.run(request).await,

@@ -2,9 +2,10 @@
 
 use axum::{
     Extension,
-    extract::State,
+    extract::{RawQuery, State},
     http::{HeaderName, StatusCode, header},
 };
+use sequent_core::SequenceName;
 use sequent_engine::SlotGlance;
 use serde_json::Value;
 
@@ -13,7 +14,11 @@ use crate::{admin::state::Admin, auth::Caller};
 /// JSON, or the reason why there is none.
 type JsonOrText = Result<([(HeaderName, &'static str); 1], String), (StatusCode, &'static str)>;
 
-pub(super) async fn show(State(admin): State<Admin>, Extension(caller): Extension<Caller>) -> JsonOrText {
+pub(super) async fn show(
+    State(admin): State<Admin>,
+    Extension(caller): Extension<Caller>,
+    RawQuery(query): RawQuery,
+) -> JsonOrText {
     let stopping = (StatusCode::SERVICE_UNAVAILABLE, "this server is stopping: its stores are closed\n");
     let status = admin.snapshot().await.ok_or(stopping)?;
     let defect = |_| (StatusCode::INTERNAL_SERVER_ERROR, "the status can't be written as JSON\n");
@@ -28,6 +33,12 @@ pub(super) async fn show(State(admin): State<Admin>, Extension(caller): Extensio
     value["behind_more"] = more.into();
     value["events"] = serde_json::to_value(admin.service.engine().told()).unwrap_or_default();
     value["principals"] = admin.auth.report();
+    // `keys` is a few seconds old, and has the first thousand.
+    let name = query.as_deref().and_then(|query| query.strip_prefix("sequence="));
+    if let Some(name) = name.and_then(|name| name.parse::<SequenceName>().ok()) {
+        value["sequence"] = name.as_str().into();
+        value["in_use"] = admin.service.engine().key_in_use(&name).into();
+    }
     value["caller"] = caller.principal().into();
     value["audit"] = admin.auth.audit().status();
     value["tls"] = admin.tls.status();

@@ -1,6 +1,6 @@
 //! The caller of one request: admits it by verb, pattern and quotas, and settles what it used.
 
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 
 use sequent_engine::{Reason, config::Verb};
 
@@ -64,6 +64,11 @@ impl Caller {
             let now = self.connection.auth().elapsed();
             let _counted = (0..count).take_while(|_| self.principal.quotas.take_request(now).is_ok()).count();
         }
+    }
+
+    /// The address of its peer.
+    pub(crate) fn peer(&self) -> IpAddr {
+        self.connection.peer()
     }
 
     /// The principal's name.

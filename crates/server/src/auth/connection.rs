@@ -109,6 +109,11 @@ impl ConnectionAuth {
         Ok(header)
     }
 
+    /// The address of its peer.
+    pub(super) fn peer(&self) -> IpAddr {
+        self.peer
+    }
+
     /// Whether its peer has presented a certificate.
     pub(crate) fn has_certificate(&self) -> bool {
         self.certificate.is_some()

@@ -24,6 +24,8 @@ use crate::limits::{
 pub(crate) struct Activity {
     /// Requests that have begun: their heads were complete.
     requests: AtomicU64,
+    /// Times that its task has run.
+    turns: AtomicU64,
     leave: Notify,
     /// Closed once the place is free: many may wait for that.
     gone: Semaphore,
@@ -31,7 +33,8 @@ pub(crate) struct Activity {
 
 impl Default for Activity {
     fn default() -> Self {
-        Self { requests: AtomicU64::new(0), leave: Notify::new(), gone: Semaphore::new(0) }
+        let (requests, turns) = (AtomicU64::new(0), AtomicU64::new(0));
+        Self { requests, turns, leave: Notify::new(), gone: Semaphore::new(0) }
     }
 }
 
@@ -44,6 +47,16 @@ impl Activity {
     /// Requests that have begun.
     pub(crate) fn requests(&self) -> u64 {
         self.requests.load(Ordering::Relaxed)
+    }
+
+    /// Notes that the connection's task runs again, after others had their turn.
+    pub(super) fn begin_turn(&self) {
+        self.turns.store(self.turn() + 1, Ordering::Relaxed);
+    }
+
+    /// The current run of the connection's task.
+    pub(super) fn turn(&self) -> u64 {
+        self.turns.load(Ordering::Relaxed)
     }
 
     /// Asks the connection to end, and waits until its place is free.

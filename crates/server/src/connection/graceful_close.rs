@@ -1,13 +1,19 @@
 //! Graceful close of a connection: by age, by shutdown, or because its peer leaves responses unread.
 
-use std::{future::poll_fn, pin::pin, sync::Arc, task::Poll, time::Duration};
+use std::{
+    future::poll_fn,
+    pin::{Pin, pin},
+    sync::Arc,
+    task::Poll,
+    time::Duration,
+};
 
 use hyper_util::server::graceful::GracefulConnection;
 use sequent_core::{Entropy, OsEntropy};
 use tokio::time::Instant;
 
 use crate::{
-    connection::{ConnectionContext, ended::EndReason, poll_on_wake::PollOnWake},
+    connection::{ConnectionContext, activity::Activity, ended::EndReason, poll_on_wake::PollOnWake},
     limits::{AGE_GRACE, CONNECTION_AGE},
 };
 
@@ -50,7 +56,7 @@ pub(crate) async fn serve_until_closed<C: GracefulConnection>(
     });
     let reason = tokio::select! {
         biased;
-        ended = connection.as_mut() => return ended.map(|()| None),
+        ended = in_turns(connection.as_mut(), &activity) => return ended.map(|()| None),
         reason = &mut reason => reason,
     };
     let (ended, grace) = match reason {
@@ -74,7 +80,7 @@ pub(crate) async fn serve_until_closed<C: GracefulConnection>(
     connection.as_mut().graceful_shutdown();
     let closed = tokio::select! {
         biased;
-        closed = connection => closed,
+        closed = in_turns(connection, &activity) => closed,
         () = unread.overdue() => Ok(()),
         () = activity.asked_to_end() => Ok(()),
         () = tokio::time::sleep(grace.unwrap_or(Duration::MAX)), if grace.is_some() => Ok(()),
@@ -84,6 +90,15 @@ pub(crate) async fn serve_until_closed<C: GracefulConnection>(
         Err(error) if ended.is_none() => Err(error),
         _ => Ok(ended),
     }
+}
+
+/// Drives a connection. Each poll is a turn of its own.
+async fn in_turns<C: Future>(mut connection: Pin<&mut C>, activity: &Activity) -> C::Output {
+    poll_fn(|cx| {
+        activity.begin_turn();
+        connection.as_mut().poll(cx)
+    })
+    .await
 }
 
 /// Maximal age with jitter, so that connections that were opened together are not closed together.

@@ -60,7 +60,8 @@ impl<S> IdleTimeoutIo<S> {
 /// Bytes that a peer may still send: some at first, and more with each request.
 struct Allowance {
     bytes: usize,
-    /// Bytes read since the connection gave way to others.
+    /// The turn of the last read, and the bytes read in it.
+    turn: u64,
     in_turn: usize,
     /// Requests that have brought their bytes.
     counted: u64,
@@ -69,7 +70,16 @@ struct Allowance {
 
 impl Allowance {
     fn new(activity: Arc<Activity>) -> Self {
-        Self { bytes: BYTES_AT_FIRST, in_turn: 0, counted: 0, activity }
+        Self { bytes: BYTES_AT_FIRST, turn: activity.turn(), in_turn: 0, counted: 0, activity }
+    }
+
+    /// Whether the connection has read as much as it may before others have their turn.
+    fn is_turn_over(&mut self) -> bool {
+        let turn = self.activity.turn();
+        if self.turn != turn {
+            (self.turn, self.in_turn) = (turn, 0);
+        }
+        self.in_turn >= HTTP2_TURN_MAX
     }
 
     fn take(&mut self, bytes: usize) -> io::Result<()> {
@@ -104,19 +114,14 @@ impl<S: AsyncRead + Unpin> AsyncRead for IdleTimeoutIo<S> {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        // The library reads until nothing is left, and the runtime counts reads, not frames.
-        if let Some(allowance) =
-            self.allowance.as_mut().filter(|allowance| allowance.in_turn >= HTTP2_TURN_MAX)
-        {
-            allowance.in_turn = 0;
+        // The library reads until nothing is left, and again after each request that it answers at once; the runtime counts
+        // reads, not frames.
+        if self.allowance.as_mut().is_some_and(Allowance::is_turn_over) {
             cx.waker().wake_by_ref();
             return Poll::Pending;
         }
         let before = buffer.filled().len();
         let outcome = Pin::new(&mut self.socket).poll_read(cx, buffer);
-        if let Some(allowance) = self.allowance.as_mut().filter(|_| outcome.is_pending()) {
-            allowance.in_turn = 0;
-        }
         if let Some(allowance) = &mut self.allowance
             && let Err(error) = allowance.take(buffer.filled().len() - before)
         {
@@ -204,9 +209,13 @@ mod tests {
     #[tokio::test]
     async fn a_peer_that_always_has_more_gives_way_to_others() {
         let socket = tokio::io::join(tokio::io::repeat(7), tokio::io::sink());
-        let mut io = IdleTimeoutIo::new(socket, Some(Arc::default()));
+        let activity = Arc::new(Activity::default());
+        let mut io = IdleTimeoutIo::new(socket, Some(Arc::clone(&activity)));
         for _ in 0..3 {
+            activity.begin_turn();
             assert_eq!(turn(&mut io), (HTTP2_TURN_MAX, true));
+            // The library asks again after each request.
+            assert_eq!(turn(&mut io), (0, true), "its turn is over");
         }
     }
 }

@@ -11,7 +11,7 @@ use std::{borrow::Cow, time::Duration};
 
 use http::StatusCode;
 use sequent_core::SequenceName;
-use sequent_engine::{BURN, EngineError, QuotaFault, Reason, SlotCause};
+use sequent_engine::{BURN, EngineError, QuotaFault, Reason, SlotCause, config::without_secret};
 use serde::Serialize;
 
 /// The detail of an error with the name of a principal.
@@ -154,7 +154,7 @@ impl From<EngineError> for ApiError {
 
 /// A caller's value, shortened for an error.
 fn shown(value: &str) -> String {
-    cut(value, VALUE_SHOWN_MAX)
+    cut(&without_secret(value.to_owned()), VALUE_SHOWN_MAX)
 }
 
 /// The first bytes of a text, and its length if it was cut.

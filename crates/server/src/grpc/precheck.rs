@@ -3,7 +3,7 @@
 use http::{HeaderValue, Method, Request, StatusCode, header};
 use hyper::body::Incoming;
 
-use crate::error::ApiError;
+use crate::{error::ApiError, limits::HEADER_LINES_MAX};
 
 /// The error of a request that is no gRPC call, with its HTTP status. GET is refused, because a cache could answer it
 /// twice with the same number.
@@ -18,6 +18,12 @@ pub(super) fn reject(request: &Request<Incoming>) -> Option<(StatusCode, ApiErro
         let error =
             ApiError::field("content-type", &kind, "application/grpc or application/grpc+proto is expected");
         return Some((StatusCode::UNSUPPORTED_MEDIA_TYPE, error));
+    }
+    let lines = request.headers().len();
+    if lines > HEADER_LINES_MAX {
+        let bound = format!("at most {HEADER_LINES_MAX} are allowed");
+        let error = ApiError::field("headers", &lines.to_string(), bound);
+        return Some((StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, error));
     }
     None
 }

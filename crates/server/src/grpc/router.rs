@@ -97,7 +97,8 @@ async fn whole_message(
     let (parts, body) = request.into_parts();
     let (path, first) = (parts.uri.path(), first.map(|Extension(FirstChunk(first))| first));
     let metrics = api.metrics(path);
-    let whole = BodyReader::new("message", (first, body), share).read_all(PREFIX + BODY_MAX).await;
+    let reader = BodyReader::new("message", (first, body), share).with_head(&parts.headers);
+    let whole = reader.read_all(PREFIX + BODY_MAX).await;
     match whole.and_then(|body| api.check_count(path, body)) {
         Ok(body) => with_details(next.run(Request::from_parts(parts, Body::from(body))).await, metrics),
         Err(error) => metrics.refused(error).into_status().into_http(),
@@ -116,8 +117,9 @@ async fn stream(
         Ok(permit) => permit,
         Err(error) => return error.into_status().into_http(),
     };
-    let request =
-        request.map(|body| Body::new(RequestBody::new(BodyReader::new("message", (None, body), share))));
+    let (parts, body) = request.into_parts();
+    let reader = BodyReader::new("message", (None, body), share).with_head(&parts.headers);
+    let request = Request::from_parts(parts, Body::new(RequestBody::new(reader)));
     let response = auxiliary_with_details(next.run(request).await);
     response.map(|body| Body::new(ClosableBody::new(body, api.phases.clone(), permit)))
 }

@@ -79,6 +79,6 @@ impl<S: Send + Sync> FromRequest<S> for RequestBody {
         let Extension(share) =
             Extension::<Arc<ConnectionShare>>::from_request_parts(&mut parts, state).await?;
         let kind = parts.headers.remove(header::CONTENT_TYPE);
-        Ok(Self { body: BodyReader::new("body", (None, body), share), kind })
+        Ok(Self { body: BodyReader::new("body", (None, body), share).with_head(&parts.headers), kind })
     }
 }

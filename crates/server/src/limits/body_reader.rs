@@ -9,7 +9,7 @@ use std::{
 };
 
 use bytes::{Bytes, BytesMut};
-use http::StatusCode;
+use http::{HeaderMap, StatusCode};
 use http_body::Body;
 use hyper::body::Incoming;
 use sequent_engine::Reason;
@@ -18,7 +18,7 @@ use tokio::time::{Sleep, sleep};
 use crate::{
     error::ApiError,
     limits::{
-        BODY_TIMEOUT,
+        BODY_TIMEOUT, HEADER_LINE_BYTES,
         pending_quota::{ConnectionShare, PendingPermit},
     },
 };
@@ -32,6 +32,8 @@ pub(crate) struct BodyReader<B = Incoming> {
     rest: B,
     /// Bytes held in memory: everything that was received, unless [`BodyReader::retain`] lowered it.
     held: usize,
+    /// Bytes of the headers, which are held as long.
+    head: usize,
     share: Arc<ConnectionShare>,
     wait: Option<PendingRead>,
 }
@@ -50,7 +52,14 @@ where
         (first, rest): (Option<Bytes>, B),
         share: Arc<ConnectionShare>,
     ) -> Self {
-        Self { what, first, rest, held: 0, share, wait: None }
+        Self { what, first, rest, held: 0, head: 0, share, wait: None }
+    }
+
+    /// The same for a request whose headers are held while its body arrives.
+    pub(crate) fn with_head(self, headers: &HeaderMap) -> Self {
+        let text = |(name, value): (&http::HeaderName, &http::HeaderValue)| name.as_str().len() + value.len();
+        let head = headers.capacity() * HEADER_LINE_BYTES + headers.iter().map(text).sum::<usize>();
+        Self { head, ..self }
     }
 
     /// Polls the next chunk.
@@ -103,7 +112,7 @@ where
     fn count_chunk(&mut self, chunk: Bytes) -> Result<Bytes, ApiError> {
         self.held += chunk.len();
         if let Some(wait) = &mut self.wait {
-            wait.permit.reserve(self.held)?;
+            wait.permit.reserve(self.head + self.held)?;
         }
         Ok(chunk)
     }
@@ -112,7 +121,7 @@ where
     pub(crate) fn retain(&mut self, held: usize) {
         self.held = self.held.min(held);
         if let Some(wait) = &mut self.wait {
-            wait.permit.shrink_to(self.held);
+            wait.permit.shrink_to(self.head + self.held);
         }
     }
 
@@ -121,8 +130,9 @@ where
         let wait = match &mut self.wait {
             Some(wait) => wait,
             none => {
+                let size = self.head + self.held;
                 let pending =
-                    self.share.acquire().and_then(|mut permit| permit.reserve(self.held).map(|()| permit));
+                    self.share.acquire().and_then(|mut permit| permit.reserve(size).map(|()| permit));
                 match pending {
                     Ok(permit) => none.insert(PendingRead { until: Box::pin(sleep(BODY_TIMEOUT)), permit }),
                     Err(error) => return Poll::Ready(error),

@@ -50,8 +50,11 @@ pub(crate) const BODY_MAX: usize = STREAM_WINDOW as usize;
 /// Limit on all headers of a request together, in bytes.
 pub(crate) const HEADERS_MAX: u32 = 16 * 1024;
 
-/// Limit on the number of headers of an HTTP/1 request. It is the parser's own, which needs no heap.
+/// Limit on the number of headers of a request. For HTTP/1 it is the parser's own, which needs no heap.
 pub(crate) const HEADER_LINES_MAX: usize = 100;
+
+/// Memory of one header beside its text, in bytes.
+pub(crate) const HEADER_LINE_BYTES: usize = 128;
 
 /// Read buffer of an HTTP/1 connection: a head of [`HEADERS_MAX`] and the first part of a body.
 pub(crate) const BUFFER_MAX: usize = 64 * 1024;
@@ -62,8 +65,9 @@ pub(crate) const STREAMS_MAX: u32 = 256;
 /// Limit on streams that the peer reset before they were accepted (rapid reset). Beyond it the connection is closed.
 pub(crate) const PENDING_RESETS_MAX: usize = 20;
 
-/// Limit on resets that this server sent because of the peer's errors. Beyond it the connection is closed.
-pub(crate) const LOCAL_RESETS_MAX: usize = 128;
+/// Limit on resets that this server sent because of the peer's errors. Beyond it the connection is closed. A request that is
+/// refused before its body has arrived may count, too.
+pub(crate) const LOCAL_RESETS_MAX: usize = 4 * STREAMS_MAX as usize;
 
 /// Flow-control window of one HTTP/2 stream: one whole body.
 pub(crate) const STREAM_WINDOW: u32 = 64 * 1024;
@@ -133,6 +137,10 @@ pub(crate) const BYTES_AT_FIRST: usize = 1 << 20;
 
 /// Bytes of an HTTP/2 peer after which its connection gives way to others. A read has about as many: some hundred small frames.
 pub(crate) const HTTP2_TURN_MAX: usize = 8 * 1024;
+
+/// Bytes of TLS records after which a connection gives way to others: a record is 16 KiB at most, and may be as small as 26
+/// bytes that change a key.
+pub(crate) const TLS_TURN_MAX: usize = 16 * 1024;
 
 /// The most that it may have saved up. All its streams together may be sending somewhat less: [`STREAMS_MAX`] bodies.
 pub(crate) const BYTES_UNREQUESTED_MAX: usize = 20 << 20;

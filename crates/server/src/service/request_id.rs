@@ -14,7 +14,7 @@ use sequent_core::{Entropy, OsEntropy};
 use tonic::Status;
 use tracing::{Instrument, Span};
 
-use crate::telemetry::traces;
+use crate::{auth::Token, telemetry::traces};
 
 /// Header of HTTP, metadata of gRPC.
 const HEADER: HeaderName = HeaderName::from_static("x-request-id");
@@ -33,12 +33,13 @@ struct RequestId {
     is_generated: bool,
 }
 
-/// The caller's id: visible ASCII of at most [`LENGTH_MAX`] bytes. Any other value counts as absent.
+/// The caller's id: visible ASCII of at most [`LENGTH_MAX`] bytes. Any other value counts as absent, and so does a token: an id
+/// is logged.
 pub(crate) fn from_headers(headers: &HeaderMap) -> Option<&HeaderValue> {
     let value = headers.get(HEADER)?;
     let bytes = value.as_bytes();
     let fits = (1..=LENGTH_MAX).contains(&bytes.len()) && bytes.iter().all(u8::is_ascii_graphic);
-    fits.then_some(value)
+    value.to_str().ok().filter(|text| fits && Token::hash_of(text).is_none()).map(|_| value)
 }
 
 /// Adds the caller's id to a response.

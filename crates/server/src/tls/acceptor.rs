@@ -8,7 +8,7 @@ use tokio_util::either::Either;
 
 use super::{
     files::{Alpn, TlsConfig},
-    handshake_limit::HandshakeLimit,
+    limited_socket::LimitedSocket,
     peer::PeerCertificate,
     reload::ServerTls,
 };
@@ -21,7 +21,7 @@ use crate::{
 const HANDSHAKE_RECORD: u8 = 0x16;
 
 /// A connection without or with TLS. Only the second is boxed.
-pub(crate) type PeerStream = Either<TcpStream, Box<TlsStream<HandshakeLimit<TcpStream>>>>;
+pub(crate) type PeerStream = Either<TcpStream, Box<TlsStream<LimitedSocket<TcpStream>>>>;
 
 /// A connection, and the certificate of its peer if it presented one.
 pub(crate) type Accepted = (PeerStream, Option<Arc<PeerCertificate>>);
@@ -68,8 +68,8 @@ impl Acceptor {
             return Err(io::ErrorKind::Unsupported.into());
         }
         let acceptor = TlsAcceptor::from(Arc::clone(tls.offering(self.alpn)));
-        let mut stream = acceptor.accept(HandshakeLimit::new(socket, HANDSHAKE_BYTES_MAX)).await?;
-        stream.get_mut().0.end();
+        let mut stream = acceptor.accept(LimitedSocket::new(socket, HANDSHAKE_BYTES_MAX)).await?;
+        stream.get_mut().0.end_handshake();
         let certificate = stream.get_ref().1.peer_certificates().and_then(<[_]>::first);
         let peer = certificate.map(PeerCertificate::read).transpose().map_err(io::Error::other)?;
         self.metrics.count(Handshake::Done);

@@ -7,7 +7,7 @@ pub(crate) mod acceptor;
 mod certificate;
 mod client_names;
 pub(crate) mod files;
-mod handshake_limit;
+mod limited_socket;
 pub(crate) mod peer;
 pub(crate) mod reload;
 

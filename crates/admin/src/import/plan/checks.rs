@@ -98,15 +98,15 @@ impl Planned {
     }
 
     fn check_date(&mut self, choice: &Choice, facts: PlanFacts) -> Result<(), String> {
-        if self.shown.template.is_none() || !self.resets {
-            return Ok(());
-        }
-        if choice.zone.is_none() {
+        let Some(template) = self.shown.template.clone() else { return Ok(()) };
+        if choice.zone.is_none() && template.contains("@{date,") {
             self.note(format!("its dates are those of {ZONE_DEFAULT}: --zone names another"));
         }
-        let template = self.shown.template.as_deref().unwrap_or_default();
+        if !self.resets {
+            return Ok(());
+        }
         // What is wrong with a template is told when it is defined.
-        let Ok(texts) = choice.texts(template).proven() else { return Ok(()) };
+        let Ok(texts) = choice.texts(&template).proven() else { return Ok(()) };
         let Some((format, today)) =
             texts.format().and_then(|format| Some((format, format.period_back(facts.now, 0)?)))
         else {

@@ -15,7 +15,12 @@ use self::{
     help::EXAMPLES,
     text::{answer_lines, foretell, listed, refusal},
 };
-use crate::{failure::Failure, open_cluster::Cluster, output, server_discovery::Servers};
+use crate::{
+    failure::Failure,
+    open_cluster::Cluster,
+    output,
+    server_discovery::{Said, Servers},
+};
 
 /// The interval at which servers call the ledger.
 const RAISED_WITHIN: Duration = Duration::from_secs(2);
@@ -217,14 +222,16 @@ async fn done_amid_resize(cluster: &Cluster, done: &str) -> Result<(), Failure> 
 /// The running servers, each a reason to ask for a confirmation.
 async fn running(cluster: &Cluster) -> Result<Vec<String>, Failure> {
     let said = Servers::of(cluster, None)?.ask().await;
-    let live = said.iter().filter_map(|said| Some((said.admin(), said.status()?)));
-    let caution = |(admin, status): (&str, &serde_json::Value)| {
-        let trouble = status["trouble"].as_str().map(|trouble| format!(", and says {trouble}"));
+    let caution = |said: &Said| {
+        let trouble = said.status().and_then(|status| status["trouble"].as_str());
+        let trouble = trouble.map(|trouble| format!(", and says {trouble}"));
+        let silence = said.silence().map(|why| format!(", and did not answer: {why}"));
         format!(
-            "a server runs ({admin}{}): until it notices, which may take two seconds, it hands out what it holds ready; stop it \
+            "a server runs ({}{}): until it notices, which may take two seconds, it hands out what it holds ready; stop it \
              first, or add to N what it may hold of any one sequence",
-            trouble.unwrap_or_default()
+            said.admin(),
+            trouble.or(silence).unwrap_or_default()
         )
     };
-    Ok(live.map(caution).collect())
+    Ok(said.iter().map(caution).collect())
 }

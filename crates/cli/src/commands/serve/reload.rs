@@ -9,14 +9,14 @@ use std::{
 use sequent_core::{Clock, SystemClock};
 use sequent_engine::{
     Engine,
-    config::{Config, TlsSection},
+    config::{Config, TlsMode, TlsSection},
 };
 use sequent_server::{
     Audit, Auth, ConfigChange, Recorder, RuntimeLimits, ServerTls, TlsWatch, principal_changes,
 };
 use tokio::signal::unix::Signal;
 
-use crate::{failure::Failure, open_cluster::Cluster};
+use crate::{failure::Failure, open_cluster::Cluster, run_files::RunFile};
 
 /// How often the configuration file is checked for changes.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
@@ -67,7 +67,12 @@ fn check_not_weaker(key: &str, is_weaker: bool) -> Result<(), Failure> {
 
 /// Reloads the configuration at each SIGHUP and each change of the file, again and again until it is in force. A file with a
 /// fault changes nothing. A file is read once two looks have found it the same, also at SIGHUP, since it may be half written.
-pub(super) async fn reload(cluster: &Cluster, mut in_force: Config, reloaded: Reloaded, mut hangups: Signal) {
+pub(super) async fn reload(
+    cluster: &Cluster,
+    mut in_force: Config,
+    (reloaded, mut presence): (Reloaded, Option<&mut RunFile>),
+    mut hangups: Signal,
+) {
     let (mut seen, mut refused) = (cluster.file().and_then(stamp), None);
     let (mut at_last_look, mut asked) = (seen, false);
     let mut watch = TlsWatch::new(&in_force.tls);
@@ -101,6 +106,11 @@ pub(super) async fn reload(cluster: &Cluster, mut in_force: Config, reloaded: Re
                 let changes = reloaded.limits.reload(&in_force, &config);
                 reloaded.audit.reloaded(false, &changes, user);
                 say(&changes);
+                if let Some(presence) = presence.as_mut().filter(|_| config.tls.mode == TlsMode::Require)
+                    && let Err(error) = presence.require_tls()
+                {
+                    tracing::warn!(%error, "other commands won't reach this server by TLS");
+                }
                 watch = TlsWatch::new(&config.tls);
                 in_force = config;
             }

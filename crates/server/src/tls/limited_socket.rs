@@ -1,4 +1,5 @@
-//! The upper limit of what a peer sends before its handshake is done: until then nobody knows who it is.
+//! The limits of what a peer sends below TLS: before its handshake is done, since until then nobody knows who it is, and
+//! before others have their turn, since many records may have no text.
 
 use std::{
     io::{self, IoSlice},
@@ -8,34 +9,50 @@ use std::{
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// A socket that gives so many bytes and then fails, until [`end`](Self::end).
+use crate::limits::TLS_TURN_MAX;
+
+/// A socket that gives so many bytes and then fails, until [`end_handshake`](Self::end_handshake). It is pending now and then
+/// although there is more.
 #[derive(Debug)]
-pub(crate) struct HandshakeLimit<S> {
+pub(crate) struct LimitedSocket<S> {
     socket: S,
     /// The bytes that may still come; `None` after the handshake.
     left: Option<usize>,
+    /// Bytes read since it was pending.
+    in_turn: usize,
 }
 
-impl<S> HandshakeLimit<S> {
+impl<S> LimitedSocket<S> {
     pub(super) fn new(socket: S, bytes_max: usize) -> Self {
-        Self { socket, left: Some(bytes_max) }
+        Self { socket, left: Some(bytes_max), in_turn: 0 }
     }
 
-    /// From now on there is no limit.
-    pub(super) fn end(&mut self) {
+    /// From now on there is no limit on all bytes.
+    pub(super) fn end_handshake(&mut self) {
         self.left = None;
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for HandshakeLimit<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for LimitedSocket<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        // The library reads until there is text, and the runtime counts reads, not records.
+        if self.in_turn >= TLS_TURN_MAX {
+            self.in_turn = 0;
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
         let before = buf.filled().len();
-        ready!(Pin::new(&mut self.socket).poll_read(cx, buf))?;
+        let outcome = Pin::new(&mut self.socket).poll_read(cx, buf);
+        if outcome.is_pending() {
+            self.in_turn = 0;
+        }
+        ready!(outcome)?;
         let read = buf.filled().len() - before;
+        self.in_turn += read;
         if let Some(left) = &mut self.left {
             match left.checked_sub(read) {
                 Some(rest) => *left = rest,
@@ -47,7 +64,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for HandshakeLimit<S> {
 }
 
 #[deny(clippy::missing_trait_methods)]
-impl<S: AsyncWrite + Unpin> AsyncWrite for HandshakeLimit<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for LimitedSocket<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.socket).poll_write(cx, buf)
     }
@@ -81,14 +98,29 @@ mod tests {
 
     #[tokio::test]
     async fn so_many_bytes_come_and_all_after_the_end() {
-        let mut limited = HandshakeLimit::new(&[7_u8; 30][..], 20);
+        let mut limited = LimitedSocket::new(&[7_u8; 30][..], 20);
         let mut part = [0; 10];
         assert_eq!(limited.read(&mut part).await.unwrap(), 10);
         assert_eq!(limited.read(&mut part).await.unwrap(), 10);
         limited.read(&mut part).await.unwrap_err();
-        let mut limited = HandshakeLimit::new(&[7_u8; 30][..], 20);
+        let mut limited = LimitedSocket::new(&[7_u8; 30][..], 20);
         assert_eq!(limited.read(&mut part).await.unwrap(), 10);
-        limited.end();
+        limited.end_handshake();
         assert_eq!(limited.read_to_end(&mut Vec::new()).await.unwrap(), 20);
+    }
+
+    #[tokio::test]
+    async fn a_peer_that_always_has_more_gives_way_to_others() {
+        let mut limited = LimitedSocket::new(tokio::io::repeat(7), usize::MAX);
+        let mut others_turn = std::pin::pin!(tokio::task::unconstrained(async {
+            loop {
+                limited.read_exact(&mut [0; 4096]).await.unwrap();
+            }
+        }));
+        for _ in 0..3 {
+            // Without an end, this poll would not return.
+            let polled = std::future::poll_fn(|cx| Poll::Ready(others_turn.as_mut().poll(cx))).await;
+            assert!(matches!(polled, Poll::<()>::Pending));
+        }
     }
 }
