@@ -18,7 +18,7 @@ use super::{
     keys::Names,
     reach, tls,
 };
-use crate::net::{self, Fault, Operation};
+use crate::net::{self, Fault, Lent, Run, TxMode};
 
 /// An open connection, logged in.
 pub(crate) struct Connection {
@@ -57,9 +57,9 @@ impl net::Connection for Connection {
         if self.http.is_open() { Ok(()) } else { Err(Fault::lost("the connection has ended")) }
     }
 
-    async fn attempt<O: Operation<Self>>(&mut self, operation: &O) -> Result<O::Out, Fault> {
+    async fn attempt<T: Send>(&mut self, _mode: TxMode, run: &Run<'_, Self, T>) -> Result<T, Fault> {
         self.only_read = true;
-        operation.run(self).await
+        run(Lent::new(self)).await
     }
 }
 

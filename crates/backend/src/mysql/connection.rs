@@ -12,7 +12,7 @@ use super::{
     tables::{self, Tables},
 };
 use crate::{
-    net::{self, Cause, Fault, Operation, TxMode, not_within, token},
+    net::{self, Cause, Fault, Run, TxMode, not_within, token},
     sql::{self, SqlRow, SqlSession, Value, bounded},
 };
 
@@ -242,8 +242,8 @@ impl net::Connection for Connection {
         self.look_again().await.unwrap_or(false)
     }
 
-    async fn attempt<O: Operation<Self>>(&mut self, operation: &O) -> Result<O::Out, Fault> {
-        sql::attempt(self, operation).await
+    async fn attempt<T: Send>(&mut self, mode: TxMode, run: &Run<'_, Self, T>) -> Result<T, Fault> {
+        sql::attempt(self, mode, run).await
     }
 
     async fn close(self) {

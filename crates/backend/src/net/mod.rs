@@ -1,11 +1,11 @@
-//! URLs, options, faults, connection pool and operations, shared by all engines on servers.
+//! URLs, options, faults, connection pool and calls, shared by all engines on servers.
 
+mod call;
 mod code_tables;
 mod driver;
 mod fault;
 pub(crate) mod files;
 mod missing;
-mod operation;
 mod options;
 mod pool;
 mod retry;
@@ -14,12 +14,12 @@ mod setting_error;
 mod siblings;
 mod url;
 
+pub(crate) use call::{Connection, Connections, Lent, Run, Terms, TxMode};
 pub use code_tables::{CodeTables, KeepRows, SlotTables, TableFormat};
 pub use driver::{DRIVERS, Driver, Tls};
 pub(crate) use driver::{ETCD, MEMCACHED, MONGODB, MYSQL, POSTGRES, REDIS};
 pub(crate) use fault::{Cause, Fault, cause_of};
 pub(crate) use missing::missing;
-pub(crate) use operation::{Connection, Connections, Operation, TxMode};
 pub use options::ServerOptions;
 pub(crate) use options::token;
 pub use pool::Pool;

@@ -24,7 +24,7 @@ use tokio::{
 
 use super::{
     Cause, Fault, Retry, ServerOptions,
-    operation::{Connection, Connections, Operation},
+    call::{Connection, Connections, Run, Terms},
     retry::ON_SERVERS,
 };
 
@@ -85,14 +85,15 @@ impl<S: Server> Pool<S> {
         Self { server, permits, idle: Mutex::new(idle), is_known: AtomicBool::new(false) }
     }
 
-    async fn once<O: Operation<S::Connection>>(
+    async fn once<T: Send>(
         &self,
-        operation: &O,
+        terms: Terms<'_>,
+        run: &Run<'_, S::Connection, T>,
         retry: &mut Retry<'_>,
-    ) -> Result<O::Out, Fault> {
-        let mut lent = self.lend(operation.looks_again()).await?;
+    ) -> Result<T, Fault> {
+        let mut lent = self.lend(terms.looks_again).await?;
         let connection = lent.connection()?;
-        let done = retry.attempts(connection, operation).await;
+        let done = retry.attempts(connection, terms, run).await;
         match &done {
             Err(fault) if !fault.leaves_connection_sound() => lent.give_up(),
             _ => lent.give_back(),
@@ -179,36 +180,40 @@ impl<S: Server> Connections for Pool<S> {
         &self.server.options().env
     }
 
-    async fn perform<O: Operation<S::Connection>>(&self, operation: O) -> Result<O::Out, SourceError> {
+    async fn perform<T: Send>(
+        &self,
+        terms: Terms<'_>,
+        run: &Run<'_, S::Connection, T>,
+    ) -> Result<T, SourceError> {
         let mut retry = Retry::new(&ON_SERVERS, self.env());
         let mut rounds = 1;
         let done = loop {
-            match self.once(&operation, &mut retry).await {
+            match self.once(terms, run, &mut retry).await {
                 Err(Fault::Stale(_)) if rounds < ROUNDS_MAX => rounds += 1,
                 done => break done,
             }
         };
-        done.map_err(|fault| self.failed(operation.name(), fault))
+        done.map_err(|fault| self.failed(terms.name, fault))
     }
 
-    async fn look<O: Operation<S::Connection>>(&self, operation: O) -> Result<O::Out, SourceError> {
+    async fn look<T: Send>(
+        &self,
+        terms: Terms<'_>,
+        run: &Run<'_, S::Connection, T>,
+    ) -> Result<T, SourceError> {
         let looked = async {
             let mut connection = in_time(&self.server, self.server.connect_to_look()).await?;
-            let found = connection.attempt(&operation).await?;
+            let found = connection.attempt(terms.mode, run).await?;
             connection.close().await;
             Ok(found)
         };
-        looked.await.map_err(|fault: Fault| {
-            fault.into_error(&format!("{} {}", operation.name(), self.server.shown()))
-        })
+        looked
+            .await
+            .map_err(|fault: Fault| fault.into_error(&format!("{} {}", terms.name, self.server.shown())))
     }
 
-    async fn perform_if_connected<O: Operation<S::Connection>>(
-        &self,
-        operation: O,
-    ) -> Result<Option<O::Out>, SourceError> {
-        let is_connected = !self.idle().connections.is_empty();
-        if is_connected { self.perform(operation).await.map(Some) } else { Ok(None) }
+    async fn is_connected(&self) -> bool {
+        !self.idle().connections.is_empty()
     }
 
     async fn close(&self) {

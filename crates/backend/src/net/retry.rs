@@ -6,7 +6,7 @@ use sequent_core::Env;
 
 use super::{
     Fault,
-    operation::{Connection, Operation},
+    call::{Connection, Run, Terms},
 };
 
 /// Time limit of all tries. It is below the 1 s limit of an attempt, so that a locked row or file is reported as
@@ -47,19 +47,20 @@ impl<'a> Retry<'a> {
         Self { rule, env, until: env.clock.now() + RETRY_FOR, tried: 0 }
     }
 
-    /// Runs an operation under the instance that it names, and retries it while it collides with others.
-    pub(crate) async fn attempts<C: Connection, O: Operation<C>>(
+    /// Runs a call under the instance that it names, and retries it while it collides with others.
+    pub(crate) async fn attempts<C: Connection, T: Send>(
         &mut self,
         connection: &mut C,
-        operation: &O,
-    ) -> Result<O::Out, Fault> {
-        if let Some(under) = operation.under()
+        terms: Terms<'_>,
+        run: &Run<'_, C, T>,
+    ) -> Result<T, Fault> {
+        if let Some(under) = terms.under
             && under != connection.instance()
         {
             return Err(Fault::instance_changed(under, connection.instance()));
         }
         loop {
-            match connection.attempt(operation).await {
+            match connection.attempt(terms.mode, run).await {
                 Err(fault @ Fault::Busy(_)) => self.after(fault).await?,
                 done => return done,
             }

@@ -10,7 +10,7 @@ use super::{
     session::{bound, values},
 };
 use crate::{
-    net::{self, Fault, Operation, TxMode, missing, token},
+    net::{self, Fault, Run, TxMode, missing, token},
     sql::{self, SqlRow, SqlSession, Value},
 };
 
@@ -106,8 +106,8 @@ impl net::Connection for Connection {
         self.driver.ping().await.map_err(from_driver)
     }
 
-    async fn attempt<O: Operation<Self>>(&mut self, operation: &O) -> Result<O::Out, Fault> {
-        sql::attempt(self, operation).await
+    async fn attempt<T: Send>(&mut self, mode: TxMode, run: &Run<'_, Self, T>) -> Result<T, Fault> {
+        sql::attempt(self, mode, run).await
     }
 }
 

@@ -10,7 +10,7 @@ pub(crate) use many::Many;
 pub(crate) use value::bounded;
 pub(crate) use value::{SqlRow, Value};
 
-use crate::net::{Connection, Fault, Operation, TxMode};
+use crate::net::{Connection, Fault, Lent, Run, TxMode};
 
 /// A connection that runs SQL statements.
 pub(crate) trait SqlSession: Connection {
@@ -38,17 +38,17 @@ pub(crate) trait SqlSession: Connection {
     }
 }
 
-/// Runs an operation once within its transaction, which is ended whatever the outcome.
-pub(crate) async fn attempt<S: SqlSession, O: Operation<S>>(
+/// Runs a call once within its transaction, which is ended whatever the outcome.
+pub(crate) async fn attempt<S: SqlSession, T: Send>(
     session: &mut S,
-    operation: &O,
-) -> Result<O::Out, Fault> {
-    let mode = operation.mode();
+    mode: TxMode,
+    run: &Run<'_, S, T>,
+) -> Result<T, Fault> {
     if mode == TxMode::Single {
-        return operation.run(session).await;
+        return run(Lent::new(session)).await;
     }
     session.control(session.begin(mode)).await?;
-    let done = match operation.run(session).await {
+    let done = match run(Lent::new(session)).await {
         Ok(out) => session.control("COMMIT").await.map(|()| out),
         Err(fault) => Err(fault),
     };

@@ -15,7 +15,7 @@ use super::{
     file_identity::{FileId, Place},
 };
 use crate::{
-    net::{self, Fault, Operation, TxMode},
+    net::{self, Fault, Run, TxMode},
     sql::{self, SqlRow, SqlSession, Value},
 };
 
@@ -174,8 +174,8 @@ impl net::Connection for Connection {
         self.inner.connection()?.ping().await.map_err(from_driver)
     }
 
-    async fn attempt<O: Operation<Self>>(&mut self, operation: &O) -> Result<O::Out, Fault> {
-        sql::attempt(self, operation).await
+    async fn attempt<T: Send>(&mut self, mode: TxMode, run: &Run<'_, Self, T>) -> Result<T, Fault> {
+        sql::attempt(self, mode, run).await
     }
 }
 

@@ -56,22 +56,10 @@ pub(crate) struct CellState {
     pub(crate) value: u64,
 }
 
-/// The outcome of a stamp's compare and swap.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Swapped {
-    /// The stamp was replaced.
-    Done,
-    /// Another stamp than the expected one was found.
-    Found(Option<String>),
-}
-
-impl Swapped {
-    /// An error if another stamp was found.
-    pub(super) fn expecting(self, expected: Option<&str>) -> Result<(), SourceError> {
-        let Self::Found(found) = self else { return Ok(()) };
-        let [found, expected] = [found.as_deref(), expected].map(|stamp| stamp.unwrap_or("none"));
-        Err(SourceError::new(ErrorKind::Refused, format!("stamp: found {found}, expected {expected}")))
-    }
+/// Error for another stamp than the expected one.
+pub(crate) fn other_stamp(found: Option<&str>, expected: Option<&str>) -> SourceError {
+    let [found, expected] = [found, expected].map(|stamp| stamp.unwrap_or("none"));
+    SourceError::new(ErrorKind::Refused, format!("stamp: found {found}, expected {expected}"))
 }
 
 /// Parses a stamp.

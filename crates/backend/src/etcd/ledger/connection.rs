@@ -42,7 +42,7 @@ impl LedgerConnection for Connection {
     // A call with this many counters takes about ten transactions.
     const BATCH_MAX: usize = 1024;
 
-    async fn transact<T: Send>(
+    async fn transact<T: Send + 'static>(
         &mut self,
         selection: &Selection<'_>,
         token: Option<&str>,

@@ -50,9 +50,7 @@ impl<E: LedgerEngine> Rows for CoreLedger<E> {
             let parts = parts(openings, E::RECORDS_MAX / RECORDS_OF_AN_OPENING);
             let judge =
                 |records: &mut Records, part: &[Opening]| rules::epochs::open(records, part, self.rules);
-            let (value, version) =
-                self.in_parts("open is in", (pass, true), parts, of_openings, judge).await?;
-            Ok(Answer { value: value.concat(), version })
+            self.in_parts("open is in", (pass, true), parts, of_openings, judge).await
         })
     }
 
@@ -66,8 +64,7 @@ impl<E: LedgerEngine> Rows for CoreLedger<E> {
             let judge =
                 |records: &mut Records, part: &[Raise]| rules::epochs::raise(records, part, self.rules);
             let parts = parts(raises, E::RECORDS_MAX);
-            let (value, version) = self.in_parts("raise ceilings in", shown, parts, of_raises, judge).await?;
-            Ok(Answer { value: value.concat(), version })
+            self.in_parts("raise ceilings in", shown, parts, of_raises, judge).await
         })
     }
 
@@ -113,16 +110,18 @@ impl<E: LedgerEngine> Heartbeat for CoreLedger<E> {
         Box::pin(async move {
             let shown = (pass, self.keeps(Rule::SameLedger));
             let select = |part| Selection { commands: true, ..of_raises(part) };
-            let judge = |records: &mut Records, part: &[Raise]| Presence {
-                raised: rules::epochs::raise(records, part, self.rules),
-                words: rules::catalog::commands_in_force(records),
-                catalog_version: records.catalog,
-                clock_ms: records.clock_ms,
+            let judge = |records: &mut Records, part: &[Raise]| {
+                vec![Presence {
+                    raised: rules::epochs::raise(records, part, self.rules),
+                    words: rules::catalog::commands_in_force(records),
+                    catalog_version: records.catalog,
+                    clock_ms: records.clock_ms,
+                }]
             };
             let parts = parts(raises, E::RECORDS_MAX);
-            let (all, version) = self.in_parts("heartbeat at", shown, parts, select, judge).await?;
+            let Answer { value, version } = self.in_parts("heartbeat at", shown, parts, select, judge).await?;
             // There is at least one part. Commands, catalog version and clock are taken from the last one.
-            let value = all.into_iter().reduce(|mut before, after| {
+            let value = value.into_iter().reduce(|mut before, after| {
                 before.raised.extend(after.raised);
                 Presence { raised: before.raised, ..after }
             });
@@ -145,9 +144,7 @@ impl<E: LedgerEngine> CoreLedger<E> {
         let judge = |records: &mut Records, part: &[Opening]| {
             rules::epochs::open_over(records, part, &read, self.rules)
         };
-        let (value, version) =
-            self.in_parts("open is in", (pass, true), vec![openings], of_openings, judge).await?;
-        Ok(Answer { value: value.concat(), version })
+        self.in_parts("open is in", (pass, true), vec![openings], of_openings, judge).await
     }
 }
 

@@ -21,7 +21,7 @@ impl<S: LedgerSession> LedgerConnection for S {
     const INSPECTS_BY: TxMode = S::INSPECT_MODE;
     const COUNTS_AT_ONCE: bool = S::HAS_COUNT_STATEMENT;
 
-    async fn transact<T: Send>(
+    async fn transact<T: Send + 'static>(
         &mut self,
         selection: &Selection<'_>,
         token: Option<&str>,

@@ -8,7 +8,7 @@ use sequent_core::{Inspection, SlotIndex, Stamp};
 use crate::{
     memcached::{connection::Connection, entry::ShardItem, key_names::Name, stats::Stats},
     net::{Connection as _, Fault, Owner},
-    store::{StoreConnection, Swapped, parse_stamp},
+    store::{StoreConnection, other_stamp, parse_stamp},
 };
 
 impl StoreConnection for Connection {
@@ -20,14 +20,13 @@ impl StoreConnection for Connection {
         inspection(self, stats, &item).await
     }
 
-    async fn swap_stamp(&mut self, expected: Option<&str>, new: &str) -> Result<Swapped, Fault> {
+    async fn swap_stamp(&mut self, expected: Option<&str>, new: &str) -> Result<(), Fault> {
         let (mut item, when) = ShardItem::read(self).await?;
         if stamp_of(&item) != expected {
-            return Ok(Swapped::Found(stamp_of(&item).map(str::to_owned)));
+            return Err(other_stamp(stamp_of(&item), expected).into());
         }
         new.clone_into(&mut item.stamp);
-        item.write(self, when).await?;
-        Ok(Swapped::Done)
+        item.write(self, when).await
     }
 
     async fn mark(&mut self, version: u64) -> Result<u64, Fault> {

@@ -14,7 +14,7 @@ use crate::{
 };
 
 impl LedgerEngine for MemoryLedgerEngine {
-    async fn transact<T: Send>(
+    async fn transact<T: Send + 'static>(
         &self,
         _verb: &'static str,
         selection: &Selection<'_>,

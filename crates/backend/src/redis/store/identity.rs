@@ -10,7 +10,7 @@ use crate::{
         names::{CellNames, shard_name},
         scripts::{CHECK, MARK, STAMP},
     },
-    store::{StoreConnection, Swapped, parse_stamp},
+    store::{StoreConnection, other_stamp, parse_stamp},
 };
 
 /// Keys per scan, and the most scans. In a database used only by this store, the first scan finds a cell or the end.
@@ -30,12 +30,13 @@ impl StoreConnection for Connection {
         Ok(inspection)
     }
 
-    async fn swap_stamp(&mut self, expected: Option<&str>, new: &str) -> Result<Swapped, Fault> {
-        let mut words = self.run(&STAMP, None, &[expected.unwrap_or_default(), new]).await?;
+    async fn swap_stamp(&mut self, expected: Option<&str>, new: &str) -> Result<(), Fault> {
+        let words = self.run(&STAMP, None, &[expected.unwrap_or_default(), new]).await?;
         if words.first().is_some_and(|word| word == "ok") {
-            return Ok(Swapped::Done);
+            return Ok(());
         }
-        Ok(Swapped::Found(words.pop().filter(|stamp| !stamp.is_empty())))
+        let found = words.last().map(String::as_str).filter(|stamp| !stamp.is_empty());
+        Err(other_stamp(found, expected).into())
     }
 
     async fn mark(&mut self, version: u64) -> Result<u64, Fault> {

@@ -6,7 +6,7 @@ use super::{StoreConnection, StoreSession};
 use crate::{
     net::{Cause, Fault, TxMode},
     sql::{SqlRow, Value},
-    store::{Swapped, parse_stamp},
+    store::{other_stamp, parse_stamp},
 };
 
 impl<S: StoreSession> StoreConnection for S {
@@ -17,14 +17,13 @@ impl<S: StoreSession> StoreConnection for S {
         Ok(inspect(self).await?.0)
     }
 
-    async fn swap_stamp(&mut self, expected: Option<&str>, new: &str) -> Result<Swapped, Fault> {
+    async fn swap_stamp(&mut self, expected: Option<&str>, new: &str) -> Result<(), Fault> {
         let params = vec![new.into(), Value::maybe_text(expected)];
         if self.change(S::STATEMENTS.stamp, params).await?.is_some() {
             // The caller stamps the store, or checks whether it could: it has to know whether there is space for more.
-            self.check_space().await?;
-            return Ok(Swapped::Done);
+            return self.check_space().await;
         }
-        Ok(Swapped::Found(shard(self).await?.maybe_text()?))
+        Err(other_stamp(shard(self).await?.maybe_text()?.as_deref(), expected).into())
     }
 
     async fn mark(&mut self, version: u64) -> Result<u64, Fault> {

@@ -12,9 +12,9 @@ use sequent_core::{
 use crate::{
     net::{self, Fault, Pool, Server, ServerOptions},
     store::{
-        CellRef, CellState, CoreStore, Counting, Examining, StoreConnection, Swapped,
+        CellRef, CellState, CoreStore, Counting, Examining, StoreConnection,
         cas::{self, Registers, Seen, won},
-        parse_stamp,
+        other_stamp, parse_stamp,
     },
 };
 
@@ -215,13 +215,13 @@ impl StoreConnection for ModelConnection {
         })
     }
 
-    async fn swap_stamp(&mut self, expected: Option<&str>, new: &str) -> Result<Swapped, Fault> {
+    async fn swap_stamp(&mut self, expected: Option<&str>, new: &str) -> Result<(), Fault> {
         let mut held = self.model.held();
         if held.stamp.as_deref() != expected {
-            return Ok(Swapped::Found(held.stamp.clone()));
+            return Err(other_stamp(held.stamp.as_deref(), expected).into());
         }
         held.stamp = Some(new.to_owned());
-        Ok(Swapped::Done)
+        Ok(())
     }
 
     async fn mark(&mut self, version: u64) -> Result<u64, Fault> {
