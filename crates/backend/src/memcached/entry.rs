@@ -2,7 +2,10 @@
 
 use sequent_core::{Block, Epoch};
 
-use super::{codec::When, connection::Connection};
+use super::{
+    codec::{Found, When},
+    connection::Connection,
+};
 use crate::{
     net::Fault,
     store::{CellState, cas::won},
@@ -51,7 +54,7 @@ impl ShardItem {
         let name = connection.shard().clone();
         let found = connection.wire().get(&name).await?;
         let version = found.as_ref().map(|found| When::Is(found.version));
-        let item = Self::of(found.map(|found| found.data).as_deref())?;
+        let item = Self::of(found.as_ref())?;
         match version {
             Some(when) if item.born == connection.token() => Ok((item, when)),
             _ => Err(flushed()),
@@ -66,9 +69,9 @@ impl ShardItem {
     }
 
     /// Parses the item; without one, the default.
-    pub(super) fn of(data: Option<&[u8]>) -> Result<Self, Fault> {
-        let Some(data) = data else { return Ok(Self::default()) };
-        Self::parse(&String::from_utf8_lossy(data)).ok_or_else(|| {
+    pub(super) fn of(found: Option<&Found>) -> Result<Self, Fault> {
+        let Some(found) = found else { return Ok(Self::default()) };
+        Self::parse(&String::from_utf8_lossy(&found.data)).ok_or_else(|| {
             Fault::refused(
                 "the shard's own item holds what no verb has left there: delete it, or give it back",
             )

@@ -11,7 +11,7 @@ use super::{
     pinned_connection::PinnedConnection,
     schema::{self, CELLS, SHARD},
 };
-use crate::net::{self, Fault, ServerOptions};
+use crate::net::{self, Fault, Purpose, ServerOptions};
 
 /// An open connection.
 pub(crate) struct Connection {
@@ -37,10 +37,10 @@ impl net::Connection for Connection {
 
 impl Connection {
     /// Connects, creates missing collections if allowed, and reads the instance.
-    pub(super) async fn open(options: &ServerOptions, create: bool, is_known: bool) -> Result<Self, Fault> {
+    pub(super) async fn open(options: &ServerOptions, purpose: Purpose) -> Result<Self, Fault> {
         let pinned = Arc::new(PinnedConnection::new(options).await?);
         let hello = Hello::read(&pinned.first(doc! { "hello": 1 }).await?)?;
-        let identity = schema::settle(&pinned, create, is_known).await?;
+        let identity = schema::settle(&pinned, options, purpose).await?;
         let cells = compared(&pinned, &identity).await?;
         let instance = InstanceId::new(format!("mongodb {} {}", hello.process, hexadecimal(&identity)));
         let shard = Collection::named(&pinned, SHARD);

@@ -12,7 +12,7 @@ use super::{
     tables::{self, Tables},
 };
 use crate::{
-    net::{self, Cause, Fault, Run, TxMode, not_within, token},
+    net::{self, Cause, Fault, Purpose, Run, TxMode, not_within, token, within},
     sql::{self, SqlRow, SqlSession, Value, bounded},
 };
 
@@ -43,18 +43,6 @@ const NOBODY: &str = "nobody";
 /// Time limit of the first use if tables may have to be created. The server syncs each of them to disk.
 const MAKE_LIMIT: Duration = Duration::from_secs(10);
 
-/// What a connection may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Access {
-    /// Read only. The instance equals that of other connections only if one of them has connected since the server's
-    /// start.
-    Look,
-    /// Read and write the tables.
-    Use,
-    /// Create missing tables, too.
-    Create,
-}
-
 /// An open connection.
 pub(crate) struct Connection {
     conn: Conn,
@@ -73,20 +61,22 @@ pub(super) struct Done {
 }
 
 impl Connection {
-    /// Connects within the time limit.
-    pub(super) async fn open(server: &MysqlServer, access: Access) -> Result<Self, Fault> {
+    /// Connects within the time limit. The instance of a connection that only looks equals that of others only if one
+    /// of them has connected since the server's start.
+    pub(super) async fn open(server: &MysqlServer, purpose: Purpose) -> Result<Self, Fault> {
         let limit = server.options.connect_timeout;
-        let conn = within(ErrorKind::Unavailable, limit, connect(&server.options)).await?;
-        let limit = if access == Access::Create { limit.max(MAKE_LIMIT) } else { limit };
+        let conn = within(limit, connect(&server.options)).await??;
+        let limit = if purpose.creates(&server.options) { limit.max(MAKE_LIMIT) } else { limit };
         // A server that has sent its greeting is present, so a timeout after it means slowness, not absence.
-        within(ErrorKind::Timeout, limit, Self::prepare(conn, server, access)).await
+        let late = |_| Fault::Broken(ErrorKind::Timeout, not_within(limit));
+        timeout(limit, Self::prepare(conn, server, purpose)).await.map_err(late)?
     }
 
     /// Applies the session settings, checks server and tables, and reads the instance.
-    async fn prepare(conn: Conn, server: &MysqlServer, access: Access) -> Result<Self, Fault> {
+    async fn prepare(conn: Conn, server: &MysqlServer, purpose: Purpose) -> Result<Self, Fault> {
         let (settings, instance) = (Settings::default(), InstanceId::new(""));
         let mut connection = Self { conn, tables: server.tables, settings, instance };
-        let looks = access == Access::Look;
+        let looks = purpose == Purpose::Look;
         connection.control(if looks { READ_ONLY } else { READ_COMMITTED }).await?;
         connection.text(&format!("{SESSION}{}", server.tables.session)).await?;
         connection.settings = connection.read_settings().await?;
@@ -94,7 +84,7 @@ impl Connection {
         if !looks {
             connection.admit_tables().await?;
         }
-        let made = tables::settle(&mut connection, server, access == Access::Create).await?;
+        let made = tables::settle(&mut connection, server, purpose.creates(&server.options)).await?;
         let boot = if looks {
             connection.read_boot().await?.unwrap_or_else(|| NOBODY.to_owned())
         } else {
@@ -294,12 +284,4 @@ fn values(row: Row) -> SqlRow {
         _ => Value::Null,
     };
     SqlRow::new(row.unwrap_raw().into_iter().map(|column| column.map_or(Value::Null, value)).collect())
-}
-
-async fn within<T>(
-    late: ErrorKind,
-    limit: Duration,
-    work: impl Future<Output = Result<T, Fault>>,
-) -> Result<T, Fault> {
-    timeout(limit, work).await.map_err(|_| Fault::Broken(late, not_within(limit)))?
 }

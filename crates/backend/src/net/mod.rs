@@ -23,7 +23,7 @@ pub(crate) use missing::missing;
 pub use options::ServerOptions;
 pub(crate) use options::token;
 pub use pool::Pool;
-pub(crate) use pool::{Server, not_within};
+pub(crate) use pool::{Purpose, Server, not_within, within};
 pub(crate) use retry::{ON_FILES, Retry};
 pub use schema_name::SchemaName;
 pub use setting_error::SettingError;

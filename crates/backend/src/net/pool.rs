@@ -34,17 +34,31 @@ const TRUST_IDLE_MAX: Duration = Duration::from_secs(1);
 /// Attempts on a new connection after another instance answered.
 const ROUNDS_MAX: usize = 4;
 
+/// The purpose of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// The first use by this process. What is missing is created, if the options allow it.
+    FirstUse,
+    /// A later use: nothing missing is created.
+    Use,
+    /// Reading only: nothing is written or created.
+    Look,
+}
+
+impl Purpose {
+    /// Whether missing tables or collections are created.
+    pub(crate) fn creates(self, options: &ServerOptions) -> bool {
+        self == Self::FirstUse && options.create
+    }
+}
+
 /// A server to which connections can be opened.
 pub(crate) trait Server: Send + Sync + 'static {
     /// The type of a connection.
     type Connection: Connection;
 
-    /// Connects, logs in and reads the instance. With `is_known`, this process has connected before, so nothing missing
-    /// is created.
-    fn connect(&self, is_known: bool) -> impl Future<Output = Result<Self::Connection, Fault>> + Send;
-
-    /// Connects for reading only: nothing is written or created.
-    fn connect_to_look(&self) -> impl Future<Output = Result<Self::Connection, Fault>> + Send;
+    /// Connects, logs in and reads the instance.
+    fn connect(&self, purpose: Purpose) -> impl Future<Output = Result<Self::Connection, Fault>> + Send;
 
     /// The connection options.
     fn options(&self) -> &ServerOptions;
@@ -131,7 +145,8 @@ impl<S: Server> Pool<S> {
 
     async fn open(&self) -> Result<S::Connection, Fault> {
         let is_known = self.is_known.load(Ordering::Relaxed);
-        let connection = in_time(&self.server, self.server.connect(is_known)).await?;
+        let purpose = if is_known { Purpose::Use } else { Purpose::FirstUse };
+        let connection = in_time(&self.server, purpose).await?;
         self.is_known.store(true, Ordering::Relaxed);
         Ok(connection)
     }
@@ -202,7 +217,7 @@ impl<S: Server> Connections for Pool<S> {
         run: &Run<'_, S::Connection, T>,
     ) -> Result<T, SourceError> {
         let looked = async {
-            let mut connection = in_time(&self.server, self.server.connect_to_look()).await?;
+            let mut connection = in_time(&self.server, Purpose::Look).await?;
             let found = connection.attempt(terms.mode, run).await?;
             connection.close().await;
             Ok(found)
@@ -266,12 +281,16 @@ impl<S: Server> Drop for Lent<'_, S> {
 }
 
 /// Connects within the time limit.
-async fn in_time<S: Server>(
-    server: &S,
-    connecting: impl Future<Output = Result<S::Connection, Fault>>,
-) -> Result<S::Connection, Fault> {
-    let Some(limit) = server.connect_timeout() else { return connecting.await };
-    timeout(limit, connecting).await.map_err(|_| Fault::away(not_within(limit)))?
+async fn in_time<S: Server>(server: &S, purpose: Purpose) -> Result<S::Connection, Fault> {
+    match server.connect_timeout() {
+        Some(limit) => within(limit, server.connect(purpose)).await?,
+        None => server.connect(purpose).await,
+    }
+}
+
+/// Waits for a step of a connect, at most this long.
+pub(crate) async fn within<T>(limit: Duration, step: impl Future<Output = T>) -> Result<T, Fault> {
+    timeout(limit, step).await.map_err(|_| Fault::away(not_within(limit)))
 }
 
 /// The cause of a connect that timed out.

@@ -10,7 +10,7 @@ use super::{
     session::{bound, values},
 };
 use crate::{
-    net::{self, Fault, Run, TxMode, missing, token},
+    net::{self, Fault, Purpose, Run, TxMode, missing, token},
     sql::{self, SqlRow, SqlSession, Value},
 };
 
@@ -30,30 +30,26 @@ pub(crate) struct Connection {
 
 impl Connection {
     /// Connects, creates missing tables if allowed, and reads the instance.
-    pub(super) async fn open(server: &PostgresServer, is_known: bool) -> Result<Self, Fault> {
+    ///
+    /// The server enforces that a connection which only looks changes nothing. Its instance equals that of other
+    /// connections only if one of them has connected since the server's last recovery.
+    pub(super) async fn open(server: &PostgresServer, purpose: Purpose) -> Result<Self, Fault> {
         let mut connection = Self::log_in(server).await?;
+        let looks = purpose == Purpose::Look;
+        if looks {
+            connection.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY", Vec::new()).await?;
+        }
         if !schema::exists(&mut connection, server.schema()).await? {
-            if is_known || !server.options.create {
-                return Err(missing("tables", is_known));
+            if !purpose.creates(&server.options) {
+                return Err(missing("tables", purpose));
             }
             schema::create(&mut connection, server).await?;
         }
         schema::check_kind(&mut connection, server.tables).await?;
-        connection.name_run(server).await?;
-        connection.learn(server.tables, Value::NoText).await?;
-        Ok(connection)
-    }
-
-    /// Connects for reading only, which the server enforces. The instance equals that of other connections only if one
-    /// of them has connected since the server's last recovery.
-    pub(super) async fn open_to_look(server: &PostgresServer) -> Result<Self, Fault> {
-        let mut connection = Self::log_in(server).await?;
-        connection.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY", Vec::new()).await?;
-        if !schema::exists(&mut connection, server.schema()).await? {
-            return Err(missing("tables", false));
+        if !looks {
+            connection.name_run(server).await?;
         }
-        schema::check_kind(&mut connection, server.tables).await?;
-        connection.learn(server.tables, NOBODY.into()).await?;
+        connection.learn(server.tables, if looks { NOBODY.into() } else { Value::NoText }).await?;
         Ok(connection)
     }
 

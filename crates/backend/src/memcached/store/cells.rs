@@ -23,7 +23,7 @@ impl Registers<Connection> for Items {
     async fn read(&self, connection: &mut Connection, key: &Key) -> Result<Option<Seen<u64>>, Fault> {
         let (shard, name) = (connection.shard().clone(), Name::of_cell(connection.owner(), key));
         let (own, found) = connection.wire().get_both(&shard, &name).await?;
-        if ShardItem::of(own.map(|own| own.data).as_deref())?.born != connection.token() {
+        if ShardItem::of(own.as_ref())?.born != connection.token() {
             return Err(flushed());
         }
         Ok(found.map(|found| Seen { state: cell_state(&found.data), token: found.version }))

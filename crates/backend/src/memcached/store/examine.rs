@@ -20,8 +20,7 @@ impl Examining<Connection> for Items {
     async fn examine(&self, connection: &mut Connection, keys: &[Key]) -> Result<Examination, Fault> {
         let stats = Stats::of(connection.wire()).await?;
         let shard = connection.shard().clone();
-        let held = connection.wire().get(&shard).await?.map(|found| found.data);
-        let item = ShardItem::of(held.as_deref())?;
+        let item = ShardItem::of(connection.wire().get(&shard).await?.as_ref())?;
         let mut facts = vec![by_nature()];
         facts.extend(evictions(&stats.durability.settings, stats.evictions));
         if item.stamp.is_empty() {

@@ -43,9 +43,8 @@ impl StoreConnection for Connection {
         let mut found = Vec::new();
         for slot in (0..slots).filter(|slot| *slot != owner.slot) {
             let name = Name::of_shard(&Owner { slot, ..owner.clone() });
-            let item = self.wire().get(&name).await?.map(|found| found.data);
             // Data that is no shard item belongs to no slot.
-            let item = ShardItem::of(item.as_deref()).unwrap_or_default();
+            let item = ShardItem::of(self.wire().get(&name).await?.as_ref()).unwrap_or_default();
             found.extend(item.stamp.parse::<Stamp>().ok());
         }
         Ok(found)

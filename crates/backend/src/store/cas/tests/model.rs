@@ -10,7 +10,7 @@ use sequent_core::{
 };
 
 use crate::{
-    net::{self, Fault, Pool, Server, ServerOptions},
+    net::{self, Fault, Pool, Purpose, Server, ServerOptions},
     store::{
         CellRef, CellState, CoreStore, Counting, Examining, StoreConnection,
         cas::{self, Registers, Seen, won},
@@ -174,12 +174,8 @@ impl ModelServer {
 impl Server for ModelServer {
     type Connection = ModelConnection;
 
-    async fn connect(&self, _: bool) -> Result<ModelConnection, Fault> {
+    async fn connect(&self, _: Purpose) -> Result<ModelConnection, Fault> {
         Ok(ModelConnection { model: self.model.clone(), instance: InstanceId::new("model") })
-    }
-
-    async fn connect_to_look(&self) -> Result<ModelConnection, Fault> {
-        self.connect(true).await
     }
 
     fn options(&self) -> &ServerOptions {
