@@ -3,17 +3,18 @@
 use std::time::Duration;
 
 use mysql_async::{Conn, Row, prelude::*};
-use sequent_core::{Condition, ErrorKind, InstanceId};
+use sequent_core::{ErrorKind, Fact, FactClass, InstanceId};
 use tokio::time::timeout;
 
 use super::{
+    privileges::{self, Needed},
     server::{MysqlServer, connect},
     settings::{self, Settings},
     tables::{self, Tables},
 };
 use crate::{
-    net::{self, Cause, Fault, Purpose, Run, TxMode, not_within, token, within},
-    sql::{self, SqlRow, SqlSession, Value, bounded},
+    net::{self, Fault, Purpose, Run, TxMode, not_within, token, within},
+    sql::{self, ServerFacts, SqlRow, SqlSession, Value, bounded},
 };
 
 /// Session settings that every statement needs:
@@ -144,7 +145,7 @@ impl Connection {
     }
 
     /// The way of counting noted when the tables were created.
-    pub(super) async fn way(&mut self) -> Result<Option<String>, Fault> {
+    async fn way(&mut self) -> Result<Option<String>, Fault> {
         Ok(self.only("SELECT way FROM sequent_shard WHERE one = 1", Vec::new()).await?.maybe_text()?)
     }
 
@@ -197,15 +198,19 @@ impl Connection {
         Ok(done)
     }
 
-    /// The first row of a statement, if there is one.
-    pub(super) async fn row(&mut self, sql: &str, params: Vec<Value>) -> Result<Option<SqlRow>, Fault> {
-        Ok(self.rows(sql, params).await?.into_iter().next())
-    }
-
-    /// The row of a statement that always has one.
-    pub(super) async fn only(&mut self, sql: &str, params: Vec<Value>) -> Result<SqlRow, Fault> {
-        let gone = || Cause::from("a row that is made with the tables is gone").with(Condition::Emptied);
-        self.row(sql, params).await?.ok_or_else(|| Fault::refused(gone()))
+    /// Facts for a read-only examination of tables on which these privileges are needed.
+    pub(super) async fn facts_if_needed(&mut self, needed: &Needed) -> Result<Vec<Fact>, Fault> {
+        let mut facts = self.settings.losses();
+        facts.extend(privileges::facts(self, needed).await?);
+        if let Some(own) = self.tables.way
+            && let Some(found) = self.way().await?
+            && found != own
+        {
+            let fact = Fact::new(FactClass::Repeats, "way to count", &found).expected(own);
+            let fact = fact.causes("two ways in one database would each give the same ids, so it is refused");
+            facts.push(fact.mend("name the kind of store that this database was made by, or another database"));
+        }
+        Ok(facts)
     }
 
     /// The server's settings as read last.
@@ -259,6 +264,14 @@ impl SqlSession for Connection {
     /// Some servers can't prepare these statements.
     async fn control(&mut self, sql: &'static str) -> Result<(), Fault> {
         self.text(sql).await.map(drop)
+    }
+
+    async fn server_facts(&mut self) -> Result<ServerFacts, Fault> {
+        Ok(ServerFacts { durability: self.settings.durability(), engine: self.settings.engine() })
+    }
+
+    async fn facts(&mut self) -> Result<Vec<Fact>, Fault> {
+        self.facts_if_needed(&self.tables.needed).await
     }
 }
 

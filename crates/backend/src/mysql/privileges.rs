@@ -6,6 +6,7 @@ use super::connection::Connection;
 use crate::{net::Fault, sql::SqlSession};
 
 /// The privileges that a user needs on its database.
+#[derive(Debug)]
 pub(super) struct Needed {
     /// Always needed.
     pub(super) always: &'static [&'static str],

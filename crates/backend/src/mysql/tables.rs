@@ -2,7 +2,7 @@
 
 use sequent_core::Condition;
 
-use super::{connection::Connection, server::MysqlServer};
+use super::{connection::Connection, privileges::Needed, server::MysqlServer};
 use crate::{
     net::{Cause, Fault, token},
     sql::{SqlRow, SqlSession},
@@ -27,6 +27,8 @@ pub(super) struct Tables {
     pub(super) transactions: bool,
     /// Session settings besides the common ones, `, name = value` each.
     pub(super) session: &'static str,
+    /// The privileges that a user needs on its database.
+    pub(super) needed: Needed,
 }
 
 /// A row created with the tables, if its table is empty.

@@ -118,6 +118,12 @@ impl Fault {
         Self::Broken(ErrorKind::Refused, cause.into())
     }
 
+    /// A row that is created with the tables is missing.
+    pub(crate) fn emptied() -> Self {
+        let cause = Cause::from("a row that is made with the tables is gone");
+        Self::refused(cause.with(Condition::Emptied))
+    }
+
     /// A failed login with this cause.
     pub(crate) fn login(cause: impl Into<Cause>) -> Self {
         Self::Login(cause.into())

@@ -5,6 +5,8 @@ mod value;
 
 use std::future::Future;
 
+use sequent_core::{Durability, Fact};
+
 pub(crate) use many::Many;
 #[cfg(feature = "mysql")]
 pub(crate) use value::bounded;
@@ -29,6 +31,20 @@ pub(crate) trait SqlSession: Connection {
         params: Vec<Value>,
     ) -> impl Future<Output = Result<Vec<SqlRow>, Fault>> + Send;
 
+    /// The first row of a statement, if there is one.
+    fn row(
+        &mut self,
+        sql: &str,
+        params: Vec<Value>,
+    ) -> impl Future<Output = Result<Option<SqlRow>, Fault>> + Send {
+        async move { Ok(self.rows(sql, params).await?.into_iter().next()) }
+    }
+
+    /// The row of a statement that always has one.
+    fn only(&mut self, sql: &str, params: Vec<Value>) -> impl Future<Output = Result<SqlRow, Fault>> + Send {
+        async move { self.row(sql, params).await?.ok_or_else(Fault::emptied) }
+    }
+
     /// Runs a statement to its end and returns how many rows it touched.
     fn execute(&mut self, sql: &str, params: Vec<Value>) -> impl Future<Output = Result<u64, Fault>> + Send;
 
@@ -36,6 +52,21 @@ pub(crate) trait SqlSession: Connection {
     fn control(&mut self, sql: &'static str) -> impl Future<Output = Result<(), Fault>> + Send {
         async move { self.execute(sql, Vec::new()).await.map(drop) }
     }
+
+    /// Reads the facts about the server.
+    fn server_facts(&mut self) -> impl Future<Output = Result<ServerFacts, Fault>> + Send;
+
+    /// Further facts for a read-only examination.
+    fn facts(&mut self) -> impl Future<Output = Result<Vec<Fact>, Fault>> + Send;
+}
+
+/// Facts about an engine's server.
+#[derive(Debug)]
+pub(crate) struct ServerFacts {
+    /// Which writes survive a crash.
+    pub(crate) durability: Durability,
+    /// Name and version, for operators.
+    pub(crate) engine: String,
 }
 
 /// Runs a call once within its transaction, which is ended whatever the outcome.

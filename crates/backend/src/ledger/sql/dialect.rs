@@ -3,7 +3,7 @@
 use std::future::Future;
 
 use sequent_core::{
-    Durability, Fact, InstanceId,
+    InstanceId,
     ledger::{Answer, DenseAsk, DenseTaken, Pass},
 };
 
@@ -23,17 +23,6 @@ pub(crate) enum Hold {
     Look,
 }
 
-/// Facts about an engine's server.
-#[derive(Debug)]
-pub(crate) struct SqlFacts {
-    /// Which writes survive a crash.
-    pub(crate) durability: Durability,
-    /// Name and version, for operators.
-    pub(crate) engine: String,
-    /// A sign that the server also takes writes from another master, if there is one.
-    pub(crate) other_master: Option<String>,
-}
-
 /// A connection to a ledger's tables.
 pub(crate) trait LedgerSession: SqlSession + 'static {
     /// Transaction mode of an inspection.
@@ -48,8 +37,10 @@ pub(crate) trait LedgerSession: SqlSession + 'static {
     /// Locks the ledger; returns its token, and its clock in milliseconds since 1970.
     fn hold(&mut self, hold: Hold) -> impl Future<Output = Result<(String, u64), Fault>> + Send;
 
-    /// Reads the facts about the server.
-    fn facts(&mut self) -> impl Future<Output = Result<SqlFacts, Fault>> + Send;
+    /// A sign that the server also takes writes from another master, if there is one.
+    fn other_master(&mut self) -> impl Future<Output = Result<Option<String>, Fault>> + Send {
+        std::future::ready(Ok(None))
+    }
 
     /// Whether the engine can count in one statement.
     const HAS_COUNT_STATEMENT: bool = false;
@@ -63,9 +54,6 @@ pub(crate) trait LedgerSession: SqlSession + 'static {
         let _ = (pass, asks);
         std::future::ready(Ok(None))
     }
-
-    /// Further facts for a read-only examination.
-    fn further_facts(&mut self, facts: &SqlFacts) -> impl Future<Output = Result<Vec<Fact>, Fault>> + Send;
 }
 
 /// The statements of a dialect, each with its parameters.

@@ -28,7 +28,7 @@ pub(super) async fn load<S: LedgerSession>(
     let (token, clock_ms) = session.hold(hold).await?;
     let mut records = Records::of(session.instance_of(&token), clock_ms);
     let server = selection.server.map(|server| server.0.cast_signed());
-    if let Some(row) = session.rows(sql.head, vec![server.into()]).await?.into_iter().next() {
+    if let Some(row) = session.row(sql.head, vec![server.into()]).await? {
         head(row, &mut records)?;
     }
     let counters = selection.counters.iter().map(|counter| named::<S>(counter)).collect();

@@ -1,6 +1,9 @@
 //! Tables of the MySQL ledger.
 
-use crate::mysql::tables::{BOOT, FirstRow, Tables};
+use crate::mysql::{
+    privileges::Needed,
+    tables::{BOOT, FirstRow, Tables},
+};
 
 /// `id` never changes; `token` names the current history of the data; `accepted` is the instance on record.
 const META: (&str, &str) = (
@@ -92,4 +95,5 @@ pub(super) static TABLES: Tables = Tables {
     auto_increment: false,
     transactions: true,
     session: ", wait_timeout = 10",
+    needed: Needed { always: &["SELECT", "INSERT", "UPDATE", "DELETE"], at_times: &["CREATE"] },
 };

@@ -1,21 +1,17 @@
 //! Ledger session of MySQL and MariaDB.
 
 use sequent_core::{
-    Fact, InstanceId,
+    InstanceId,
     ledger::{Answer, DenseAsk, DenseTaken, Pass},
 };
 
 use super::{count::Quick, masters::other_master, statements::STATEMENTS};
 use crate::{
-    ledger::sql::{Hold, LedgerSession, SqlFacts, Statements},
-    mysql::{
-        connection::Connection,
-        privileges::{self, Needed},
-    },
+    ledger::sql::{Hold, LedgerSession, Statements},
+    mysql::connection::Connection,
     net::{Connection as _, Fault, TxMode},
+    sql::SqlSession as _,
 };
-
-const NEEDED: Needed = Needed { always: &["SELECT", "INSERT", "UPDATE", "DELETE"], at_times: &["CREATE"] };
 
 impl LedgerSession for Connection {
     const INSPECT_MODE: TxMode = TxMode::Single;
@@ -55,16 +51,8 @@ impl LedgerSession for Connection {
         }
     }
 
-    async fn facts(&mut self) -> Result<SqlFacts, Fault> {
-        let other_master = other_master(self).await?;
-        let settings = self.settings();
-        Ok(SqlFacts { durability: settings.durability(), engine: settings.engine(), other_master })
-    }
-
-    async fn further_facts(&mut self, _facts: &SqlFacts) -> Result<Vec<Fact>, Fault> {
-        let mut facts = self.settings().losses();
-        facts.extend(privileges::facts(self, &NEEDED).await?);
-        Ok(facts)
+    async fn other_master(&mut self) -> Result<Option<String>, Fault> {
+        other_master(self).await
     }
 }
 

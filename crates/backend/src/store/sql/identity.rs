@@ -1,10 +1,10 @@
 //! Identity, stamp and mark of an SQL store, in one row beside the cells.
 
-use sequent_core::{Condition, Inspection};
+use sequent_core::Inspection;
 
 use super::{StoreConnection, StoreSession};
 use crate::{
-    net::{Cause, Fault, TxMode},
+    net::{Fault, TxMode},
     sql::{SqlRow, Value},
     store::{other_stamp, parse_stamp},
 };
@@ -43,7 +43,7 @@ impl<S: StoreSession> StoreConnection for S {
 pub(super) async fn inspect<S: StoreSession>(session: &mut S) -> Result<(Inspection, u64), Fault> {
     let mut row = shard(session).await?;
     let (stamp, mark, has_cells, told) = (row.maybe_text()?, row.count()?, row.int()? != 0, row.count()?);
-    let facts = session.store_facts().await?;
+    let facts = session.server_facts().await?;
     let inspection = Inspection {
         instance: session.instance().clone(),
         stamp: parse_stamp(stamp.as_deref())?,
@@ -58,6 +58,5 @@ pub(super) async fn inspect<S: StoreSession>(session: &mut S) -> Result<(Inspect
 /// The row that was created with the tables.
 async fn shard<S: StoreSession>(session: &mut S) -> Result<SqlRow, Fault> {
     let row = session.read(S::STATEMENTS.shard, Vec::new()).await?;
-    let gone = || Cause::from("a row that is made with the tables is gone").with(Condition::Emptied);
-    row.ok_or_else(|| Fault::refused(gone()))
+    row.ok_or_else(Fault::emptied)
 }

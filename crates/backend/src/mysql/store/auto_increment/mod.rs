@@ -19,7 +19,7 @@ mod take;
 use sequent_core::{Block, Fact, FactClass, Key, SlotIndex, SourceError};
 
 use self::{fence::Counter, last_block::LastBlocks, shape::of_table, table::KeyTables};
-use super::{ROWS, facts};
+use super::ROWS;
 use crate::{
     mysql::{
         connection::Connection,
@@ -29,6 +29,7 @@ use crate::{
         tables::{FirstRow, Tables},
     },
     net::{Fault, KeepRows, Pool, ServerOptions},
+    sql::SqlSession as _,
     store::{CellRef, CoreStore, Counting, sql::SqlCounting},
 };
 
@@ -144,7 +145,7 @@ impl SqlCounting<Connection> for AutoIncrement {
             }
             _ => Needed { always: &["SELECT", "INSERT", "UPDATE", "DELETE"], at_times: &["CREATE"] },
         };
-        let mut facts = facts(connection, &needed).await?;
+        let mut facts = connection.facts_if_needed(&needed).await?;
         facts.extend(increments(connection));
         Ok(facts)
     }
