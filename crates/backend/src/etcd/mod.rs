@@ -48,9 +48,7 @@ mod http;
 mod instance;
 mod keys;
 mod ledger;
-mod open;
 mod reach;
 mod tls;
 
 pub use ledger::EtcdLedger;
-pub(crate) use open::open_ledger;

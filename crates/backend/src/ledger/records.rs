@@ -43,7 +43,6 @@ pub(crate) struct Selection<'a> {
 impl Selection<'_> {
     /// Whether the records must be read in one transaction: rows and their changes belong to the instance, definitions
     /// to the catalog's version, stores to the instance on record.
-    #[cfg(any(feature = "etcd", feature = "mysql", feature = "postgres", feature = "sqlite"))]
     pub(crate) fn is_of_one_moment(&self) -> bool {
         let lists_changes = matches!(self.scan, Some(Scan::Moved { .. }));
         !self.counters.is_empty() || self.all_definitions || self.stores || lists_changes
@@ -244,7 +243,6 @@ impl Records {
 }
 
 /// A sum, bounded by a counter's range.
-#[cfg(any(feature = "etcd", feature = "memory"))]
 pub(crate) fn bounded_sum(value: u64, more: u64) -> u64 {
     value.saturating_add(more).min(sequent_core::Block::NUMBER_MAX)
 }

@@ -6,12 +6,10 @@
 mod cells;
 mod instance;
 mod ledger;
-mod open;
 mod store;
 
 pub use cells::{CellState, Cells};
 pub use ledger::{LedgerState, MemoryLedger, MemoryLedgerEngine};
-pub(crate) use open::{open_ledger, open_store};
 pub use store::MemoryStore;
 
 use instance::CurrentInstance;

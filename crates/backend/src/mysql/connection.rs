@@ -208,7 +208,9 @@ impl Connection {
         {
             let fact = Fact::new(FactClass::Repeats, "way to count", &found).expected(own);
             let fact = fact.causes("two ways in one database would each give the same ids, so it is refused");
-            facts.push(fact.mend("name the kind of store that this database was made by, or another database"));
+            facts.push(
+                fact.mend("name the kind of store that this database was made by, or another database"),
+            );
         }
         Ok(facts)
     }

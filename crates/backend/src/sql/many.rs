@@ -13,19 +13,12 @@ const SIZES: [usize; 4] = [256, 32, 4, 1];
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Many {
     /// Rows separated by commas.
-    #[cfg_attr(
-        not(any(feature = "mysql", feature = "sqlite")),
-        allow(dead_code, reason = "engines list rows")
-    )]
     Listed(&'static str),
     /// Conditions separated by `OR`.
-    #[cfg_attr(not(feature = "sqlite"), allow(dead_code, reason = "one engine lists conditions"))]
     AnyOf(&'static str),
     /// As `Listed`, for rows that share their first value. That value is given once per statement, before the rows.
-    #[cfg_attr(not(feature = "mysql"), allow(dead_code, reason = "one engine lists them so"))]
     Grouped(&'static str),
     /// The statement takes one array per column.
-    #[cfg_attr(not(feature = "postgres"), allow(dead_code, reason = "one engine takes columns"))]
     Columns(&'static str),
 }
 

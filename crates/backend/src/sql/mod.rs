@@ -8,9 +8,7 @@ use std::future::Future;
 use sequent_core::{Durability, Fact};
 
 pub(crate) use many::Many;
-#[cfg(feature = "mysql")]
-pub(crate) use value::bounded;
-pub(crate) use value::{SqlRow, Value};
+pub(crate) use value::{SqlRow, Value, bounded};
 
 use crate::net::{Connection, Fault, Lent, Run, TxMode};
 

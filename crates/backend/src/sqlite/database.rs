@@ -150,11 +150,7 @@ impl Connections for Database {
     }
 
     /// Only for a process without another connection to this file.
-    async fn look<T: Send>(
-        &self,
-        terms: Terms<'_>,
-        run: &Run<'_, Connection, T>,
-    ) -> Result<T, SourceError> {
+    async fn look<T: Send>(&self, terms: Terms<'_>, run: &Run<'_, Connection, T>) -> Result<T, SourceError> {
         let options = SqliteOptions { create: false, ..self.options.clone() };
         let looking = Self { looks: true, ..Self::new(self.place.path().to_owned(), self.tables, options) };
         let found = looking.perform(terms, run).await;

@@ -4,7 +4,6 @@
 pub(crate) mod cas;
 mod cell;
 mod engine;
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 pub(crate) mod sql;
 
 use std::fmt;

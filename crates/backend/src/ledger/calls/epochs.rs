@@ -119,7 +119,8 @@ impl<E: LedgerEngine> Heartbeat for CoreLedger<E> {
                 }]
             };
             let parts = parts(raises, E::RECORDS_MAX);
-            let Answer { value, version } = self.in_parts("heartbeat at", shown, parts, select, judge).await?;
+            let Answer { value, version } =
+                self.in_parts("heartbeat at", shown, parts, select, judge).await?;
             // There is at least one part. Commands, catalog version and clock are taken from the last one.
             let value = value.into_iter().reduce(|mut before, after| {
                 before.raised.extend(after.raised);
