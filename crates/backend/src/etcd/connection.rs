@@ -24,13 +24,13 @@ use crate::net::{self, Fault, Lent, Run, TxMode};
 pub(crate) struct Connection {
     cluster: Arc<EtcdCluster>,
     /// The index of its member.
-    at: usize,
+    pub(super) at: usize,
     http: Http,
     token: Option<String>,
     names: Arc<Names>,
     cluster_id: u64,
     member_id: u64,
-    version: String,
+    pub(super) version: String,
     instance: InstanceId,
     /// Whether the current operation has sent no write yet.
     only_read: bool,
@@ -88,11 +88,6 @@ impl Connection {
         self.instance = self.cluster().instance(token);
     }
 
-    /// The index of its member.
-    pub(super) fn at(&self) -> usize {
-        self.at
-    }
-
     pub(super) async fn log_in(&mut self) -> Result<(), Fault> {
         let options = &self.cluster.options;
         let (Some(user), Some(password)) = (options.url.user(), options.password().await?) else {
@@ -114,11 +109,6 @@ impl Connection {
 
     pub(super) fn env(&self) -> &Env {
         &self.cluster.options.env
-    }
-
-    /// The engine's name and version, for operators.
-    pub(super) fn engine(&self) -> String {
-        format!("etcd {}", self.version)
     }
 
     pub(super) fn cluster(&self) -> ClusterId {

@@ -31,7 +31,7 @@ pub(super) async fn any(cluster: &Arc<EtcdCluster>, purpose: Purpose) -> Result<
         match ended {
             None => return Err(last),
             Some(Ok(Ok(Ok(connection)))) => {
-                cluster.note_answer(connection.at());
+                cluster.note_answer(connection.at);
                 return Ok(connection);
             }
             // An error of the cluster would be the same from each member.
@@ -48,7 +48,7 @@ pub(super) async fn any(cluster: &Arc<EtcdCluster>, purpose: Purpose) -> Result<
 pub(super) async fn another(cluster: &Arc<EtcdCluster>, at: usize) -> Fault {
     sleep(cluster.head_start()).await;
     match any(cluster, Purpose::Look).await {
-        Ok(connection) if connection.at() != at => Fault::away("a member is silent while others answer"),
+        Ok(connection) if connection.at != at => Fault::away("a member is silent while others answer"),
         // The answer may still come.
         _ => std::future::pending().await,
     }

@@ -59,14 +59,7 @@ pub(crate) trait LedgerConnection: Connection + 'static {
     fn delist(&mut self, server: ServerId) -> impl Future<Output = Result<(), Fault>> + Send;
 }
 
-/// A ledger on connections.
-#[derive(Debug)]
-pub struct PooledLedger<C>(pub(crate) C);
-
-impl<C: Connections> LedgerEngine for PooledLedger<C>
-where
-    C::Connection: LedgerConnection,
-{
+impl<C: Connections<Connection: LedgerConnection>> LedgerEngine for C {
     const RECORDS_MAX: usize = C::Connection::RECORDS_MAX;
     const BATCH_MAX: usize = C::Connection::BATCH_MAX;
 
@@ -76,16 +69,15 @@ where
         selection: &Selection<'_>,
         decide: impl Fn(&mut Records) -> Result<T, Refusal> + Send + Sync,
     ) -> Result<T, SourceError> {
-        let token = selection.token.then(|| net::token(self.0.env()));
+        let token = selection.token.then(|| net::token(self.env()));
         let (token, decide): (_, Decide<'_, T>) = (token.as_deref(), &decide);
         let terms = Terms { mode: TxMode::Write, ..Terms::named(verb) };
-        self.0.perform(terms, &|lent| Box::pin(lent.0.transact(selection, token, decide))).await
+        self.perform(terms, &|lent| Box::pin(lent.0.transact(selection, token, decide))).await
     }
 
     async fn view(&self, verb: &'static str, selection: &Selection<'_>) -> Result<Records, SourceError> {
-        let mode = if selection.is_of_one_moment() { TxMode::Read } else { TxMode::Single };
-        let terms = Terms { mode, ..Terms::named(verb) };
-        self.0.perform(terms, &|lent| Box::pin(lent.0.view(selection))).await
+        let terms = Terms { mode: selection.mode(), ..Terms::named(verb) };
+        self.perform(terms, &|lent| Box::pin(lent.0.view(selection))).await
     }
 
     async fn count_at_once(
@@ -97,29 +89,29 @@ where
             return Ok(None);
         }
         let terms = Terms::named("count in");
-        self.0.perform(terms, &|lent| Box::pin(lent.0.count_at_once(pass, asks))).await
+        self.perform(terms, &|lent| Box::pin(lent.0.count_at_once(pass, asks))).await
     }
 
     async fn inspect(&self) -> Result<LedgerInspection, SourceError> {
         let mode = C::Connection::INSPECTS_BY;
         let terms = Terms { mode, looks_again: true, ..Terms::named("inspect") };
-        self.0.perform(terms, &|lent| Box::pin(lent.0.inspect())).await
+        self.perform(terms, &|lent| Box::pin(lent.0.inspect())).await
     }
 
     async fn examine(&self, most: usize) -> Result<Examined, SourceError> {
         let terms = Terms { mode: TxMode::Read, ..Terms::named("examine") };
-        self.0.look(terms, &|lent| Box::pin(lent.0.examine(most))).await
+        self.look(terms, &|lent| Box::pin(lent.0.examine(most))).await
     }
 
     async fn disconnect(&self, leaving: Option<ServerId>) {
         if let Some(server) = leaving
-            && self.0.is_connected().await
+            && self.is_connected().await
         {
             // If this fails, the row is removed later with other old ones.
             let terms = Terms::named("delist from");
-            let _ = self.0.perform(terms, &|lent| Box::pin(lent.0.delist(server))).await;
+            let _ = self.perform(terms, &|lent| Box::pin(lent.0.delist(server))).await;
         }
-        self.0.close().await;
+        self.close().await;
     }
 }
 

@@ -14,13 +14,15 @@ use crate::net::{self, Fault, Owner, Purpose, Server, ServerOptions};
 /// An open connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    wire: Wire,
+    /// The stream for commands.
+    pub(super) wire: Wire,
     instance: InstanceId,
-    /// The token of the data on which it was opened.
-    token: String,
+    /// The token of the data on which it was opened. It is lost together with that data.
+    pub(super) token: String,
     /// The name of the shard's own item.
-    shard: Name,
-    owner: Owner,
+    pub(super) shard: Name,
+    /// The slot whose store it is.
+    pub(super) owner: Owner,
 }
 
 impl Server for MemcachedServer {
@@ -50,28 +52,6 @@ impl net::Connection for Connection {
 
     async fn ping(&mut self) -> Result<(), Fault> {
         self.wire.ping().await
-    }
-}
-
-impl Connection {
-    /// The stream for commands.
-    pub(super) fn wire(&mut self) -> &mut Wire {
-        &mut self.wire
-    }
-
-    /// The token of the data on which it was opened. It is lost together with that data.
-    pub(super) fn token(&self) -> &str {
-        &self.token
-    }
-
-    /// The name of the shard's own item.
-    pub(super) fn shard(&self) -> &Name {
-        &self.shard
-    }
-
-    /// The slot whose store it is.
-    pub(super) fn owner(&self) -> &Owner {
-        &self.owner
     }
 }
 

@@ -51,20 +51,18 @@ impl ShardItem {
     /// Reads the item of the data on which the connection was opened, with the condition to replace exactly that
     /// version.
     pub(super) async fn read(connection: &mut Connection) -> Result<(Self, When), Fault> {
-        let name = connection.shard().clone();
-        let found = connection.wire().get(&name).await?;
+        let found = connection.wire.get(&connection.shard).await?;
         let version = found.as_ref().map(|found| When::Is(found.version));
         let item = Self::of(found.as_ref())?;
         match version {
-            Some(when) if item.born == connection.token() => Ok((item, when)),
+            Some(when) if item.born == connection.token => Ok((item, when)),
             _ => Err(flushed()),
         }
     }
 
     /// Replaces the item, unless another client was faster. Then nothing was done, and the call is repeated.
     pub(super) async fn write(&self, connection: &mut Connection, when: When) -> Result<(), Fault> {
-        let name = connection.shard().clone();
-        let is_won = connection.wire().set(&name, self.text().as_bytes(), when).await?;
+        let is_won = connection.wire.set(&connection.shard, self.text().as_bytes(), when).await?;
         won("the shard's own item", is_won)
     }
 

@@ -8,7 +8,8 @@ mod instance;
 mod ledger;
 mod store;
 
-pub use cells::{CellState, Cells};
+pub use crate::store::CellState;
+pub use cells::Cells;
 pub use ledger::{LedgerState, MemoryLedger, MemoryLedgerEngine};
 pub use store::MemoryStore;
 

@@ -47,8 +47,9 @@ const MAKE_LIMIT: Duration = Duration::from_secs(10);
 /// An open connection.
 pub(crate) struct Connection {
     conn: Conn,
-    tables: &'static Tables,
-    settings: Settings,
+    pub(super) tables: &'static Tables,
+    /// The server's settings as read last.
+    pub(super) settings: Settings,
     instance: InstanceId,
 }
 
@@ -213,16 +214,6 @@ impl Connection {
             );
         }
         Ok(facts)
-    }
-
-    /// The server's settings as read last.
-    pub(super) fn settings(&self) -> &Settings {
-        &self.settings
-    }
-
-    /// The tables' definition.
-    pub(super) fn tables(&self) -> &'static Tables {
-        self.tables
     }
 }
 

@@ -129,7 +129,7 @@ async fn describe(connection: &mut Connection) -> Result<Vec<Described>, Fault> 
              WHERE table_schema = DATABASE() AND table_name = '{name}'"
         )
     };
-    let sql = connection.tables().all.iter().map(one).collect::<Vec<_>>().join(" UNION ALL ");
+    let sql = connection.tables.all.iter().map(one).collect::<Vec<_>>().join(" UNION ALL ");
     let described = |mut row: SqlRow| {
         Ok(Described { name: row.text()?, engine: row.maybe_text()?, made: row.maybe_text()? })
     };
@@ -138,7 +138,7 @@ async fn describe(connection: &mut Connection) -> Result<Vec<Described>, Fault> 
 
 /// The anchor's current creation time; `None` if it is missing.
 pub(super) async fn made(connection: &mut Connection) -> Result<Option<String>, Fault> {
-    check(connection.tables(), &describe(connection).await?)
+    check(connection.tables, &describe(connection).await?)
 }
 
 /// A name quoted for SQL.

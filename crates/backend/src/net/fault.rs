@@ -82,6 +82,12 @@ pub(crate) fn cause_of(error: &io::Error) -> Option<Why> {
     }
 }
 
+/// Whether the TLS library made the I/O error.
+#[cfg(any(feature = "mongodb", feature = "mysql"))]
+pub(crate) fn is_tls(error: &io::Error) -> bool {
+    error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()).is_some()
+}
+
 impl From<String> for Cause {
     fn from(text: String) -> Self {
         Self { text, told: None, condition: None }

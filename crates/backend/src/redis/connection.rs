@@ -16,12 +16,13 @@ use crate::net::{self, Fault, Owner, Purpose, Server, ServerOptions};
 pub(crate) struct Connection {
     driver: MultiplexedConnection,
     instance: InstanceId,
-    run: Run,
+    pub(super) run: Run,
     /// The token of the data on which it was opened. Each script compares it, and the replication id.
     token: String,
-    owner: Owner,
+    /// The slot whose store it is.
+    pub(super) owner: Owner,
     /// The name of the shard's own key.
-    shard: Vec<u8>,
+    pub(super) shard: Vec<u8>,
 }
 
 /// The words of a script's answer: first `ok`, with the results, or what was found instead.
@@ -63,21 +64,6 @@ impl net::Connection for Connection {
 }
 
 impl Connection {
-    /// The slot whose store it is.
-    pub(super) fn owner(&self) -> &Owner {
-        &self.owner
-    }
-
-    /// The name of the shard's own key.
-    pub(super) fn shard(&self) -> &[u8] {
-        &self.shard
-    }
-
-    /// The server's name and version, for operators.
-    pub(super) fn version(&self) -> &str {
-        &self.run.version
-    }
-
     /// Runs a command.
     pub(super) async fn ask<T: FromRedisValue>(&mut self, command: &Cmd) -> Result<T, Fault> {
         Ok(command.query_async(&mut self.driver).await?)

@@ -52,7 +52,8 @@ pub(super) fn options(path: &Path) -> SqliteConnectOptions {
 pub(crate) struct Connection {
     pub(super) inner: CheckedClose,
     instance: InstanceId,
-    durability: Durability,
+    /// By the actual settings.
+    pub(super) durability: Durability,
     env: Env,
     /// Whether it is read-only.
     looks: bool,
@@ -130,11 +131,6 @@ impl Connection {
     /// The instance of a file with this token.
     pub(super) fn as_token(&self, token: &str) -> InstanceId {
         InstanceId::new(format!("sqlite {token} {}", self.inner.file))
-    }
-
-    /// The durability class, by the actual settings.
-    pub(super) fn durability(&self) -> &Durability {
-        &self.durability
     }
 
     /// Wall time, in milliseconds since 1970.

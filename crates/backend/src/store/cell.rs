@@ -46,14 +46,14 @@ impl CellRef<'_> {
 }
 
 /// The state of a cell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct CellState {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct CellState {
     /// The current epoch of an open cell, or the epoch that a closed one is closed for.
-    pub(crate) epoch: Epoch,
-    /// Whether ids can be taken.
-    pub(crate) open: bool,
-    /// The highest id taken.
-    pub(crate) value: u64,
+    pub epoch: Epoch,
+    /// Whether ids can be taken; `false` from a close until the install for the same epoch.
+    pub open: bool,
+    /// The highest id taken, or the base.
+    pub value: u64,
 }
 
 /// Error for another stamp than the expected one.
@@ -74,7 +74,7 @@ pub(crate) fn block(last: u64, want: u64) -> Result<Block, SourceError> {
 }
 
 /// The value, if it is within a counter's range.
-pub(super) fn fitting(what: &str, of: &impl fmt::Display, value: u64) -> Result<u64, SourceError> {
+pub(crate) fn fitting(what: &str, of: &impl fmt::Display, value: u64) -> Result<u64, SourceError> {
     if value <= Block::NUMBER_MAX {
         return Ok(value);
     }

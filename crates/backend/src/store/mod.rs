@@ -13,8 +13,8 @@ use sequent_core::{
     SourceError, Stamp, Store,
 };
 
-use cell::fitting;
-pub(crate) use cell::{CellRef, CellState, block, other_stamp, parse_stamp};
+pub use cell::CellState;
+pub(crate) use cell::{CellRef, block, fitting, other_stamp, parse_stamp};
 use engine::unlisted;
 pub(crate) use engine::{Counting, Examining, StoreConnection};
 

@@ -88,7 +88,7 @@ impl LedgerConnection for Connection {
             version: records.version,
             durability: durability(self.metrics().await?.as_deref()),
             clock_ms: records.clock_ms,
-            engine: self.engine(),
+            engine: format!("etcd {}", self.version),
             other_master: None,
         })
     }

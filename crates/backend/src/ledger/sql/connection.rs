@@ -6,7 +6,7 @@ use sequent_core::{
     other_master,
 };
 
-use super::{Examined, Hold, Keys, LedgerSession, Records, Scan, Selection, load::load, save::save};
+use super::{Examined, Keys, LedgerSession, Records, Scan, Selection, load::load, save::save};
 use crate::{
     ledger::{
         Token,
@@ -26,7 +26,7 @@ impl<S: LedgerSession> LedgerConnection for S {
         token: Option<&str>,
         decide: Decide<'_, T>,
     ) -> Result<T, Fault> {
-        let mut records = load(self, Hold::Write, selection).await?;
+        let mut records = load(self, TxMode::Write, selection).await?;
         records.token = token.map(|text| Token { text: text.to_owned(), instance: self.instance_of(text) });
         let value = decide(&mut records)?;
         save(self, &records).await?;
@@ -34,8 +34,7 @@ impl<S: LedgerSession> LedgerConnection for S {
     }
 
     async fn view(&mut self, selection: &Selection<'_>) -> Result<Records, Fault> {
-        let hold = if selection.is_of_one_moment() { Hold::Read } else { Hold::Look };
-        load(self, hold, selection).await
+        load(self, selection.mode(), selection).await
     }
 
     async fn count_at_once(
@@ -53,7 +52,7 @@ impl<S: LedgerSession> LedgerConnection for S {
     async fn examine(&mut self, most: usize) -> Result<Examined, Fault> {
         let inspection = inspect(self).await?;
         let scan = Scan::Rows { slot: None, keys: Keys::All, most };
-        let records = load(self, Hold::Look, &scan.into()).await?;
+        let records = load(self, TxMode::Single, &scan.into()).await?;
         let mut facts = self.facts().await?;
         facts.extend(inspection.other_master.as_deref().map(other_master));
         Ok(Examined { inspection, records, facts })
@@ -66,7 +65,7 @@ impl<S: LedgerSession> LedgerConnection for S {
 }
 
 async fn inspect<S: LedgerSession>(session: &mut S) -> Result<LedgerInspection, Fault> {
-    let (_, clock_ms) = session.hold(Hold::Look).await?;
+    let (_, clock_ms) = session.hold(TxMode::Single).await?;
     let mut row = session.only(S::STATEMENTS.identity, Vec::new()).await?;
     let (id, version, token) = (row.text()?, row.count()?, row.text()?);
     let id: LedgerId = id.parse().map_err(|error: std::num::ParseIntError| {

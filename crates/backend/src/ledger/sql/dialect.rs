@@ -12,17 +12,6 @@ use crate::{
     sql::{Many, SqlSession},
 };
 
-/// Lock mode of the ledger in a transaction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Hold {
-    /// Exclusive: transactions follow one another.
-    Write,
-    /// A consistent read.
-    Read,
-    /// No lock, on a connection that can't change anything.
-    Look,
-}
-
 /// A connection to a ledger's tables.
 pub(crate) trait LedgerSession: SqlSession + 'static {
     /// Transaction mode of an inspection.
@@ -34,8 +23,9 @@ pub(crate) trait LedgerSession: SqlSession + 'static {
     /// The instance that a ledger with this token has here.
     fn instance_of(&self, token: &str) -> InstanceId;
 
-    /// Locks the ledger; returns its token, and its clock in milliseconds since 1970.
-    fn hold(&mut self, hold: Hold) -> impl Future<Output = Result<(String, u64), Fault>> + Send;
+    /// Locks the ledger: for `Write` exclusively, so that transactions follow one another; for `Read` against writers, if
+    /// a consistent read needs it; for `Single` not at all. Returns its token, and its clock in milliseconds since 1970.
+    fn hold(&mut self, mode: TxMode) -> impl Future<Output = Result<(String, u64), Fault>> + Send;
 
     /// A sign that the server also takes writes from another master, if there is one.
     fn other_master(&mut self) -> impl Future<Output = Result<Option<String>, Fault>> + Send {

@@ -15,7 +15,7 @@ impl StoreConnection for Connection {
     const HAS_SIBLINGS: bool = true;
 
     async fn inspect(&mut self) -> Result<Inspection, Fault> {
-        let stats = Stats::of(self.wire()).await?;
+        let stats = Stats::of(&mut self.wire).await?;
         let (item, _) = ShardItem::read(self).await?;
         inspection(self, stats, &item).await
     }
@@ -39,12 +39,12 @@ impl StoreConnection for Connection {
     }
 
     async fn siblings(&mut self, slots: SlotIndex) -> Result<Vec<Stamp>, Fault> {
-        let owner = self.owner().clone();
+        let owner = self.owner.clone();
         let mut found = Vec::new();
         for slot in (0..slots).filter(|slot| *slot != owner.slot) {
             let name = Name::of_shard(&Owner { slot, ..owner.clone() });
             // Data that is no shard item belongs to no slot.
-            let item = ShardItem::of(self.wire().get(&name).await?.as_ref()).unwrap_or_default();
+            let item = ShardItem::of(self.wire.get(&name).await?.as_ref()).unwrap_or_default();
             found.extend(item.stamp.parse::<Stamp>().ok());
         }
         Ok(found)
@@ -72,7 +72,7 @@ fn stamp_of(item: &ShardItem) -> Option<&str> {
 }
 
 async fn is_there(connection: &mut Connection, cell: &str) -> Result<bool, Fault> {
-    Ok(!cell.is_empty() && connection.wire().get(&Name::from_stored(cell)).await?.is_some())
+    Ok(!cell.is_empty() && connection.wire.get(&Name::from_stored(cell)).await?.is_some())
 }
 
 /// Names a cell that is to be created in the shard's item, unless the cell named there still exists.

@@ -7,7 +7,7 @@ use sequent_core::{
 
 use super::{count::Quick, masters::other_master, statements::STATEMENTS};
 use crate::{
-    ledger::sql::{Hold, LedgerSession, Statements},
+    ledger::sql::{LedgerSession, Statements},
     mysql::connection::Connection,
     net::{Connection as _, Fault, TxMode},
     sql::SqlSession as _,
@@ -21,16 +21,16 @@ impl LedgerSession for Connection {
         InstanceId::new(format!("{} ledger {token}", self.instance()))
     }
 
-    async fn hold(&mut self, hold: Hold) -> Result<(String, u64), Fault> {
-        let sql = match hold {
-            Hold::Write => {
+    async fn hold(&mut self, mode: TxMode) -> Result<(String, u64), Fault> {
+        let sql = match mode {
+            TxMode::Write => {
                 "SELECT token, CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS UNSIGNED) FROM sequent_meta WHERE one = 1 FOR UPDATE"
             }
-            Hold::Read => {
+            TxMode::Read => {
                 "SELECT token, CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS UNSIGNED) FROM sequent_meta WHERE one = 1 \
                 LOCK IN SHARE MODE"
             }
-            Hold::Look => {
+            TxMode::Single => {
                 "SELECT token, CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS UNSIGNED) FROM sequent_meta WHERE one = 1"
             }
         };

@@ -4,8 +4,8 @@ use sequent_core::InstanceId;
 
 use super::statements::STATEMENTS;
 use crate::{
-    ledger::sql::{Hold, LedgerSession, Statements},
-    net::{Connection as _, Fault},
+    ledger::sql::{LedgerSession, Statements},
+    net::{Connection as _, Fault, TxMode},
     postgres::connection::Connection,
     sql::SqlSession as _,
 };
@@ -30,8 +30,8 @@ impl LedgerSession for Connection {
         InstanceId::new(format!("{} {token}", self.instance()))
     }
 
-    async fn hold(&mut self, hold: Hold) -> Result<(String, u64), Fault> {
-        let sql = if hold == Hold::Write { LOCK } else { LOOK };
+    async fn hold(&mut self, mode: TxMode) -> Result<(String, u64), Fault> {
+        let sql = if mode == TxMode::Write { LOCK } else { LOOK };
         let mut row = self.only(sql, Vec::new()).await?;
         self.check_origin(&mut row)?;
         Ok((row.text()?, row.count()?))

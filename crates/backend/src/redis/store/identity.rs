@@ -45,7 +45,7 @@ impl StoreConnection for Connection {
     }
 
     async fn siblings(&mut self, slots: SlotIndex) -> Result<Vec<Stamp>, Fault> {
-        let owner = self.owner().clone();
+        let owner = self.owner.clone();
         let others: Vec<SlotIndex> = (0..slots).filter(|slot| *slot != owner.slot).collect();
         let mut found = Vec::new();
         for some in others.chunks(SLOTS_AT_ONCE) {
@@ -64,7 +64,7 @@ impl StoreConnection for Connection {
 /// Reads the store's identity, and its mark. Nothing is written, and no script is run.
 pub(super) async fn inspect(connection: &mut Connection) -> Result<(Inspection, u64), Fault> {
     let mut read = cmd("HMGET");
-    read.arg(connection.shard()).arg(&["stamp", "mark", "cell"]);
+    read.arg(&connection.shard).arg(&["stamp", "mark", "cell"]);
     let [stamp, mark, cell]: [Option<String>; 3] = connection.ask(&read).await?;
     let has_cells = match &cell {
         Some(cell) => has_cells(connection, cell).await?,
@@ -78,7 +78,7 @@ pub(super) async fn inspect(connection: &mut Connection) -> Result<(Inspection, 
         stamp: parse_stamp(stamp.as_deref())?,
         has_cells,
         clock_ms: seconds * 1000 + micros / 1000,
-        version: connection.version().to_owned(),
+        version: connection.run.version.clone(),
     };
     Ok((inspection, mark.and_then(|held| held.parse().ok()).unwrap_or(0)))
 }
@@ -92,7 +92,7 @@ async fn has_cells(connection: &mut Connection, cell: &str) -> Result<bool, Faul
 /// Whether a scan finds a cell. In a database shared with other programs the scans may end before; then the answer is
 /// `false`. Every key with this prefix was written by this cluster.
 async fn has_others(connection: &mut Connection) -> Result<bool, Fault> {
-    let pattern = [&CellNames::prefixes(connection.owner()).cell[..], b"*"].concat();
+    let pattern = [&CellNames::prefixes(&connection.owner).cell[..], b"*"].concat();
     let mut cursor = "0".to_owned();
     for _ in 0..SCANS_MAX {
         let mut scan = cmd("SCAN");

@@ -4,7 +4,7 @@ use sequent_core::InstanceId;
 
 use super::statements::STATEMENTS;
 use crate::{
-    ledger::sql::{Hold, LedgerSession, Statements},
+    ledger::sql::{LedgerSession, Statements},
     net::{Fault, TxMode},
     sql::SqlSession as _,
     sqlite::connection::Connection,
@@ -20,7 +20,7 @@ impl LedgerSession for Connection {
     }
 
     /// The transaction itself locks the file.
-    async fn hold(&mut self, _hold: Hold) -> Result<(String, u64), Fault> {
+    async fn hold(&mut self, _mode: TxMode) -> Result<(String, u64), Fault> {
         let token = self.only("SELECT token FROM meta", Vec::new()).await?.text()?;
         Ok((token, self.wall_ms()))
     }

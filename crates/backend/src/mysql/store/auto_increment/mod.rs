@@ -92,7 +92,7 @@ impl Counting<Connection> for AutoIncrement {
         let block = counter.take(connection, want, self.last.is_again(key, want)).await?;
         self.last.note(key, block);
         if purge::is_due(block) {
-            counter.purge(connection, block.last(), self.tables.keep()).await?;
+            counter.purge(connection, block.last(), self.tables.settings.keep).await?;
         }
         Ok(block)
     }
@@ -139,7 +139,7 @@ impl SqlCounting<Connection> for AutoIncrement {
     }
 
     async fn facts(&self, connection: &mut Connection) -> Result<Vec<Fact>, Fault> {
-        let needed = match self.tables.keep() {
+        let needed = match self.tables.settings.keep {
             KeepRows::All => {
                 Needed { always: &["SELECT", "INSERT", "UPDATE"], at_times: &["CREATE", "DELETE"] }
             }
@@ -154,7 +154,7 @@ impl SqlCounting<Connection> for AutoIncrement {
 /// Facts about settings under which `AUTO_INCREMENT` does not count by 1.
 fn increments(connection: &Connection) -> Vec<Fact> {
     let fact = |name: &str| {
-        let found = connection.settings().get(name);
+        let found = connection.settings.get(name);
         let fact = Fact::new(FactClass::Repeats, name, found)
             .expected("1")
             .causes("ids are left out, or another server of a ring gives those between; the kind refuses it");

@@ -31,7 +31,7 @@ pub(super) async fn check(
         return Ok(());
     }
     let found = read(connection, key, (tables, table)).await?;
-    let expected = |slot: &SlotIndex| is_first || *slot == tables.slot();
+    let expected = |slot: &SlotIndex| is_first || *slot == tables.slot;
     other(ring, &found, expected).map_or(Ok(()), |why| Err(unfit(key, table, &why).into()))
 }
 
@@ -46,12 +46,12 @@ async fn read(
     let sql = "SELECT t.table_name, t.table_comment FROM information_schema.tables t \
         WHERE t.table_schema = COALESCE(?, DATABASE()) AND t.table_name LIKE ?";
     // `_` stands for any character there, so the names are compared again.
-    let like = tables.format().like(key.sequence());
+    let like = tables.settings.names.like(key.sequence());
     let params = vec![Value::maybe_text(table.database.as_deref()), (&*like).into()];
     let mut found = Found::new();
     for mut row in connection.rows(sql, params).await? {
         let (name, comment) = (row.text()?, row.maybe_text()?);
-        if let Some((sequence, index)) = tables.format().parts(&name)
+        if let Some((sequence, index)) = tables.settings.names.parts(&name)
             && sequence == key.sequence()
         {
             found.insert(index, comment.as_deref() == Some(MADE_BY_US));

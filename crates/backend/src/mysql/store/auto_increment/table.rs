@@ -4,7 +4,7 @@ use sequent_core::{ErrorKind, Key, SlotIndex, SourceError};
 
 use crate::{
     mysql::{connection::Connection, tables::quoted},
-    net::{CodeTables, KeepRows, ServerOptions, SlotTables, TableFormat},
+    net::{CodeTables, ServerOptions, SlotTables, TableFormat},
 };
 
 /// The longest table name of MySQL and MariaDB, in characters.
@@ -12,9 +12,9 @@ const NAME_LENGTH_MAX: usize = 64;
 
 /// Names of a slot's tables, and what may be done to them.
 pub(super) struct KeyTables {
-    slot: SlotIndex,
+    pub(super) slot: SlotIndex,
     create: bool,
-    settings: CodeTables,
+    pub(super) settings: CodeTables,
     ring: Option<SlotTables>,
 }
 
@@ -38,28 +38,14 @@ impl KeyTables {
         Self { slot, create: options.create, settings, ring }
     }
 
-    /// The format of their names.
-    pub(super) fn format(&self) -> &TableFormat {
-        &self.settings.names
-    }
-
-    /// This slot.
-    pub(super) fn slot(&self) -> SlotIndex {
-        self.slot
-    }
-
     /// The tables of the ring's slots, if tables of another program may count.
     pub(super) fn adopting_ring(&self) -> Option<&SlotTables> {
         self.ring.as_ref().filter(|_| self.settings.adopt)
     }
 
-    pub(super) fn keep(&self) -> KeepRows {
-        self.settings.keep
-    }
-
     /// The table of a key. An error concerns this key alone, and callers do not try it again.
     pub(super) fn of(&self, connection: &Connection, key: &Key) -> Result<KeyTable, SourceError> {
-        let name = self.name(key, connection.settings().folds_names())?;
+        let name = self.name(key, connection.settings.folds_names())?;
         let database = self.settings.names.database().map(str::to_owned);
         let sql = match &database {
             Some(database) => format!("{}.{}", quoted(database), quoted(&name)),

@@ -1,7 +1,5 @@
 //! Take of the `mysql-auto-increment` store: rows inserted through the fence.
 
-use std::fmt::Write;
-
 use sequent_core::Block;
 
 use super::{FAR, NOW, fence::Counter, shape::unfit, table::KeyTable};
@@ -10,7 +8,7 @@ use crate::{
         connection::{Connection, Done},
         fault::{ER_AUTOINC, ER_DUP_ENTRY, ER_WRONG_VALUE},
     },
-    net::Fault,
+    net::{Fault, hex},
     store::{CellRef, block},
 };
 
@@ -76,7 +74,8 @@ impl Counter<'_> {
             return connection.exec(&statement(&self.table, ("?", "?"), None, count), self.params()).await;
         }
         let CellRef { key, epoch } = self.cell;
-        let named = (&*format!("x'{}'", hex(key.as_str())), &*epoch.to_stored().to_string());
+        // Hexadecimal digits can't contain SQL syntax.
+        let named = (&*format!("x'{}'", hex(key.as_str().as_bytes())), &*epoch.to_stored().to_string());
         connection.text(&statement(&self.table, named, Some(most), count)).await
     }
 
@@ -122,15 +121,6 @@ fn statement(table: &KeyTable, (key, epoch): (&str, &str), most: Option<u64>, co
 }
 
 fn rows_max(connection: &Connection) -> u64 {
-    let fits = connection.settings().packet_max().saturating_sub(FENCE_BYTES_MAX) / ROW_BYTES;
+    let fits = connection.settings.packet_max().saturating_sub(FENCE_BYTES_MAX) / ROW_BYTES;
     fits.clamp(1, ROWS_MAX)
-}
-
-/// A text as hexadecimal digits, which can't contain SQL syntax.
-fn hex(text: &str) -> String {
-    text.bytes().fold(String::with_capacity(2 * text.len()), |mut digits, byte| {
-        // Writing to a `String` never fails.
-        let _ = write!(digits, "{byte:02x}");
-        digits
-    })
 }
