@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mysql_async::{Conn, Row, prelude::*};
+use mysql_async::{Conn, QueryResult, Row, prelude::*};
 use sequent_core::{ErrorKind, Fact, FactClass, InstanceId};
 use tokio::time::timeout;
 
@@ -185,22 +185,16 @@ impl Connection {
 
     /// Runs a statement that changes something.
     pub(super) async fn exec(&mut self, sql: &str, params: Vec<Value>) -> Result<Done, Fault> {
-        let result = self.conn.exec_iter(sql, bound(params)).await?;
-        let done = Done { found: result.affected_rows(), id: result.last_insert_id().unwrap_or(0) };
-        result.drop_result().await?;
-        Ok(done)
+        done(self.conn.exec_iter(sql, bound(params)).await?).await
     }
 
     /// Runs a statement unprepared: it can't be prepared, or is needed only once.
     pub(super) async fn text(&mut self, sql: &str) -> Result<Done, Fault> {
-        let result = self.conn.query_iter(sql).await?;
-        let done = Done { found: result.affected_rows(), id: result.last_insert_id().unwrap_or(0) };
-        result.drop_result().await?;
-        Ok(done)
+        done(self.conn.query_iter(sql).await?).await
     }
 
     /// Facts for a read-only examination of tables on which these privileges are needed.
-    pub(super) async fn facts_if_needed(&mut self, needed: &Needed) -> Result<Vec<Fact>, Fault> {
+    pub(super) async fn facts_with(&mut self, needed: &Needed) -> Result<Vec<Fact>, Fault> {
         let mut facts = self.settings.losses();
         facts.extend(privileges::facts(self, needed).await?);
         if let Some(own) = self.tables.way
@@ -264,8 +258,14 @@ impl SqlSession for Connection {
     }
 
     async fn facts(&mut self) -> Result<Vec<Fact>, Fault> {
-        self.facts_if_needed(&self.tables.needed).await
+        self.facts_with(&self.tables.needed).await
     }
+}
+
+async fn done<P: Protocol>(result: QueryResult<'_, 'static, P>) -> Result<Done, Fault> {
+    let done = Done { found: result.affected_rows(), id: result.last_insert_id().unwrap_or(0) };
+    result.drop_result().await?;
+    Ok(done)
 }
 
 /// The parameters of a prepared statement.

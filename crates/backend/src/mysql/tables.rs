@@ -36,10 +36,8 @@ pub(super) struct Tables {
 pub(super) struct FirstRow {
     /// Its table.
     pub(super) table: &'static str,
-    /// Creates it, unless it exists.
+    /// Creates it, unless it exists: `(way)` of a store, `(id, token)` of a ledger.
     pub(super) sql: &'static str,
-    /// Number of random tokens among the parameters.
-    pub(super) tokens: usize,
 }
 
 /// A table in memory, which each start of the server empties.
@@ -95,11 +93,12 @@ pub(super) async fn settle(
 }
 
 async fn make_first_row(connection: &mut Connection, server: &MysqlServer) -> Result<(), Fault> {
-    let FirstRow { table, sql, tokens } = server.tables.first_row;
+    let FirstRow { table, sql } = server.tables.first_row;
     // A read waits for no lock, but the insertion would.
     if connection.row(&format!("SELECT 1 FROM {table} LIMIT 1"), Vec::new()).await?.is_none() {
-        let tokens = (0..tokens).map(|_| token(&server.options.env).as_str().into()).collect();
-        connection.exec(sql, tokens).await?;
+        let token = || token(&server.options.env).as_str().into();
+        let params = server.tables.way.map_or_else(|| vec![token(), token()], |way| vec![way.into()]);
+        connection.exec(sql, params).await?;
     }
     Ok(())
 }

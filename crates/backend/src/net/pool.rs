@@ -155,11 +155,8 @@ impl<S: Server> Pool<S> {
     /// changed, all older connections are closed.
     fn note_instance(&self, instance: &InstanceId, generation: u64) -> u64 {
         let mut idle = self.idle();
-        if idle.instance.as_ref() == Some(instance) {
-            return generation;
-        }
-        let is_first = idle.instance.replace(instance.clone()).is_none();
-        if is_first {
+        let before = idle.instance.replace(instance.clone());
+        if before.is_none_or(|before| before == *instance) {
             return generation;
         }
         idle.generation += 1;

@@ -90,7 +90,6 @@ pub(super) static TABLES: Tables = Tables {
         table: "sequent_meta",
         sql: "INSERT IGNORE INTO sequent_meta (one, id, token) SELECT 1, ?, ? FROM DUAL \
             WHERE NOT EXISTS (SELECT 1 FROM sequent_documents) AND NOT EXISTS (SELECT 1 FROM sequent_counters)",
-        tokens: 2,
     },
     auto_increment: false,
     transactions: true,

@@ -54,8 +54,7 @@ const ROWS: Tables = Tables {
     way: Some("rows"),
     first_row: FirstRow {
         table: "sequent_shard",
-        sql: "INSERT IGNORE INTO sequent_shard (one, way) VALUES (1, 'rows')",
-        tokens: 0,
+        sql: "INSERT IGNORE INTO sequent_shard (one, way) VALUES (1, ?)",
     },
     auto_increment: false,
     transactions: false,

@@ -22,11 +22,8 @@ use self::{fence::Counter, last_block::LastBlocks, shape::of_table, table::KeyTa
 use super::ROWS;
 use crate::{
     mysql::{
-        connection::Connection,
-        fault::ER_NO_SUCH_TABLE,
-        privileges::Needed,
-        server::MysqlServer,
-        tables::{FirstRow, Tables},
+        connection::Connection, fault::ER_NO_SUCH_TABLE, privileges::Needed, server::MysqlServer,
+        tables::Tables,
     },
     net::{Fault, KeepRows, Pool, ServerOptions},
     sql::SqlSession as _,
@@ -42,11 +39,6 @@ const NOW: &str = "NOW(3)";
 /// The tables of fences; the counters have tables of their own.
 static FENCES: Tables = Tables {
     way: Some("tables with AUTO_INCREMENT"),
-    first_row: FirstRow {
-        table: "sequent_shard",
-        sql: "INSERT IGNORE INTO sequent_shard (one, way) VALUES (1, 'tables with AUTO_INCREMENT')",
-        tokens: 0,
-    },
     auto_increment: true,
     session: ", auto_increment_increment = 1, auto_increment_offset = 1",
     ..ROWS
@@ -145,7 +137,7 @@ impl SqlCounting<Connection> for AutoIncrement {
             }
             _ => Needed { always: &["SELECT", "INSERT", "UPDATE", "DELETE"], at_times: &["CREATE"] },
         };
-        let mut facts = connection.facts_if_needed(&needed).await?;
+        let mut facts = connection.facts_with(&needed).await?;
         facts.extend(increments(connection));
         Ok(facts)
     }
