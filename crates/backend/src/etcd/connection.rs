@@ -9,8 +9,7 @@ use sequent_core::{Env, ErrorKind, InstanceId};
 use serde::de::DeserializeOwned;
 
 use super::{
-    answers::Answers,
-    client::{Answer, Header, Status, Ticket, Txn},
+    client::{Answer, Answers, Header, Status, Ticket, Txn},
     cluster::EtcdCluster,
     fault,
     http::{Http, HttpRequest, Reply},

@@ -38,7 +38,6 @@
 //! etcdctl user grant-role sequent sequent
 //! ```
 
-mod answers;
 mod client;
 mod cluster;
 mod connect;

@@ -15,8 +15,7 @@ use super::{
 };
 use crate::{
     etcd::{
-        answers::Kv,
-        client::{Op, Span},
+        client::{Kv, Op, Span},
         connect::About,
         connection::Connection,
     },

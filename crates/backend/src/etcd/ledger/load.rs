@@ -13,8 +13,7 @@ use super::{
 };
 use crate::{
     etcd::{
-        answers::{Answers, Kv},
-        client::{Op, Span, Unchanged},
+        client::{Answers, Kv, Op, Span, Unchanged},
         connection::ClusterId,
         instance::Run,
         keys::{Named, Names},

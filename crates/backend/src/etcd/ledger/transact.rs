@@ -4,8 +4,7 @@ use sequent_core::ErrorKind;
 
 use crate::{
     etcd::{
-        answers::Answers,
-        client::{Op, Txn, Unchanged},
+        client::{Answers, Op, Txn, Unchanged},
         connection::Connection,
     },
     net::{Fault, ON_REVISIONS, Retry},
