@@ -81,11 +81,7 @@ impl SqlRow {
 
     /// The next value as a number or null.
     pub(crate) fn maybe_int(&mut self) -> Result<Option<i64>, SourceError> {
-        match self.next() {
-            Value::Null => Ok(None),
-            Value::Int(number) => Ok(Some(number)),
-            other => Err(another("a number", &other)),
-        }
+        number(self.next())
     }
 
     /// The next value as a number.
@@ -132,16 +128,20 @@ impl SqlRow {
 
     /// Removes the last value, a number or null, and returns it.
     pub(crate) fn take_last(&mut self) -> Result<Option<i64>, SourceError> {
-        match self.0.next_back().unwrap_or(Value::Null) {
-            Value::Null => Ok(None),
-            Value::Int(number) => Ok(Some(number)),
-            other => Err(another("a number", &other)),
-        }
+        number(self.0.next_back().unwrap_or(Value::Null))
     }
 
     /// The next value as text.
     pub(crate) fn text(&mut self) -> Result<String, SourceError> {
         self.maybe_text()?.ok_or_else(|| another("a text", &Value::Null))
+    }
+}
+
+fn number(value: Value) -> Result<Option<i64>, SourceError> {
+    match value {
+        Value::Null => Ok(None),
+        Value::Int(number) => Ok(Some(number)),
+        other => Err(another("a number", &other)),
     }
 }
 

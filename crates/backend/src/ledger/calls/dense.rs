@@ -14,7 +14,7 @@ impl<E: LedgerEngine> Dense for CoreLedger<E> {
         asks: &'a [DenseAsk],
     ) -> BoxFuture<'a, Result<Answer<Vec<DenseTaken>>, SourceError>> {
         Box::pin(async move {
-            if self.keeps(Rule::RecordCompared)
+            if self.rules.keep(Rule::RecordCompared)
                 && let Some(answer) = self.engine.count_at_once(&pass, asks).await?
             {
                 return Ok(answer);

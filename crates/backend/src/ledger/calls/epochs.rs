@@ -44,7 +44,7 @@ impl<E: LedgerEngine> Rows for CoreLedger<E> {
     ) -> BoxFuture<'a, Result<Answer<Vec<Opened>>, SourceError>> {
         Box::pin(async move {
             // R10
-            if !self.keeps(Rule::OpenAtomic) {
+            if !self.rules.keep(Rule::OpenAtomic) {
                 return self.open_in_two_steps(pass, openings).await;
             }
             let parts = parts(openings, E::RECORDS_MAX / RECORDS_OF_AN_OPENING);
@@ -60,7 +60,7 @@ impl<E: LedgerEngine> Rows for CoreLedger<E> {
         raises: &'a [Raise],
     ) -> BoxFuture<'a, Result<Answer<Vec<Raised>>, SourceError>> {
         Box::pin(async move {
-            let shown = (pass, self.keeps(Rule::SameLedger));
+            let shown = (pass, self.rules.keep(Rule::SameLedger));
             let judge =
                 |records: &mut Records, part: &[Raise]| rules::epochs::raise(records, part, self.rules);
             let parts = parts(raises, E::RECORDS_MAX);
@@ -108,7 +108,7 @@ impl<E: LedgerEngine> Heartbeat for CoreLedger<E> {
         raises: &'a [Raise],
     ) -> BoxFuture<'a, Result<Answer<Presence>, SourceError>> {
         Box::pin(async move {
-            let shown = (pass, self.keeps(Rule::SameLedger));
+            let shown = (pass, self.rules.keep(Rule::SameLedger));
             let select = |part| Selection { commands: true, ..of_raises(part) };
             let judge = |records: &mut Records, part: &[Raise]| {
                 vec![Presence {

@@ -7,7 +7,7 @@ mod layout;
 mod session;
 
 use sequent_core::{
-    Rule, SourceError,
+    SourceError,
     ledger::{Answer, Pass},
 };
 
@@ -48,10 +48,6 @@ impl<E: LedgerEngine> CoreLedger<E> {
             all.version = version;
         }
         Ok(all)
-    }
-
-    fn keeps(&self, rule: Rule) -> bool {
-        self.rules.keep(rule)
     }
 }
 
