@@ -18,7 +18,7 @@ mod take;
 
 use sequent_core::{Block, Fact, FactClass, Key, SlotIndex, SourceError};
 
-use self::{fence::Counter, last_block::LastBlocks, shape::of_table, table::KeyTables};
+use self::{fence::Counter, last_block::LastBlocks, table::KeyTables};
 use super::ROWS;
 use crate::{
     mysql::{
@@ -67,7 +67,7 @@ pub struct AutoIncrement {
 }
 
 impl AutoIncrement {
-    fn counter<'a>(&self, connection: &Connection, cell: CellRef<'a>) -> Result<Counter<'a>, Fault> {
+    fn counter<'a>(&'a self, connection: &Connection, cell: CellRef<'a>) -> Result<Counter<'a>, Fault> {
         Ok(Counter { cell, table: self.tables.of(connection, cell.key)? })
     }
 }
@@ -90,7 +90,7 @@ impl Counting<Connection> for AutoIncrement {
     }
 
     async fn close(&self, connection: &mut Connection, cell: CellRef<'_>) -> Result<u64, Fault> {
-        self.counter(connection, cell)?.close(connection, &self.tables).await
+        self.counter(connection, cell)?.close(connection).await
     }
 
     async fn install(&self, connection: &mut Connection, cell: CellRef<'_>, base: u64) -> Result<(), Fault> {
@@ -116,15 +116,15 @@ impl SqlCounting<Connection> for AutoIncrement {
         );
         let read = match connection.only(&sql, vec![value.into()]).await {
             Err(fault) if fault.is(ER_NO_SUCH_TABLE) => return Ok((value, false)),
-            Err(fault) => Err(of_table(key, &table, fault)),
+            Err(fault) => Err(table.fault(fault)),
             Ok(mut row) => {
                 row.count().and_then(|highest| Ok((highest, row.int()? != 0))).map_err(Fault::from)
             }
         };
         // Without an anchor, it may be a table of another shape, or one of a ring of another shape.
         if !matches!(read, Ok((_, true))) {
-            shape::check(connection, key, &table).await?;
-            ring_tables::check(connection, key, (&self.tables, &table), value == 0).await?;
+            shape::check(connection, &table).await?;
+            ring_tables::check(connection, &table, value == 0).await?;
         }
         let (highest, has_anchor) = read?;
         Ok((highest.max(value), has_anchor))

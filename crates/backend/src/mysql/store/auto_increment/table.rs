@@ -13,23 +13,20 @@ const NAME_LENGTH_MAX: usize = 64;
 /// Names of a slot's tables, and what may be done to them.
 pub(super) struct KeyTables {
     pub(super) slot: SlotIndex,
-    create: bool,
+    pub(super) create: bool,
     pub(super) settings: CodeTables,
     ring: Option<SlotTables>,
 }
 
 /// The table of one key.
-pub(super) struct KeyTable {
-    /// The database that it is in; `None`: the connection's own.
-    pub(super) database: Option<String>,
+pub(super) struct KeyTable<'a> {
+    /// The tables that it is among.
+    pub(super) tables: &'a KeyTables,
+    pub(super) key: &'a Key,
     /// The table's name without its database.
     pub(super) bare_name: String,
     /// The table's name, quoted for SQL.
     pub(super) sql: String,
-    /// Whether it may be created.
-    pub(super) create: bool,
-    /// Whether it may count although another program made it.
-    pub(super) adopt: bool,
 }
 
 impl KeyTables {
@@ -44,14 +41,17 @@ impl KeyTables {
     }
 
     /// The table of a key. An error concerns this key alone, and callers do not try it again.
-    pub(super) fn of(&self, connection: &Connection, key: &Key) -> Result<KeyTable, SourceError> {
-        let name = self.name(key, connection.settings.folds_names())?;
-        let database = self.settings.names.database().map(str::to_owned);
-        let sql = match &database {
-            Some(database) => format!("{}.{}", quoted(database), quoted(&name)),
-            None => quoted(&name),
+    pub(super) fn of<'a>(
+        &'a self,
+        connection: &Connection,
+        key: &'a Key,
+    ) -> Result<KeyTable<'a>, SourceError> {
+        let bare_name = self.name(key, connection.settings.folds_names())?;
+        let sql = match self.settings.names.database() {
+            Some(database) => format!("{}.{}", quoted(database), quoted(&bare_name)),
+            None => quoted(&bare_name),
         };
-        Ok(KeyTable { database, sql, bare_name: name, create: self.create, adopt: self.settings.adopt })
+        Ok(KeyTable { tables: self, key, bare_name, sql })
     }
 
     /// The name of a key's table, if the key can be part of one.
@@ -96,10 +96,15 @@ impl KeyTables {
     }
 }
 
-impl KeyTable {
+impl KeyTable<'_> {
+    /// The database that it is in; `None`: the connection's own.
+    pub(super) fn database(&self) -> Option<&str> {
+        self.tables.settings.names.database()
+    }
+
     /// The table's name, for operators.
     pub(super) fn name(&self) -> String {
-        match &self.database {
+        match self.database() {
             Some(database) => format!("{database}.{}", self.bare_name),
             None => self.bare_name.clone(),
         }

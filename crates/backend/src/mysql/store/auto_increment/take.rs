@@ -2,7 +2,7 @@
 
 use sequent_core::Block;
 
-use super::{FAR, NOW, fence::Counter, shape::unfit, table::KeyTable};
+use super::{FAR, NOW, fence::Counter, table::KeyTable};
 use crate::{
     mysql::{
         connection::{Connection, Done},
@@ -52,7 +52,7 @@ impl Counter<'_> {
             Err(fault) if fault.is(ER_WRONG_VALUE) => Err(self.refused(connection, want, most, None).await),
             Err(Fault::Server(ER_DUP_ENTRY, _, cause)) => {
                 let why = format!("no row can be inserted, see its unique indexes and triggers: {cause}");
-                let unfit = unfit(self.cell.key, &self.table, &why).into();
+                let unfit = self.table.unfit(why).into();
                 Err(self.refused(connection, want, most, Some(unfit)).await)
             }
             // Servers also report this far from the end of the range, if the statement lost its wait for the counter's
@@ -98,7 +98,7 @@ impl Counter<'_> {
 /// of rows: their ids follow the OK packet's without gaps in every lock mode, unlike those of `INSERT … SELECT`. If
 /// refused, the first value is a text that is no time, which a strict server refuses with the whole statement, whether or
 /// not the column allows NULL. The derived table allows the statement to read the table that it writes.
-fn statement(table: &KeyTable, (key, epoch): (&str, &str), most: Option<u64>, count: u64) -> String {
+fn statement(table: &KeyTable<'_>, (key, epoch): (&str, &str), most: Option<u64>, count: u64) -> String {
     let table = &table.sql;
     let most = most.map(|most| format!(" AND (SELECT MAX(m.id) FROM {table} m) <= {most}"));
     let fence = format!(
