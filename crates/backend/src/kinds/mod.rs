@@ -181,7 +181,7 @@ impl Kind {
 
     fn is_of_no_use(&self) -> SourceError {
         let why = if self.is_built_in() { "is of no use here" } else { "is not built into this version" };
-        site::refused(format!("store is {:?}, which {why}", self.word))
+        net::refused(format!("store is {:?}, which {why}", self.word))
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::{path::Path, sync::Arc};
 
-use sequent_core::{BoxFuture, Env, ErrorKind, SequenceName, SlotIndex, SourceError, Store, ledger::Ledger};
+use sequent_core::{BoxFuture, Env, SequenceName, SlotIndex, SourceError, Store, ledger::Ledger};
 
 use crate::{
     ledger::{CoreLedger, LedgerEngine},
-    net::{Connections, Owner, ServerOptions},
+    net::{Connections, Owner, ServerOptions, refused},
     store::CoreStore,
 };
 
@@ -91,8 +91,4 @@ fn opened<O: Send + Sync + 'static, T: ?Sized>(
     let opened = Arc::new(opened);
     let closing = Arc::clone(&opened);
     Opened { handle: handle(opened), close: Arc::new(move || close(Arc::clone(&closing))) }
-}
-
-pub(super) fn refused(context: impl Into<String>) -> SourceError {
-    SourceError::new(ErrorKind::Refused, context.into())
 }

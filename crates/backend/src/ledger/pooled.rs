@@ -23,7 +23,7 @@ pub(crate) trait LedgerConnection: Connection + 'static {
     const BATCH_MAX: usize = 4096;
 
     /// Transaction mode of an inspection.
-    const INSPECTS_BY: TxMode = TxMode::Read;
+    const INSPECT_MODE: TxMode = TxMode::Read;
 
     /// Whether the engine can count in one statement.
     const COUNTS_AT_ONCE: bool = false;
@@ -93,7 +93,7 @@ impl<C: Connections<Connection: LedgerConnection>> LedgerEngine for C {
     }
 
     async fn inspect(&self) -> Result<LedgerInspection, SourceError> {
-        let mode = C::Connection::INSPECTS_BY;
+        let mode = C::Connection::INSPECT_MODE;
         let terms = Terms { mode, looks_again: true, ..Terms::named("inspect") };
         self.perform(terms, &|lent| Box::pin(lent.0.inspect())).await
     }

@@ -62,6 +62,11 @@ impl Cause {
     }
 }
 
+/// An error that an operator has to correct.
+pub(crate) fn refused(context: impl Into<String>) -> SourceError {
+    SourceError::new(ErrorKind::Refused, context)
+}
+
 /// The reason that callers see of an I/O error.
 pub(crate) fn cause_of(error: &io::Error) -> Option<Why> {
     use io::ErrorKind as Io;

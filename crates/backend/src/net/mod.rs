@@ -21,7 +21,7 @@ pub use driver::{DRIVERS, Driver, Tls};
 pub(crate) use driver::{ETCD, MEMCACHED, MONGODB, MYSQL, POSTGRES, REDIS};
 #[cfg(any(feature = "mongodb", feature = "mysql"))]
 pub(crate) use fault::is_tls;
-pub(crate) use fault::{Cause, Fault, cause_of};
+pub(crate) use fault::{Cause, Fault, cause_of, refused};
 pub(crate) use hex::hex;
 pub(crate) use missing::missing;
 pub use options::ServerOptions;

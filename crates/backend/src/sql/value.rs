@@ -1,6 +1,8 @@
 //! Values of SQL statements, common to all drivers.
 
-use sequent_core::{ErrorKind, SourceError};
+use sequent_core::SourceError;
+
+use crate::net::refused;
 
 /// A parameter of a statement, or a value of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -148,8 +150,4 @@ fn number(value: Value) -> Result<Option<i64>, SourceError> {
 /// Error for a value of the wrong type, which only an operator can have written.
 fn another(expected: &str, found: &Value) -> SourceError {
     refused(format!("a column of a table of ours: found {found:?}, expected {expected}"))
-}
-
-fn refused(context: impl Into<String>) -> SourceError {
-    SourceError::new(ErrorKind::Refused, context.into())
 }

@@ -4,6 +4,8 @@ use std::fmt;
 
 use sequent_core::{Block, Epoch, ErrorKind, Key, SourceError, Stamp};
 
+use crate::net::refused;
+
 /// The cell of a key, in the epoch that a call names.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CellRef<'a> {
@@ -59,13 +61,12 @@ pub struct CellState {
 /// Error for another stamp than the expected one.
 pub(crate) fn other_stamp(found: Option<&str>, expected: Option<&str>) -> SourceError {
     let [found, expected] = [found, expected].map(|stamp| stamp.unwrap_or("none"));
-    SourceError::new(ErrorKind::Refused, format!("stamp: found {found}, expected {expected}"))
+    refused(format!("stamp: found {found}, expected {expected}"))
 }
 
 /// Parses a stamp.
 pub(crate) fn parse_stamp(text: Option<&str>) -> Result<Option<Stamp>, SourceError> {
-    let unreadable = |error| SourceError::new(ErrorKind::Refused, "stamp").because(error);
-    text.map(str::parse).transpose().map_err(unreadable)
+    text.map(str::parse).transpose().map_err(|error| refused("stamp").because(error))
 }
 
 /// The ids of a take that left `last` in its cell.

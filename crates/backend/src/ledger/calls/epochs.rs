@@ -1,7 +1,7 @@
 //! Ledger calls on rows: opening epochs, raising ceilings, and the heartbeat.
 
 use sequent_core::{
-    BoxFuture, ErrorKind, InstanceId, Rule, SourceError,
+    BoxFuture, InstanceId, Rule, SourceError,
     ledger::{
         Answer, Counter, Heartbeat, Moved, Opened, Opening, Pass, PastEpoch, Presence, Raise, Raised,
         Reading, Row, Rows,
@@ -9,7 +9,10 @@ use sequent_core::{
 };
 
 use super::parts;
-use crate::ledger::{CoreLedger, Keys, LedgerEngine, Records, Scan, Selection, rules};
+use crate::{
+    ledger::{CoreLedger, Keys, LedgerEngine, Records, Scan, Selection, rules},
+    net::refused,
+};
 
 /// Records of an opening: its row, and the ended epoch in the history.
 const RECORDS_OF_AN_OPENING: usize = 2;
@@ -126,8 +129,7 @@ impl<E: LedgerEngine> Heartbeat for CoreLedger<E> {
                 before.raised.extend(after.raised);
                 Presence { raised: before.raised, ..after }
             });
-            let none = || SourceError::new(ErrorKind::Refused, "a call without a part");
-            Ok(Answer { value: value.ok_or_else(none)?, version })
+            Ok(Answer { value: value.ok_or_else(|| refused("a call without a part"))?, version })
         })
     }
 }

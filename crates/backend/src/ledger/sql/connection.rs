@@ -1,7 +1,7 @@
 //! Ledger calls on an SQL connection.
 
 use sequent_core::{
-    ErrorKind, LedgerId, SourceError,
+    LedgerId,
     ledger::{Answer, DenseAsk, DenseTaken, LedgerInspection, Pass, ServerId},
     other_master,
 };
@@ -12,12 +12,12 @@ use crate::{
         Token,
         pooled::{Decide, LedgerConnection},
     },
-    net::{Fault, TxMode},
+    net::{Fault, TxMode, refused},
     sql::ServerFacts,
 };
 
 impl<S: LedgerSession> LedgerConnection for S {
-    const INSPECTS_BY: TxMode = S::INSPECT_MODE;
+    const INSPECT_MODE: TxMode = <S as LedgerSession>::INSPECT_MODE;
     const COUNTS_AT_ONCE: bool = S::HAS_COUNT_STATEMENT;
 
     async fn transact<T: Send + 'static>(
@@ -68,9 +68,9 @@ async fn inspect<S: LedgerSession>(session: &mut S) -> Result<LedgerInspection, 
     let (_, clock_ms) = session.hold(TxMode::Single).await?;
     let mut row = session.only(S::STATEMENTS.identity, Vec::new()).await?;
     let (id, version, token) = (row.text()?, row.count()?, row.text()?);
-    let id: LedgerId = id.parse().map_err(|error: std::num::ParseIntError| {
-        SourceError::new(ErrorKind::Refused, format!("ledger id is {id:?}")).because(error)
-    })?;
+    let id: LedgerId = id
+        .parse()
+        .map_err(|error: std::num::ParseIntError| refused(format!("ledger id is {id:?}")).because(error))?;
     let ServerFacts { durability, engine } = session.server_facts().await?;
     let other_master = session.other_master().await?;
     let instance = session.instance_of(&token);
