@@ -8,11 +8,8 @@ use std::{
     time::Duration,
 };
 
-use super::{
-    connection::Connection,
-    reach::{self, Purpose},
-};
-use crate::net::{Fault, Server, ServerOptions};
+use super::{connection::Connection, reach};
+use crate::net::{Fault, Purpose, Server, ServerOptions};
 
 /// The longest wait for one member before the next is asked too: many times the answer time of a healthy member.
 const HEAD_START_MAX: Duration = Duration::from_millis(150);
@@ -56,12 +53,8 @@ impl EtcdCluster {
 impl Server for Arc<EtcdCluster> {
     type Connection = Connection;
 
-    async fn connect(&self, is_known: bool) -> Result<Connection, Fault> {
-        reach::any(self, Purpose::Use { is_known }).await
-    }
-
-    async fn connect_to_look(&self) -> Result<Connection, Fault> {
-        reach::any(self, Purpose::Look).await
+    async fn connect(&self, purpose: Purpose) -> Result<Connection, Fault> {
+        reach::any(self, purpose).await
     }
 
     fn options(&self) -> &ServerOptions {

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     ledger::documents::{body, parsed},
-    net::{Cause, Fault, token},
+    net::{Cause, Fault, Purpose, ServerOptions, token},
 };
 
 /// The most tries after other clients were faster.
@@ -28,15 +28,15 @@ pub(super) struct About {
 /// The token of the current run, or of a new run that begins now.
 pub(super) async fn settle(
     connection: &mut Connection,
-    create: bool,
-    is_known: bool,
+    options: &ServerOptions,
+    purpose: Purpose,
 ) -> Result<String, Fault> {
     for _ in 0..ROUNDS_MAX {
         // The order matters. A member reports the term of the last entry that it applied. The linearizable read before
         // ensures that this is at least the leader's term.
         let held = read(connection).await?;
-        if held.is_none() && (is_known || !create) {
-            return Err(missing(is_known));
+        if held.is_none() && !purpose.creates(options) {
+            return Err(missing(purpose));
         }
         let seen = connection.member_state().await?;
         if let Some((run, _)) = &held
@@ -56,7 +56,7 @@ pub(super) async fn settle(
 
 /// The token of the current run; if it has ended, a token that no client knows.
 pub(super) async fn found(connection: &mut Connection) -> Result<String, Fault> {
-    let Some((run, _)) = read(connection).await? else { return Err(missing(false)) };
+    let Some((run, _)) = read(connection).await? else { return Err(missing(Purpose::Look)) };
     let seen = connection.member_state().await?;
     Ok(if run.goes_on(&seen) { run.token } else { "unknown".to_owned() })
 }
@@ -77,8 +77,8 @@ async fn read(connection: &mut Connection) -> Result<Option<(Run, u64)>, Fault> 
     Ok(Some((parsed("run", &run.value)?, run.mod_revision)))
 }
 
-fn missing(is_known: bool) -> Fault {
-    let (text, condition) = if is_known {
+fn missing(purpose: Purpose) -> Fault {
+    let (text, condition) = if purpose == Purpose::Use {
         let text = "the ledger was removed while this process used it, and no new one is made in its place: restore it";
         (text, Condition::Removed)
     } else {

@@ -9,8 +9,7 @@ use sequent_core::{Env, ErrorKind, InstanceId};
 use serde::de::DeserializeOwned;
 
 use super::{
-    answers::Answers,
-    client::{Answer, Header, Status, Ticket, Txn},
+    client::{Answer, Answers, Header, Status, Ticket, Txn},
     cluster::EtcdCluster,
     fault,
     http::{Http, HttpRequest, Reply},
@@ -18,19 +17,19 @@ use super::{
     keys::Names,
     reach, tls,
 };
-use crate::net::{self, Fault, Operation};
+use crate::net::{self, Fault, Lent, Run, TxMode};
 
 /// An open connection, logged in.
 pub(crate) struct Connection {
     cluster: Arc<EtcdCluster>,
     /// The index of its member.
-    at: usize,
+    pub(super) at: usize,
     http: Http,
     token: Option<String>,
     names: Arc<Names>,
     cluster_id: u64,
     member_id: u64,
-    version: String,
+    pub(super) version: String,
     instance: InstanceId,
     /// Whether the current operation has sent no write yet.
     only_read: bool,
@@ -57,9 +56,9 @@ impl net::Connection for Connection {
         if self.http.is_open() { Ok(()) } else { Err(Fault::lost("the connection has ended")) }
     }
 
-    async fn attempt<O: Operation<Self>>(&mut self, operation: &O) -> Result<O::Out, Fault> {
+    async fn attempt<T: Send>(&mut self, _mode: TxMode, run: &Run<'_, Self, T>) -> Result<T, Fault> {
         self.only_read = true;
-        operation.run(self).await
+        run(Lent::new(self)).await
     }
 }
 
@@ -88,11 +87,6 @@ impl Connection {
         self.instance = self.cluster().instance(token);
     }
 
-    /// The index of its member.
-    pub(super) fn at(&self) -> usize {
-        self.at
-    }
-
     pub(super) async fn log_in(&mut self) -> Result<(), Fault> {
         let options = &self.cluster.options;
         let (Some(user), Some(password)) = (options.url.user(), options.password().await?) else {
@@ -114,11 +108,6 @@ impl Connection {
 
     pub(super) fn env(&self) -> &Env {
         &self.cluster.options.env
-    }
-
-    /// The engine's name and version, for operators.
-    pub(super) fn engine(&self) -> String {
-        format!("etcd {}", self.version)
     }
 
     pub(super) fn cluster(&self) -> ClusterId {

@@ -48,16 +48,6 @@ enum Reaction {
     Refuse,
 }
 
-/// Reactions to codes with a single meaning, and a hint for operators.
-const CODES: &[(u32, Reaction, &str)] = &[
-    // PERMISSION_DENIED.
-    (7, Reaction::Refuse, ": the documentation lists what the user's role needs"),
-    // DATA_LOSS.
-    (15, Reaction::Refuse, ": the data is damaged: restore it from a copy"),
-    // UNAUTHENTICATED: the token is not, or no longer, known. A wrong password is an INVALID_ARGUMENT.
-    (16, Reaction::Again, ""),
-];
-
 /// Reactions to error texts under ambiguous codes:
 ///
 /// - `INVALID_ARGUMENT` (3): a refused login, an expired one, a transaction that is too large.
@@ -83,23 +73,19 @@ const MEANINGS: &[(&str, Reaction, &str)] = &[
 /// The reaction to an error: by its code if that has a single meaning, else by its text. An ambiguous code covers both
 /// temporary errors and those that an operator has to correct.
 fn meaning(said: &str, code: u32) -> (Reaction, &'static str) {
-    let by_code =
-        CODES.iter().find(|(known, ..)| *known == code).map(|(_, reaction, hint)| (*reaction, *hint));
-    let by_text = || {
-        let known = MEANINGS.iter().find(|(part, ..)| said.contains(part));
-        known.map(|(_, reaction, hint)| (*reaction, *hint))
-    };
-    by_code.or_else(by_text).unwrap_or((of_code(code), ""))
-}
-
-/// The reaction to a code whose text is unknown.
-const fn of_code(code: u32) -> Reaction {
-    match code {
+    match (code, MEANINGS.iter().find(|(part, ..)| said.contains(part))) {
+        // PERMISSION_DENIED.
+        (7, _) => (Reaction::Refuse, ": the documentation lists what the user's role needs"),
+        // DATA_LOSS.
+        (15, _) => (Reaction::Refuse, ": the data is damaged: restore it from a copy"),
+        // UNAUTHENTICATED: the token is not, or no longer, known. A wrong password is an INVALID_ARGUMENT.
+        (16, _) => (Reaction::Again, ""),
+        (_, Some((_, reaction, hint))) => (*reaction, *hint),
         // INVALID_ARGUMENT, UNIMPLEMENTED.
-        3 | 12 => Reaction::Refuse,
+        (3 | 12, None) => (Reaction::Refuse, ""),
         // DEADLINE_EXCEEDED.
-        4 => Reaction::Late,
-        _ => Reaction::Evict,
+        (4, None) => (Reaction::Late, ""),
+        (_, None) => (Reaction::Evict, ""),
     }
 }
 

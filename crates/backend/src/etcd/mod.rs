@@ -38,7 +38,6 @@
 //! etcdctl user grant-role sequent sequent
 //! ```
 
-mod answers;
 mod client;
 mod cluster;
 mod connect;
@@ -48,9 +47,7 @@ mod http;
 mod instance;
 mod keys;
 mod ledger;
-mod open;
 mod reach;
 mod tls;
 
 pub use ledger::EtcdLedger;
-pub(crate) use open::open_ledger;

@@ -12,19 +12,7 @@ use tokio::{
 };
 
 use super::{cluster::EtcdCluster, connect, connection::Connection};
-use crate::net::Fault;
-
-/// The purpose of a connection.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Purpose {
-    /// To use the ledger, which is created if the options allow it.
-    Use {
-        /// This process has used the ledger before, so it is not created.
-        is_known: bool,
-    },
-    /// To read only: nothing is written.
-    Look,
-}
+use crate::net::{Fault, Purpose};
 
 /// A connection to the first member that is ready.
 pub(super) async fn any(cluster: &Arc<EtcdCluster>, purpose: Purpose) -> Result<Connection, Fault> {
@@ -43,7 +31,7 @@ pub(super) async fn any(cluster: &Arc<EtcdCluster>, purpose: Purpose) -> Result<
         match ended {
             None => return Err(last),
             Some(Ok(Ok(Ok(connection)))) => {
-                cluster.note_answer(connection.at());
+                cluster.note_answer(connection.at);
                 return Ok(connection);
             }
             // An error of the cluster would be the same from each member.
@@ -60,7 +48,7 @@ pub(super) async fn any(cluster: &Arc<EtcdCluster>, purpose: Purpose) -> Result<
 pub(super) async fn another(cluster: &Arc<EtcdCluster>, at: usize) -> Fault {
     sleep(cluster.head_start()).await;
     match any(cluster, Purpose::Look).await {
-        Ok(connection) if connection.at() != at => Fault::away("a member is silent while others answer"),
+        Ok(connection) if connection.at != at => Fault::away("a member is silent while others answer"),
         // The answer may still come.
         _ => std::future::pending().await,
     }
@@ -83,10 +71,8 @@ async fn prepared(
 ) -> Result<Connection, Fault> {
     connection.log_in().await?;
     let token = match purpose {
-        Purpose::Use { is_known } => {
-            connect::settle(&mut connection, cluster.options.create, is_known).await?
-        }
         Purpose::Look => connect::found(&mut connection).await?,
+        _ => connect::settle(&mut connection, &cluster.options, purpose).await?,
     };
     connection.set_run(&token);
     Ok(connection)

@@ -14,10 +14,10 @@ mod sql;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 
-use sequent_core::{BoxFuture, ErrorKind, SourceError};
+use sequent_core::{BoxFuture, SourceError};
 
-use crate::net::ServerOptions;
 pub use crate::net::TableFormat;
+use crate::net::{ServerOptions, refused};
 
 /// The most counters of one reading. They are held in memory.
 pub const COUNTERS_MAX: usize = 200_000;
@@ -111,10 +111,6 @@ pub fn on_server(options: ServerOptions) -> Result<Box<dyn Source>, SourceError>
 #[cfg(feature = "sqlite")]
 pub fn in_file(path: &std::path::Path) -> Box<dyn Source> {
     Box::new(sql::SqlSource::<sqlite::Reader>(path.to_owned()))
-}
-
-fn refused(text: String) -> SourceError {
-    SourceError::new(ErrorKind::Refused, text)
 }
 
 /// A row of [`COUNTER_COLUMNS`] with the highest number given; `None`: none yet.

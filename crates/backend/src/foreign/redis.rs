@@ -4,7 +4,7 @@ mod cluster;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use redis::{Value, aio::MultiplexedConnection};
+use redis::{FromRedisValue, ToRedisArgs, Value, aio::MultiplexedConnection};
 use sequent_core::{BoxFuture, SourceError};
 
 use super::{
@@ -80,11 +80,7 @@ impl Found {
         self.unreadable.extend(scanned.unreadable.iter().map(|name| unreadable(name)));
         let names: Vec<String> = scanned.names.into_iter().collect();
         for part in names.chunks(STEP) {
-            let mut types = redis::pipe();
-            for name in part {
-                types.cmd("TYPE").arg(name);
-            }
-            let types: Vec<String> = types.query_async(connection).await?;
+            let types: Vec<String> = each(connection, "TYPE", part).await?;
             let of = |kind: &str| -> Vec<&String> {
                 part.iter().zip(&types).filter(|(_, found)| *found == kind).map(|(name, _)| name).collect()
             };
@@ -165,21 +161,29 @@ async fn scan(connection: &mut MultiplexedConnection, pattern: &str) -> Result<S
     }
 }
 
+/// The answers to a command on each key, in one round trip. A node of a cluster refuses one command on several slots.
+async fn each<T: FromRedisValue>(
+    connection: &mut MultiplexedConnection,
+    command: &str,
+    names: &[impl ToRedisArgs],
+) -> Result<Vec<T>, Fault> {
+    if names.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut reads = redis::pipe();
+    for name in names {
+        reads.cmd(command).arg(name);
+    }
+    Ok(reads.query_async(connection).await?)
+}
+
 /// The values of string keys. Without a pattern, those that are no numbers are no counters.
 async fn numbers(
     connection: &mut MultiplexedConnection,
     names: &[&String],
     all: bool,
 ) -> Result<Vec<TextRow>, Fault> {
-    if names.is_empty() {
-        return Ok(Vec::new());
-    }
-    // A node of a cluster refuses MGET of several slots.
-    let mut reads = redis::pipe();
-    for name in names {
-        reads.cmd("GET").arg(name);
-    }
-    let values: Vec<Option<Vec<u8>>> = reads.query_async(connection).await?;
+    let values: Vec<Option<Vec<u8>>> = each(connection, "GET", names).await?;
     let row = |(name, value): (&&String, Option<Vec<u8>>)| {
         // A key that is gone meanwhile has no value.
         let value = String::from_utf8_lossy(&value?).into_owned();
@@ -198,18 +202,9 @@ async fn hashes_of(
     names: &[&String],
     wanted: &Wanted,
 ) -> Result<Hashes, Fault> {
-    if names.is_empty() {
-        return Ok(Hashes::default());
-    }
-    let mut fields = redis::pipe();
-    for name in names {
-        fields.cmd("HGETALL").arg(name);
-    }
-    let found: Vec<Value> = fields.query_async(connection).await?;
+    let found: Vec<BTreeMap<Vec<u8>, Vec<u8>>> = each(connection, "HGETALL", names).await?;
     let (mut tables, mut others) = Hashes::default();
-    for (name, value) in names.iter().zip(found) {
-        let fields: BTreeMap<Vec<u8>, Vec<u8>> =
-            redis::from_redis_value(value).map_err(redis::RedisError::from)?;
+    for (name, fields) in names.iter().zip(found) {
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         let fields: BTreeMap<String, String> =
             fields.into_iter().map(|(field, value)| (text(field), text(value))).collect();

@@ -157,18 +157,17 @@ async fn read<T: Tables>(tables: &mut T, wanted: &Wanted) -> Result<Vec<Table>, 
     for (name, columns) in found.iter().filter(|(name, columns)| is_read(name, columns)) {
         // Without one of its owner's slot tables a sequence would begin too low.
         let is_slot_table = owner(name).is_some_and(|owner| owners.contains(&owner));
+        let is_named = !wanted.tables.is_empty();
         match (look(name, columns), &columns.counting) {
             (Look::Rows, _) => read.push(whole(tables, name, columns).await?),
-            (Look::Ids, Some(counting)) => ids.push(last_id(tables, name, counting).await?),
-            (_, Some(counting)) if is_slot_table => ids.push(last_id(tables, name, counting).await?),
+            (look, Some(counting)) if look == Look::Ids || is_slot_table || is_named => {
+                ids.push(last_id(tables, name, counting).await?);
+            }
             (_, None) if is_slot_table => ids.push(refused_counter(name, format!(
                 "table {name} has no column that counts by itself, as others of its name have: write their highest number \
                  into a file, and import that"
             ))),
-            (Look::Nothing, Some(counting)) if !wanted.tables.is_empty() => {
-                ids.push(last_id(tables, name, counting).await?);
-            }
-            _ if wanted.tables.is_empty() => {}
+            _ if !is_named => {}
             _ => {
                 let columns = columns.names.join(", ");
                 return Err(refused(format!(

@@ -5,10 +5,12 @@
 
 mod site;
 
+use std::sync::Arc;
+
 use sequent_core::{SourceError, Store, ledger::Ledger};
 
 pub use site::{Opened, Site, Where};
-pub(crate) use site::{opened_ledger, opened_store};
+use site::{opened_ledger, opened_store};
 
 use crate::net::{self, Driver};
 
@@ -67,8 +69,13 @@ macro_rules! kind {
 
 /// Every kind. A new store is a row here.
 pub static KINDS: &[Kind] = &[
-    kind!(Store, "sqlite", "sqlite", Medium::File, crate::sqlite::open_store),
-    kind!(Store, "memory", "memory", Medium::Memory, crate::memory::open_store),
+    kind!(Store, "sqlite", "sqlite", Medium::File, |site| {
+        Ok(opened_store(crate::sqlite::SqliteStore::new(site.path()?, sqlite_options(site))))
+    }),
+    kind!(Store, "memory", "memory", Medium::Memory, |site| {
+        let store = crate::memory::MemoryStore::new(Arc::clone(&site.env.clock), &*site.env.entropy);
+        Ok(Opened { handle: Arc::new(store), close: Arc::new(|| Box::pin(std::future::ready(()))) })
+    }),
     kind!(Store, "mysql-auto-increment", "mysql", Medium::Server(&net::MYSQL), |site| {
         let (options, slot) = (site.server()?, site.owner()?.slot);
         Ok(opened_store(crate::mysql::MysqlAutoIncrementStore::new(options, slot)))
@@ -91,16 +98,27 @@ pub static KINDS: &[Kind] = &[
     kind!(Store, "mongodb", "mongodb", Medium::Server(&net::MONGODB), |site| {
         Ok(opened_store(crate::mongodb::MongodbStore::new(site.server()?)))
     }),
-    kind!(Ledger, "sqlite", "sqlite", Medium::File, crate::sqlite::open_ledger),
-    kind!(Ledger, "memory", "memory", Medium::Memory, crate::memory::open_ledger),
+    kind!(Ledger, "sqlite", "sqlite", Medium::File, |site| {
+        Ok(opened_ledger(crate::sqlite::SqliteLedger::new(site.path()?, sqlite_options(site))))
+    }),
+    kind!(Ledger, "memory", "memory", Medium::Memory, |site| {
+        Ok(opened_ledger(crate::memory::MemoryLedger::new(Arc::clone(&site.env.clock), &*site.env.entropy)))
+    }),
     kind!(Ledger, "mysql", "mysql", Medium::Server(&net::MYSQL), |site| {
         Ok(opened_ledger(crate::mysql::MysqlLedger::new(site.server()?)))
     }),
     kind!(Ledger, "postgres", "postgres", Medium::Server(&net::POSTGRES), |site| {
         Ok(opened_ledger(crate::postgres::PostgresLedger::new(site.server()?)))
     }),
-    kind!(Ledger, "etcd", "etcd", Medium::Server(&net::ETCD), crate::etcd::open_ledger),
+    kind!(Ledger, "etcd", "etcd", Medium::Server(&net::ETCD), |site| {
+        Ok(opened_ledger(crate::etcd::EtcdLedger::new(site.server()?)))
+    }),
 ];
+
+#[cfg(feature = "sqlite")]
+fn sqlite_options(site: &Site<'_>) -> crate::sqlite::SqliteOptions {
+    crate::sqlite::SqliteOptions { create: site.create, env: site.env.clone() }
+}
 
 impl PartialEq for Kind {
     fn eq(&self, other: &Self) -> bool {
@@ -163,7 +181,7 @@ impl Kind {
 
     fn is_of_no_use(&self) -> SourceError {
         let why = if self.is_built_in() { "is of no use here" } else { "is not built into this version" };
-        site::refused(format!("store is {:?}, which {why}", self.word))
+        net::refused(format!("store is {:?}, which {why}", self.word))
     }
 }
 

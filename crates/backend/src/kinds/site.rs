@@ -2,11 +2,11 @@
 
 use std::{path::Path, sync::Arc};
 
-use sequent_core::{BoxFuture, Env, ErrorKind, SequenceName, SlotIndex, SourceError, Store, ledger::Ledger};
+use sequent_core::{BoxFuture, Env, SequenceName, SlotIndex, SourceError, Store, ledger::Ledger};
 
 use crate::{
     ledger::{CoreLedger, LedgerEngine},
-    net::{Connections, Owner, ServerOptions},
+    net::{Connections, Owner, ServerOptions, refused},
     store::CoreStore,
 };
 
@@ -36,7 +36,7 @@ pub struct Site<'a> {
 
 impl<'a> Site<'a> {
     /// The server's options.
-    pub(crate) fn server(&self) -> Result<ServerOptions, SourceError> {
+    pub(super) fn server(&self) -> Result<ServerOptions, SourceError> {
         match self.place {
             Where::Server(options) => {
                 Ok(ServerOptions { create: self.create, env: self.env.clone(), ..options.clone() })
@@ -46,7 +46,7 @@ impl<'a> Site<'a> {
     }
 
     /// The file's path.
-    pub(crate) fn path(&self) -> Result<&'a Path, SourceError> {
+    pub(super) fn path(&self) -> Result<&'a Path, SourceError> {
         match self.place {
             Where::File(path) => Ok(path),
             _ => Err(refused("a file's path is expected")),
@@ -54,7 +54,7 @@ impl<'a> Site<'a> {
     }
 
     /// The slot that the store belongs to.
-    pub(crate) fn owner(&self) -> Result<Owner, SourceError> {
+    pub(super) fn owner(&self) -> Result<Owner, SourceError> {
         let (cluster, slot) = self.owner.ok_or_else(|| refused("a store belongs to a slot of a cluster"))?;
         Ok(Owner { cluster: cluster.clone(), slot })
     }
@@ -69,7 +69,7 @@ pub struct Opened<T: ?Sized> {
 }
 
 /// Wraps a store for callers that know no engine.
-pub(crate) fn opened_store<C: Connections, E: Send + Sync + 'static>(
+pub(super) fn opened_store<C: Connections, E: Send + Sync + 'static>(
     store: CoreStore<C, E>,
 ) -> Opened<dyn Store>
 where
@@ -79,7 +79,7 @@ where
 }
 
 /// Wraps a ledger for callers that know no engine.
-pub(crate) fn opened_ledger<E: LedgerEngine>(ledger: CoreLedger<E>) -> Opened<dyn Ledger> {
+pub(super) fn opened_ledger<E: LedgerEngine>(ledger: CoreLedger<E>) -> Opened<dyn Ledger> {
     opened(ledger, |ledger| ledger, |ledger| Box::pin(async move { ledger.disconnect().await }))
 }
 
@@ -91,8 +91,4 @@ fn opened<O: Send + Sync + 'static, T: ?Sized>(
     let opened = Arc::new(opened);
     let closing = Arc::clone(&opened);
     Opened { handle: handle(opened), close: Arc::new(move || close(Arc::clone(&closing))) }
-}
-
-pub(super) fn refused(context: impl Into<String>) -> SourceError {
-    SourceError::new(ErrorKind::Refused, context.into())
 }

@@ -13,12 +13,13 @@
 use std::error::Error;
 
 use sequent_core::{
-    ErrorKind, InstanceId, Layout, SlotIndex, SourceError,
+    InstanceId, Layout, SlotIndex, SourceError,
     ledger::{Definition, LayoutPage, NoteSubject, ResizeStep, SlotCommand, SlotVerb},
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::{Changes, Records, Selection};
+use crate::net::refused;
 
 /// The name of the layout's document.
 pub(crate) const LAYOUT: &str = "layout";
@@ -196,11 +197,13 @@ pub(crate) fn parsed<T: DeserializeOwned>(name: &str, body: &[u8]) -> Result<T, 
 
 /// The error for a record that only an operator can have written.
 pub(crate) fn unreadable(name: &str, cause: impl Into<Box<dyn Error + Send + Sync>>) -> SourceError {
-    SourceError::new(ErrorKind::Refused, format!("{name} in the ledger can't be read")).because(cause)
+    refused(format!("{name} in the ledger can't be read")).because(cause)
 }
 
 #[cfg(test)]
 mod tests {
+    use sequent_core::ErrorKind;
+
     use super::*;
 
     fn taken(changes: &Changes) -> Records {

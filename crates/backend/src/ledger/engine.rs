@@ -49,7 +49,7 @@ pub(crate) trait LedgerEngine: Send + Sync + 'static {
     /// errors.
     ///
     /// `decide` runs again if another client wrote meanwhile. If it refuses, nothing is written.
-    fn transact<T: Send>(
+    fn transact<T: Send + 'static>(
         &self,
         verb: &'static str,
         selection: &Selection<'_>,

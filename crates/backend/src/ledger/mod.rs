@@ -12,14 +12,11 @@
 //! | `calls/` | the traits of `sequent_core::ledger`, each call a selection and a rule |
 //! | `rules/` | the rules |
 
-#![allow(private_bounds, reason = "engines are this crate's own")]
-
 mod calls;
 mod changes;
 #[cfg(any(feature = "etcd", feature = "mysql", feature = "postgres", feature = "sqlite"))]
 pub(crate) mod documents;
 mod engine;
-#[cfg(any(feature = "etcd", feature = "mysql", feature = "postgres", feature = "sqlite"))]
 pub(crate) mod pooled;
 mod records;
 mod rules;
@@ -32,9 +29,7 @@ use sequent_core::{Rules, ledger::ServerId};
 
 pub(crate) use changes::Changes;
 pub(crate) use engine::{Examined, LedgerEngine, Refusal};
-#[cfg(any(feature = "etcd", feature = "memory"))]
-pub(crate) use records::bounded_sum;
-pub(crate) use records::{DenseCount, Keys, Records, Scan, Selection, Token};
+pub(crate) use records::{DenseCount, Keys, Records, Scan, Selection, Token, bounded_sum};
 
 /// A ledger on an engine.
 ///

@@ -1,4 +1,4 @@
-//! Ledgers on connections: the calls of an engine as operations, written once. An engine brings the calls on one
+//! Ledgers on connections: the calls of an engine, written once. An engine brings the calls on one
 //! connection.
 
 use std::future::Future;
@@ -9,7 +9,7 @@ use sequent_core::{
 };
 
 use super::{Examined, LedgerEngine, Records, Refusal, Selection};
-use crate::net::{self, Connection, Connections, Fault, Operation, TxMode};
+use crate::net::{self, Connection, Connections, Fault, Terms, TxMode};
 
 /// A rule's decision on the records of a transaction.
 pub(crate) type Decide<'a, T> = &'a (dyn Fn(&mut Records) -> Result<T, Refusal> + Send + Sync + 'a);
@@ -23,13 +23,13 @@ pub(crate) trait LedgerConnection: Connection + 'static {
     const BATCH_MAX: usize = 4096;
 
     /// Transaction mode of an inspection.
-    const INSPECTS_BY: TxMode = TxMode::Read;
+    const INSPECT_MODE: TxMode = TxMode::Read;
 
     /// Whether the engine can count in one statement.
     const COUNTS_AT_ONCE: bool = false;
 
-    /// Reads, decides and writes within the operation's transaction. `token` is the new token, if one is needed.
-    fn transact<T: Send>(
+    /// Reads, decides and writes within the call's transaction. `token` is the new token, if one is needed.
+    fn transact<T: Send + 'static>(
         &mut self,
         selection: &Selection<'_>,
         token: Option<&str>,
@@ -59,29 +59,25 @@ pub(crate) trait LedgerConnection: Connection + 'static {
     fn delist(&mut self, server: ServerId) -> impl Future<Output = Result<(), Fault>> + Send;
 }
 
-/// A ledger on connections.
-#[derive(Debug)]
-pub struct PooledLedger<C>(pub(crate) C);
-
-impl<C: Connections> LedgerEngine for PooledLedger<C>
-where
-    C::Connection: LedgerConnection,
-{
+impl<C: Connections<Connection: LedgerConnection>> LedgerEngine for C {
     const RECORDS_MAX: usize = C::Connection::RECORDS_MAX;
     const BATCH_MAX: usize = C::Connection::BATCH_MAX;
 
-    async fn transact<T: Send>(
+    async fn transact<T: Send + 'static>(
         &self,
         verb: &'static str,
         selection: &Selection<'_>,
         decide: impl Fn(&mut Records) -> Result<T, Refusal> + Send + Sync,
     ) -> Result<T, SourceError> {
-        let token = selection.token.then(|| net::token(self.0.env()));
-        self.0.perform(Transaction { verb, selection, token, decide: &decide }).await
+        let token = selection.token.then(|| net::token(self.env()));
+        let (token, decide): (_, Decide<'_, T>) = (token.as_deref(), &decide);
+        let terms = Terms { mode: TxMode::Write, ..Terms::named(verb) };
+        self.perform(terms, &|lent| Box::pin(lent.0.transact(selection, token, decide))).await
     }
 
     async fn view(&self, verb: &'static str, selection: &Selection<'_>) -> Result<Records, SourceError> {
-        self.0.perform(View { verb, selection }).await
+        let terms = Terms { mode: selection.mode(), ..Terms::named(verb) };
+        self.perform(terms, &|lent| Box::pin(lent.0.view(selection))).await
     }
 
     async fn count_at_once(
@@ -92,142 +88,30 @@ where
         if !C::Connection::COUNTS_AT_ONCE {
             return Ok(None);
         }
-        self.0.perform(CountAtOnce { pass, asks }).await
+        let terms = Terms::named("count in");
+        self.perform(terms, &|lent| Box::pin(lent.0.count_at_once(pass, asks))).await
     }
 
     async fn inspect(&self) -> Result<LedgerInspection, SourceError> {
-        self.0.perform(Inspect).await
+        let mode = C::Connection::INSPECT_MODE;
+        let terms = Terms { mode, looks_again: true, ..Terms::named("inspect") };
+        self.perform(terms, &|lent| Box::pin(lent.0.inspect())).await
     }
 
     async fn examine(&self, most: usize) -> Result<Examined, SourceError> {
-        self.0.look(Examine { most }).await
+        let terms = Terms { mode: TxMode::Read, ..Terms::named("examine") };
+        self.look(terms, &|lent| Box::pin(lent.0.examine(most))).await
     }
 
     async fn disconnect(&self, leaving: Option<ServerId>) {
-        if let Some(server) = leaving {
+        if let Some(server) = leaving
+            && self.is_connected().await
+        {
             // If this fails, the row is removed later with other old ones.
-            let _ = self.0.perform_if_connected(Delist { server }).await;
+            let terms = Terms::named("delist from");
+            let _ = self.perform(terms, &|lent| Box::pin(lent.0.delist(server))).await;
         }
-        self.0.close().await;
-    }
-}
-
-struct Transaction<'a, T> {
-    verb: &'static str,
-    selection: &'a Selection<'a>,
-    token: Option<String>,
-    decide: Decide<'a, T>,
-}
-
-impl<C: LedgerConnection, T: Send> Operation<C> for Transaction<'_, T> {
-    type Out = T;
-
-    fn name(&self) -> &'static str {
-        self.verb
-    }
-
-    fn mode(&self) -> TxMode {
-        TxMode::Write
-    }
-
-    async fn run(&self, connection: &mut C) -> Result<T, Fault> {
-        connection.transact(self.selection, self.token.as_deref(), self.decide).await
-    }
-}
-
-struct View<'a> {
-    verb: &'static str,
-    selection: &'a Selection<'a>,
-}
-
-impl<C: LedgerConnection> Operation<C> for View<'_> {
-    type Out = Records;
-
-    fn name(&self) -> &'static str {
-        self.verb
-    }
-
-    fn mode(&self) -> TxMode {
-        if self.selection.is_of_one_moment() { TxMode::Read } else { TxMode::Single }
-    }
-
-    async fn run(&self, connection: &mut C) -> Result<Records, Fault> {
-        connection.view(self.selection).await
-    }
-}
-
-struct CountAtOnce<'a> {
-    pass: &'a Pass<'a>,
-    asks: &'a [DenseAsk],
-}
-
-impl<C: LedgerConnection> Operation<C> for CountAtOnce<'_> {
-    type Out = Option<Answer<Vec<DenseTaken>>>;
-
-    fn name(&self) -> &'static str {
-        "count in"
-    }
-
-    async fn run(&self, connection: &mut C) -> Result<Self::Out, Fault> {
-        connection.count_at_once(self.pass, self.asks).await
-    }
-}
-
-struct Inspect;
-
-impl<C: LedgerConnection> Operation<C> for Inspect {
-    type Out = LedgerInspection;
-
-    fn name(&self) -> &'static str {
-        "inspect"
-    }
-
-    fn mode(&self) -> TxMode {
-        C::INSPECTS_BY
-    }
-
-    fn looks_again(&self) -> bool {
-        true
-    }
-
-    async fn run(&self, connection: &mut C) -> Result<LedgerInspection, Fault> {
-        connection.inspect().await
-    }
-}
-
-struct Examine {
-    most: usize,
-}
-
-impl<C: LedgerConnection> Operation<C> for Examine {
-    type Out = Examined;
-
-    fn name(&self) -> &'static str {
-        "examine"
-    }
-
-    fn mode(&self) -> TxMode {
-        TxMode::Read
-    }
-
-    async fn run(&self, connection: &mut C) -> Result<Examined, Fault> {
-        connection.examine(self.most).await
-    }
-}
-
-struct Delist {
-    server: ServerId,
-}
-
-impl<C: LedgerConnection> Operation<C> for Delist {
-    type Out = ();
-
-    fn name(&self) -> &'static str {
-        "delist from"
-    }
-
-    async fn run(&self, connection: &mut C) -> Result<(), Fault> {
-        connection.delist(self.server).await
+        self.close().await;
     }
 }
 

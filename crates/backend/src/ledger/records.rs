@@ -11,6 +11,7 @@ use sequent_core::{
 };
 
 use super::Changes;
+use crate::net::TxMode;
 
 /// The records that a call needs. Instance, versions, floor, instance on record and layout are always among them.
 #[derive(Debug, Clone, Default)]
@@ -41,12 +42,13 @@ pub(crate) struct Selection<'a> {
 }
 
 impl Selection<'_> {
-    /// Whether the records must be read in one transaction: rows and their changes belong to the instance, definitions
-    /// to the catalog's version, stores to the instance on record.
-    #[cfg(any(feature = "etcd", feature = "mysql", feature = "postgres", feature = "sqlite"))]
-    pub(crate) fn is_of_one_moment(&self) -> bool {
+    /// Transaction mode of a view. Some records must be read as of one moment: rows and their changes belong to the
+    /// instance, definitions to the catalog's version, stores to the instance on record.
+    pub(crate) fn mode(&self) -> TxMode {
         let lists_changes = matches!(self.scan, Some(Scan::Moved { .. }));
-        !self.counters.is_empty() || self.all_definitions || self.stores || lists_changes
+        let is_of_one_moment =
+            !self.counters.is_empty() || self.all_definitions || self.stores || lists_changes;
+        if is_of_one_moment { TxMode::Read } else { TxMode::Single }
     }
 }
 
@@ -244,7 +246,6 @@ impl Records {
 }
 
 /// A sum, bounded by a counter's range.
-#[cfg(any(feature = "etcd", feature = "memory"))]
 pub(crate) fn bounded_sum(value: u64, more: u64) -> u64 {
     value.saturating_add(more).min(sequent_core::Block::NUMBER_MAX)
 }

@@ -93,14 +93,11 @@ impl Wire {
         if said == "EN" {
             return Ok(None);
         }
-        let mut words = said.split(' ');
-        let head = (
-            words.next(),
-            words.next().map(str::parse::<usize>),
-            words.next().and_then(|c| c.strip_prefix('c')),
-        );
-        let (Some("VA"), Some(Ok(length)), Some(version)) = head else { return Err(unexpected("mg", said)) };
-        let version = version.parse().map_err(|_| unexpected("mg", said))?;
+        let head = || {
+            let (length, version) = said.strip_prefix("VA ")?.split_once(" c")?;
+            Some((length.parse::<usize>().ok()?, version.parse().ok()?))
+        };
+        let (length, version) = head().ok_or_else(|| unexpected("mg", said))?;
         if length > ITEM_BYTES_MAX {
             let cause =
                 format!("an item of {length} bytes stands where ours is: at most {ITEM_BYTES_MAX} are read");

@@ -2,7 +2,10 @@
 
 use sequent_core::{Block, Epoch};
 
-use super::{codec::When, connection::Connection};
+use super::{
+    codec::{Found, When},
+    connection::Connection,
+};
 use crate::{
     net::Fault,
     store::{CellState, cas::won},
@@ -48,27 +51,25 @@ impl ShardItem {
     /// Reads the item of the data on which the connection was opened, with the condition to replace exactly that
     /// version.
     pub(super) async fn read(connection: &mut Connection) -> Result<(Self, When), Fault> {
-        let name = connection.shard().clone();
-        let found = connection.wire().get(&name).await?;
+        let found = connection.wire.get(&connection.shard).await?;
         let version = found.as_ref().map(|found| When::Is(found.version));
-        let item = Self::of(found.map(|found| found.data).as_deref())?;
+        let item = Self::of(found.as_ref())?;
         match version {
-            Some(when) if item.born == connection.token() => Ok((item, when)),
+            Some(when) if item.born == connection.token => Ok((item, when)),
             _ => Err(flushed()),
         }
     }
 
     /// Replaces the item, unless another client was faster. Then nothing was done, and the call is repeated.
     pub(super) async fn write(&self, connection: &mut Connection, when: When) -> Result<(), Fault> {
-        let name = connection.shard().clone();
-        let is_won = connection.wire().set(&name, self.text().as_bytes(), when).await?;
+        let is_won = connection.wire.set(&connection.shard, self.text().as_bytes(), when).await?;
         won("the shard's own item", is_won)
     }
 
     /// Parses the item; without one, the default.
-    pub(super) fn of(data: Option<&[u8]>) -> Result<Self, Fault> {
-        let Some(data) = data else { return Ok(Self::default()) };
-        Self::parse(&String::from_utf8_lossy(data)).ok_or_else(|| {
+    pub(super) fn of(found: Option<&Found>) -> Result<Self, Fault> {
+        let Some(found) = found else { return Ok(Self::default()) };
+        Self::parse(&String::from_utf8_lossy(&found.data)).ok_or_else(|| {
             Fault::refused(
                 "the shard's own item holds what no verb has left there: delete it, or give it back",
             )

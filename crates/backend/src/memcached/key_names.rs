@@ -1,12 +1,10 @@
 //! Names of memcached items: printable, without whitespace, at most 250 bytes.
 
-use std::fmt::Write;
-
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use sequent_core::Key;
 use sha2::{Digest, Sha256};
 
-use crate::net::Owner;
+use crate::net::{Owner, hex};
 
 /// The longest name that memcached accepts, in bytes.
 const BYTES_MAX: usize = 250;
@@ -47,12 +45,7 @@ impl Name {
         if name.len() <= BYTES_MAX {
             return Self(name);
         }
-        let mut short = "sequent#".to_owned();
-        for byte in Sha256::digest(whole.as_bytes()) {
-            // Writing to a `String` never fails.
-            let _ = write!(short, "{byte:02x}");
-        }
-        Self(short)
+        Self(format!("sequent#{}", hex(&Sha256::digest(whole.as_bytes()))))
     }
 }
 

@@ -2,18 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use sequent_core::{Block, Epoch, ErrorKind, Key, Rule, Rules, SourceError, Stamp};
+use sequent_core::{Block, Epoch, Key, Rule, Rules, SourceError, Stamp};
 
-/// The state of one counter's cell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct CellState {
-    /// The current epoch of an open cell, or the epoch that a closed one is closed for.
-    pub epoch: Epoch,
-    /// Whether ids can be taken; `false` from a close until the install for the same epoch.
-    pub open: bool,
-    /// The highest id taken, or the base.
-    pub value: u64,
-}
+use super::CellState;
+use crate::store::{CellRef, block, fitting, other_stamp};
 
 /// All cells of a store, its stamp and its mark. It is pure data: a clone is a backup.
 ///
@@ -44,18 +36,18 @@ impl Cells {
 
     /// Adds `want` (0 counts as 1) to the cell, if it is open and of this epoch.
     pub fn take(&mut self, key: &Key, epoch: Epoch, want: u64) -> Result<Block, SourceError> {
-        let want = want.max(1);
+        let (want, named) = (want.max(1), CellRef { key, epoch });
         let fresh = CellState { epoch, open: true, value: 0 };
         let rules = self.rules;
         let cell = match self.held.get_mut(key) {
             // R5
-            Some(cell) if counts(cell, epoch) || !rules.keep(Rule::EpochInTake) => cell,
+            Some(cell) if named.counts(Some(*cell)) || !rules.keep(Rule::EpochInTake) => cell,
             // R6
             None if !rules.keep(Rule::TakeNeverCreates) => self.held.entry(key.clone()).or_insert(fresh),
-            found => return Err(regressed("take", key, epoch, found.as_deref())),
+            found => return Err(named.regressed(found.copied())),
         };
-        let value = bounded("take", key, cell.value.saturating_add(want))?;
-        let block = Block::ending_at(value, want).map_err(SourceError::exhausted)?;
+        let value = fitting("value", key, cell.value.saturating_add(want))?;
+        let block = block(value, want)?;
         cell.value = value;
         Ok(block)
     }
@@ -70,14 +62,14 @@ impl Cells {
 
     /// Opens the closed cell of this epoch at the greater of its value and `base`.
     pub fn install(&mut self, key: &Key, epoch: Epoch, base: u64) -> Result<(), SourceError> {
-        let base = bounded("install", key, base)?;
+        let (base, named) = (fitting("base", key, base)?, CellRef { key, epoch });
         let found = self.held.get(key).copied();
         match found {
-            Some(cell) if counts(&cell, epoch) => return Ok(()),
+            Some(_) if named.counts(found) => return Ok(()),
             Some(cell) if cell.epoch == epoch => {}
             // R8
             _ if !self.rules.keep(Rule::InstallOnOwnClose) => {}
-            _ => return Err(regressed("install", key, epoch, found.as_ref())),
+            _ => return Err(named.regressed(found)),
         }
         let value = found.map_or(0, |cell| cell.value).max(base);
         self.held.insert(key.clone(), CellState { epoch, open: true, value });
@@ -87,9 +79,9 @@ impl Cells {
     /// Raises the value to `floor`, if it is lower and the cell is open and of this epoch. Returns the value
     /// afterwards.
     pub fn lift(&mut self, key: &Key, epoch: Epoch, floor: u64) -> Result<u64, SourceError> {
-        let value = bounded("lift", key, floor)?;
+        let (value, named) = (fitting("floor", key, floor)?, CellRef { key, epoch });
         match self.held.get_mut(key) {
-            Some(cell) if counts(cell, epoch) => {
+            Some(cell) if named.counts(Some(*cell)) => {
                 cell.value = cell.value.max(value);
                 Ok(cell.value)
             }
@@ -98,7 +90,7 @@ impl Cells {
                 self.held.insert(key.clone(), CellState { epoch, open: true, value });
                 Ok(value)
             }
-            found => Err(regressed("lift", key, epoch, found.as_deref())),
+            found => Err(named.regressed(found.copied())),
         }
     }
 
@@ -110,10 +102,8 @@ impl Cells {
     /// Replaces the stamp if it is `expected`.
     pub fn stamp(&mut self, expected: Option<&Stamp>, new: &Stamp) -> Result<(), SourceError> {
         if self.stamp.as_ref() != expected {
-            let text = |stamp: Option<&Stamp>| stamp.map_or("none".to_owned(), ToString::to_string);
-            let (found, expected) = (text(self.stamp.as_ref()), text(expected));
-            let context = format!("stamp: found {found}, expected {expected}");
-            return Err(SourceError::new(ErrorKind::Refused, context));
+            let [found, expected] = [self.stamp.as_ref(), expected].map(|stamp| stamp.map(Stamp::to_string));
+            return Err(other_stamp(found.as_deref(), expected.as_deref()));
         }
         self.stamp = Some(new.clone());
         Ok(())
@@ -121,11 +111,7 @@ impl Cells {
 
     /// Keeps the greater of the mark and `version`, and returns it; 0 only reads.
     pub fn mark(&mut self, version: u64) -> Result<u64, SourceError> {
-        if version > Block::NUMBER_MAX {
-            let context = format!("mark is {version}: at most {} is allowed", Block::NUMBER_MAX);
-            return Err(SourceError::new(ErrorKind::Exhausted, context));
-        }
-        self.mark = self.mark.max(version);
+        self.mark = self.mark.max(fitting("mark", &"the store", version)?);
         Ok(self.mark)
     }
 
@@ -156,25 +142,4 @@ impl Cells {
     pub fn empty(&mut self) {
         *self = Self::new(self.rules);
     }
-}
-
-fn counts(cell: &CellState, epoch: Epoch) -> bool {
-    cell.open && cell.epoch == epoch
-}
-
-fn bounded(verb: &str, key: &Key, value: u64) -> Result<u64, SourceError> {
-    if value > Block::NUMBER_MAX {
-        let context = format!("{verb} {key}: value {value} is above {}", Block::NUMBER_MAX);
-        return Err(SourceError::new(ErrorKind::Exhausted, context));
-    }
-    Ok(value)
-}
-
-fn regressed(verb: &str, key: &Key, epoch: Epoch, found: Option<&CellState>) -> SourceError {
-    let found = match found {
-        None => "no cell".to_owned(),
-        Some(cell) if cell.open => format!("a cell open for epoch {}", cell.epoch),
-        Some(cell) => format!("a cell closed for epoch {}", cell.epoch),
-    };
-    SourceError::new(ErrorKind::Regressed, format!("{verb} {key} in epoch {epoch}: found {found}"))
 }

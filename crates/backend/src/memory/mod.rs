@@ -6,12 +6,11 @@
 mod cells;
 mod instance;
 mod ledger;
-mod open;
 mod store;
 
-pub use cells::{CellState, Cells};
+pub use crate::store::CellState;
+pub use cells::Cells;
 pub use ledger::{LedgerState, MemoryLedger, MemoryLedgerEngine};
-pub(crate) use open::{open_ledger, open_store};
 pub use store::MemoryStore;
 
 use instance::CurrentInstance;

@@ -20,7 +20,7 @@ pub struct MemoryStore {
     yields: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Held {
     cells: Cells,
     current: CurrentInstance,
@@ -110,14 +110,8 @@ impl MemoryStore {
     /// A second store with the same data and instance: an old primary after another copy was promoted.
     #[must_use]
     pub fn parted(&self) -> Self {
-        let Held { cells, current, away, class } = &*self.held();
-        let held = Held { cells: cells.clone(), current: current.clone(), away: *away, class: *class };
-        Self {
-            held: Arc::new(Mutex::new(held)),
-            clock: Arc::clone(&self.clock),
-            rules: self.rules,
-            yields: self.yields,
-        }
+        let held = self.held().clone();
+        Self { held: Arc::new(Mutex::new(held)), ..self.clone() }
     }
 
     /// The current instance.

@@ -11,7 +11,7 @@ use super::{
     pinned_connection::PinnedConnection,
     schema::{self, CELLS, SHARD},
 };
-use crate::net::{self, Fault, ServerOptions};
+use crate::net::{self, Fault, Purpose, ServerOptions, hex};
 
 /// An open connection.
 pub(crate) struct Connection {
@@ -37,12 +37,12 @@ impl net::Connection for Connection {
 
 impl Connection {
     /// Connects, creates missing collections if allowed, and reads the instance.
-    pub(super) async fn open(options: &ServerOptions, create: bool, is_known: bool) -> Result<Self, Fault> {
+    pub(super) async fn open(options: &ServerOptions, purpose: Purpose) -> Result<Self, Fault> {
         let pinned = Arc::new(PinnedConnection::new(options).await?);
         let hello = Hello::read(&pinned.first(doc! { "hello": 1 }).await?)?;
-        let identity = schema::settle(&pinned, create, is_known).await?;
+        let identity = schema::settle(&pinned, options, purpose).await?;
         let cells = compared(&pinned, &identity).await?;
-        let instance = InstanceId::new(format!("mongodb {} {}", hello.process, hexadecimal(&identity)));
+        let instance = InstanceId::new(format!("mongodb {} {}", hello.process, hex(&identity.bytes)));
         let shard = Collection::named(&pinned, SHARD);
         Ok(Self { pinned, cells, shard, identity, instance })
     }
@@ -64,8 +64,8 @@ impl Connection {
         if now.as_ref() == Some(&self.identity) {
             return Ok(());
         }
-        let now = now.as_ref().map_or("none".to_owned(), hexadecimal);
-        Err(Fault::stale(format!("the collection was {}, and is now {now}", hexadecimal(&self.identity))))
+        let now = now.as_ref().map_or("none".to_owned(), |now| hex(&now.bytes));
+        Err(Fault::stale(format!("the collection was {}, and is now {now}", hex(&self.identity.bytes))))
     }
 
     /// Changes the one cell that the query matches; returns it afterwards. `Stale` if the cell may be in another
@@ -96,12 +96,4 @@ async fn compared(pinned: &Arc<PinnedConnection>, identity: &Identity) -> Result
         Err(Fault::Server(..)) => Ok(Collection { identity: None, ..cells }),
         Err(fault) => Err(fault),
     }
-}
-
-fn hexadecimal(identity: &Identity) -> String {
-    use std::fmt::Write;
-    identity.bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

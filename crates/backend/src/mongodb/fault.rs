@@ -8,7 +8,7 @@ use mongodb::{
 };
 use sequent_core::{ErrorKind, Why};
 
-use crate::net::{Cause, Fault, cause_of};
+use crate::net::{Cause, Fault, cause_of, is_tls};
 
 /// The collection exists already.
 pub(super) const NAMESPACE_EXISTS: i32 = 48;
@@ -55,10 +55,6 @@ pub(super) fn of_driver(error: &Error) -> Fault {
         Said::Io(below) if is_tls(below) => Fault::refused(cause),
         _ => Fault::away(cause.told(io_below(error).and_then(cause_of))),
     }
-}
-
-fn is_tls(error: &io::Error) -> bool {
-    error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()).is_some()
 }
 
 /// The I/O error that made the driver fail.

@@ -55,7 +55,6 @@ fn elected(reply: &Document) -> Result<String, Fault> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 mod tests {
     use mongodb::bson::{DateTime, doc, oid::ObjectId};
     use sequent_core::ErrorKind;

@@ -9,7 +9,7 @@ use super::{
     fault::{DUPLICATE_KEY, NAMESPACE_EXISTS},
     pinned_connection::PinnedConnection,
 };
-use crate::net::{Fault, missing};
+use crate::net::{Fault, Purpose, ServerOptions, missing};
 
 /// The collection of cells: one document per key.
 pub(super) const CELLS: &str = "sequent_cells";
@@ -30,13 +30,13 @@ struct Found {
 /// Creates missing collections, if allowed; returns the UUID of the collection of cells.
 pub(super) async fn settle(
     pinned: &Arc<PinnedConnection>,
-    create: bool,
-    is_known: bool,
+    options: &ServerOptions,
+    purpose: Purpose,
 ) -> Result<Identity, Fault> {
     let found = look(pinned).await?;
     let cells = match found {
         Found { cells: Some(cells), shard: Some(_) } => cells,
-        _ if is_known || !create => return Err(missing("collections", is_known)),
+        _ if !purpose.creates(options) => return Err(missing("collections", purpose)),
         Found { cells: None, shard: Some(_) } => {
             let cause = format!(
                 "collection {CELLS} is gone, and {SHARD} is there: restore it; if it is lost for good, drop {SHARD} as well"

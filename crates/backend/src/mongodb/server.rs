@@ -7,7 +7,7 @@ use mongodb::options::{
 };
 
 use super::connection::Connection;
-use crate::net::{Fault, Server, ServerOptions, Tls};
+use crate::net::{Fault, Purpose, Server, ServerOptions, Tls};
 
 /// Shortest interval of the driver's server checks.
 const HEARTBEAT_LEAST: Duration = Duration::from_millis(500);
@@ -20,12 +20,8 @@ pub struct MongodbServer {
 impl Server for MongodbServer {
     type Connection = Connection;
 
-    async fn connect(&self, is_known: bool) -> Result<Connection, Fault> {
-        Connection::open(&self.options, self.options.create, is_known).await
-    }
-
-    async fn connect_to_look(&self) -> Result<Connection, Fault> {
-        Connection::open(&self.options, false, false).await
+    async fn connect(&self, purpose: Purpose) -> Result<Connection, Fault> {
+        Connection::open(&self.options, purpose).await
     }
 
     fn shown(&self) -> String {

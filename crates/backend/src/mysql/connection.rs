@@ -2,18 +2,19 @@
 
 use std::time::Duration;
 
-use mysql_async::{Conn, Row, prelude::*};
-use sequent_core::{Condition, ErrorKind, InstanceId};
+use mysql_async::{Conn, QueryResult, Row, prelude::*};
+use sequent_core::{ErrorKind, Fact, FactClass, InstanceId};
 use tokio::time::timeout;
 
 use super::{
+    privileges::{self, Needed},
     server::{MysqlServer, connect},
     settings::{self, Settings},
     tables::{self, Tables},
 };
 use crate::{
-    net::{self, Cause, Fault, Operation, TxMode, not_within, token},
-    sql::{self, SqlRow, SqlSession, Value, bounded},
+    net::{self, Fault, Purpose, Run, TxMode, not_within, token, within},
+    sql::{self, ServerFacts, SqlRow, SqlSession, Value, bounded},
 };
 
 /// Session settings that every statement needs:
@@ -43,23 +44,12 @@ const NOBODY: &str = "nobody";
 /// Time limit of the first use if tables may have to be created. The server syncs each of them to disk.
 const MAKE_LIMIT: Duration = Duration::from_secs(10);
 
-/// What a connection may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Access {
-    /// Read only. The instance equals that of other connections only if one of them has connected since the server's
-    /// start.
-    Look,
-    /// Read and write the tables.
-    Use,
-    /// Create missing tables, too.
-    Create,
-}
-
 /// An open connection.
 pub(crate) struct Connection {
     conn: Conn,
-    tables: &'static Tables,
-    settings: Settings,
+    pub(super) tables: &'static Tables,
+    /// The server's settings as read last.
+    pub(super) settings: Settings,
     instance: InstanceId,
 }
 
@@ -73,20 +63,22 @@ pub(super) struct Done {
 }
 
 impl Connection {
-    /// Connects within the time limit.
-    pub(super) async fn open(server: &MysqlServer, access: Access) -> Result<Self, Fault> {
+    /// Connects within the time limit. The instance of a connection that only looks equals that of others only if one
+    /// of them has connected since the server's start.
+    pub(super) async fn open(server: &MysqlServer, purpose: Purpose) -> Result<Self, Fault> {
         let limit = server.options.connect_timeout;
-        let conn = within(ErrorKind::Unavailable, limit, connect(&server.options)).await?;
-        let limit = if access == Access::Create { limit.max(MAKE_LIMIT) } else { limit };
+        let conn = within(limit, connect(&server.options)).await??;
+        let limit = if purpose.creates(&server.options) { limit.max(MAKE_LIMIT) } else { limit };
         // A server that has sent its greeting is present, so a timeout after it means slowness, not absence.
-        within(ErrorKind::Timeout, limit, Self::prepare(conn, server, access)).await
+        let late = |_| Fault::Broken(ErrorKind::Timeout, not_within(limit));
+        timeout(limit, Self::prepare(conn, server, purpose)).await.map_err(late)?
     }
 
     /// Applies the session settings, checks server and tables, and reads the instance.
-    async fn prepare(conn: Conn, server: &MysqlServer, access: Access) -> Result<Self, Fault> {
+    async fn prepare(conn: Conn, server: &MysqlServer, purpose: Purpose) -> Result<Self, Fault> {
         let (settings, instance) = (Settings::default(), InstanceId::new(""));
         let mut connection = Self { conn, tables: server.tables, settings, instance };
-        let looks = access == Access::Look;
+        let looks = purpose == Purpose::Look;
         connection.control(if looks { READ_ONLY } else { READ_COMMITTED }).await?;
         connection.text(&format!("{SESSION}{}", server.tables.session)).await?;
         connection.settings = connection.read_settings().await?;
@@ -94,7 +86,7 @@ impl Connection {
         if !looks {
             connection.admit_tables().await?;
         }
-        let made = tables::settle(&mut connection, server, access == Access::Create).await?;
+        let made = tables::settle(&mut connection, server, purpose.creates(&server.options)).await?;
         let boot = if looks {
             connection.read_boot().await?.unwrap_or_else(|| NOBODY.to_owned())
         } else {
@@ -154,7 +146,7 @@ impl Connection {
     }
 
     /// The way of counting noted when the tables were created.
-    pub(super) async fn way(&mut self) -> Result<Option<String>, Fault> {
+    async fn way(&mut self) -> Result<Option<String>, Fault> {
         Ok(self.only("SELECT way FROM sequent_shard WHERE one = 1", Vec::new()).await?.maybe_text()?)
     }
 
@@ -193,39 +185,29 @@ impl Connection {
 
     /// Runs a statement that changes something.
     pub(super) async fn exec(&mut self, sql: &str, params: Vec<Value>) -> Result<Done, Fault> {
-        let result = self.conn.exec_iter(sql, bound(params)).await?;
-        let done = Done { found: result.affected_rows(), id: result.last_insert_id().unwrap_or(0) };
-        result.drop_result().await?;
-        Ok(done)
+        done(self.conn.exec_iter(sql, bound(params)).await?).await
     }
 
     /// Runs a statement unprepared: it can't be prepared, or is needed only once.
     pub(super) async fn text(&mut self, sql: &str) -> Result<Done, Fault> {
-        let result = self.conn.query_iter(sql).await?;
-        let done = Done { found: result.affected_rows(), id: result.last_insert_id().unwrap_or(0) };
-        result.drop_result().await?;
-        Ok(done)
+        done(self.conn.query_iter(sql).await?).await
     }
 
-    /// The first row of a statement, if there is one.
-    pub(super) async fn row(&mut self, sql: &str, params: Vec<Value>) -> Result<Option<SqlRow>, Fault> {
-        Ok(self.rows(sql, params).await?.into_iter().next())
-    }
-
-    /// The row of a statement that always has one.
-    pub(super) async fn only(&mut self, sql: &str, params: Vec<Value>) -> Result<SqlRow, Fault> {
-        let gone = || Cause::from("a row that is made with the tables is gone").with(Condition::Emptied);
-        self.row(sql, params).await?.ok_or_else(|| Fault::refused(gone()))
-    }
-
-    /// The server's settings as read last.
-    pub(super) fn settings(&self) -> &Settings {
-        &self.settings
-    }
-
-    /// The tables' definition.
-    pub(super) fn tables(&self) -> &'static Tables {
-        self.tables
+    /// Facts for a read-only examination of tables on which these privileges are needed.
+    pub(super) async fn facts_with(&mut self, needed: &Needed) -> Result<Vec<Fact>, Fault> {
+        let mut facts = self.settings.losses();
+        facts.extend(privileges::facts(self, needed).await?);
+        if let Some(own) = self.tables.way
+            && let Some(found) = self.way().await?
+            && found != own
+        {
+            let fact = Fact::new(FactClass::Repeats, "way to count", &found).expected(own);
+            let fact = fact.causes("two ways in one database would each give the same ids, so it is refused");
+            facts.push(
+                fact.mend("name the kind of store that this database was made by, or another database"),
+            );
+        }
+        Ok(facts)
     }
 }
 
@@ -242,8 +224,8 @@ impl net::Connection for Connection {
         self.look_again().await.unwrap_or(false)
     }
 
-    async fn attempt<O: Operation<Self>>(&mut self, operation: &O) -> Result<O::Out, Fault> {
-        sql::attempt(self, operation).await
+    async fn attempt<T: Send>(&mut self, mode: TxMode, run: &Run<'_, Self, T>) -> Result<T, Fault> {
+        sql::attempt(self, mode, run).await
     }
 
     async fn close(self) {
@@ -270,6 +252,20 @@ impl SqlSession for Connection {
     async fn control(&mut self, sql: &'static str) -> Result<(), Fault> {
         self.text(sql).await.map(drop)
     }
+
+    async fn server_facts(&mut self) -> Result<ServerFacts, Fault> {
+        Ok(ServerFacts { durability: self.settings.durability(), engine: self.settings.engine() })
+    }
+
+    async fn facts(&mut self) -> Result<Vec<Fact>, Fault> {
+        self.facts_with(&self.tables.needed).await
+    }
+}
+
+async fn done<P: Protocol>(result: QueryResult<'_, 'static, P>) -> Result<Done, Fault> {
+    let done = Done { found: result.affected_rows(), id: result.last_insert_id().unwrap_or(0) };
+    result.drop_result().await?;
+    Ok(done)
 }
 
 /// The parameters of a prepared statement.
@@ -294,12 +290,4 @@ fn values(row: Row) -> SqlRow {
         _ => Value::Null,
     };
     SqlRow::new(row.unwrap_raw().into_iter().map(|column| column.map_or(Value::Null, value)).collect())
-}
-
-async fn within<T>(
-    late: ErrorKind,
-    limit: Duration,
-    work: impl Future<Output = Result<T, Fault>>,
-) -> Result<T, Fault> {
-    timeout(limit, work).await.map_err(|_| Fault::Broken(late, not_within(limit)))?
 }

@@ -3,7 +3,7 @@
 use mysql_async::{DriverError, Error, IoError, ServerError};
 use sequent_core::{Condition, ErrorKind, SourceError, Why};
 
-use crate::net::{Cause, Fault};
+use crate::net::{Cause, Fault, is_tls};
 
 /// The user lacks a privilege on the table.
 const ER_TABLEACCESS_DENIED: u16 = 1142;
@@ -78,10 +78,6 @@ fn condition(code: u16) -> Option<Condition> {
         code if i32::from(code) == ER_NO_SUCH_TABLE => Some(Condition::TablesMissing),
         _ => None,
     }
-}
-
-fn is_tls(error: &std::io::Error) -> bool {
-    error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()).is_some()
 }
 
 /// Codes for a failed login: user, password, host, or the right to use the database.

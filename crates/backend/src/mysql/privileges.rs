@@ -6,18 +6,12 @@ use super::connection::Connection;
 use crate::{net::Fault, sql::SqlSession};
 
 /// The privileges that a user needs on its database.
+#[derive(Debug)]
 pub(super) struct Needed {
     /// Always needed.
     pub(super) always: &'static [&'static str],
     /// Needed at times, to create tables.
     pub(super) at_times: &'static [&'static str],
-}
-
-/// The privileges of one line of `SHOW GRANTS`.
-#[derive(Debug, PartialEq, Eq)]
-struct Grant<'a> {
-    rights: Vec<&'a str>,
-    on: &'a str,
 }
 
 /// Reads the privileges of this connection's user on its database.
@@ -31,7 +25,7 @@ pub(super) async fn facts(connection: &mut Connection, needed: &Needed) -> Resul
 fn judged<'a>(lines: impl Iterator<Item = &'a str>, database: &str, needed: &Needed) -> Vec<Fact> {
     let (mut held, mut excess, mut unclear) = (Vec::new(), Vec::new(), false);
     for line in lines {
-        let Some(Grant { rights, on }) = parse(line) else {
+        let Some((rights, on)) = parse(line) else {
             // A role, or a form unknown to this version, may contain any privilege.
             unclear = true;
             continue;
@@ -71,12 +65,12 @@ fn judged<'a>(lines: impl Iterator<Item = &'a str>, database: &str, needed: &Nee
     facts
 }
 
-/// `` GRANT SELECT, INSERT ON `shard0`.* TO … ``
-fn parse(line: &str) -> Option<Grant<'_>> {
+/// The privileges of one line of `SHOW GRANTS`, and what they are on: `` GRANT SELECT, INSERT ON `shard0`.* TO … ``
+fn parse(line: &str) -> Option<(Vec<&str>, &str)> {
     let (rights, rest) = line.strip_prefix("GRANT ")?.split_once(" ON ")?;
     let (on, _) = rest.split_once(" TO ")?;
     // Column privileges (`SELECT (a, b)`) are split at their comma and match no known privilege.
-    Some(Grant { rights: rights.split(", ").collect(), on })
+    Some((rights.split(", ").collect(), on))
 }
 
 /// Database patterns escape literal `_` and `%`.

@@ -4,11 +4,8 @@ use std::time::Duration;
 
 use mysql_async::{Conn, DriverError, Error, Opts, OptsBuilder, SslOpts, prelude::Queryable as _};
 
-use super::{
-    connection::{Access, Connection},
-    tables::Tables,
-};
-use crate::net::{Fault, Server, ServerOptions, Tls};
+use super::{connection::Connection, tables::Tables};
+use crate::net::{Fault, Purpose, Server, ServerOptions, Tls};
 
 /// Prepared statements per connection: one for each table of the busiest keys, and the common ones.
 const STATEMENTS_KEPT: usize = 96;
@@ -76,13 +73,8 @@ async fn driver_options(options: &ServerOptions, is_encrypted: bool) -> Result<O
 impl Server for MysqlServer {
     type Connection = Connection;
 
-    async fn connect(&self, is_known: bool) -> Result<Connection, Fault> {
-        let access = if self.options.create && !is_known { Access::Create } else { Access::Use };
-        Connection::open(self, access).await
-    }
-
-    async fn connect_to_look(&self) -> Result<Connection, Fault> {
-        Connection::open(self, Access::Look).await
+    async fn connect(&self, purpose: Purpose) -> Result<Connection, Fault> {
+        Connection::open(self, purpose).await
     }
 
     fn shown(&self) -> String {

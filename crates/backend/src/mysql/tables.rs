@@ -2,7 +2,7 @@
 
 use sequent_core::Condition;
 
-use super::{connection::Connection, server::MysqlServer};
+use super::{connection::Connection, privileges::Needed, server::MysqlServer};
 use crate::{
     net::{Cause, Fault, token},
     sql::{SqlRow, SqlSession},
@@ -27,6 +27,8 @@ pub(super) struct Tables {
     pub(super) transactions: bool,
     /// Session settings besides the common ones, `, name = value` each.
     pub(super) session: &'static str,
+    /// The privileges that a user needs on its database.
+    pub(super) needed: Needed,
 }
 
 /// A row created with the tables, if its table is empty.
@@ -34,10 +36,8 @@ pub(super) struct Tables {
 pub(super) struct FirstRow {
     /// Its table.
     pub(super) table: &'static str,
-    /// Creates it, unless it exists.
+    /// Creates it, unless it exists: `(way)` of a store, `(id, token)` of a ledger.
     pub(super) sql: &'static str,
-    /// Number of random tokens among the parameters.
-    pub(super) tokens: usize,
 }
 
 /// A table in memory, which each start of the server empties.
@@ -93,11 +93,12 @@ pub(super) async fn settle(
 }
 
 async fn make_first_row(connection: &mut Connection, server: &MysqlServer) -> Result<(), Fault> {
-    let FirstRow { table, sql, tokens } = server.tables.first_row;
+    let FirstRow { table, sql } = server.tables.first_row;
     // A read waits for no lock, but the insertion would.
     if connection.row(&format!("SELECT 1 FROM {table} LIMIT 1"), Vec::new()).await?.is_none() {
-        let tokens = (0..tokens).map(|_| token(&server.options.env).as_str().into()).collect();
-        connection.exec(sql, tokens).await?;
+        let token = || token(&server.options.env).as_str().into();
+        let params = server.tables.way.map_or_else(|| vec![token(), token()], |way| vec![way.into()]);
+        connection.exec(sql, params).await?;
     }
     Ok(())
 }
@@ -127,7 +128,7 @@ async fn describe(connection: &mut Connection) -> Result<Vec<Described>, Fault> 
              WHERE table_schema = DATABASE() AND table_name = '{name}'"
         )
     };
-    let sql = connection.tables().all.iter().map(one).collect::<Vec<_>>().join(" UNION ALL ");
+    let sql = connection.tables.all.iter().map(one).collect::<Vec<_>>().join(" UNION ALL ");
     let described = |mut row: SqlRow| {
         Ok(Described { name: row.text()?, engine: row.maybe_text()?, made: row.maybe_text()? })
     };
@@ -136,7 +137,7 @@ async fn describe(connection: &mut Connection) -> Result<Vec<Described>, Fault> 
 
 /// The anchor's current creation time; `None` if it is missing.
 pub(super) async fn made(connection: &mut Connection) -> Result<Option<String>, Fault> {
-    check(connection.tables(), &describe(connection).await?)
+    check(connection.tables, &describe(connection).await?)
 }
 
 /// A name quoted for SQL.

@@ -177,7 +177,6 @@ impl FromStr for KeepRows {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 mod tests {
     use super::*;
 

@@ -53,67 +53,12 @@ pub struct Driver {
 /// Every driver, whether or not this build includes it.
 pub static DRIVERS: [&Driver; 6] = [&MYSQL, &POSTGRES, &REDIS, &MEMCACHED, &ETCD, &MONGODB];
 
-/// MySQL and MariaDB.
-pub(crate) static MYSQL: Driver = Driver {
-    name: "mysql",
-    schemes: &["mysql"],
-    example: "mysql://user@host:3306/database",
-    port: 3306,
-    needs_user: true,
-    hosts_max: 1,
-    path: PathForm::Database,
-    // This driver checks a certificate whenever TLS is used, so an encrypted connection is a verified one.
-    tls: &[("off", Tls::Off), ("prefer", Tls::Prefer), ("verify", Tls::Verify)],
-    tls_checking: &[Tls::Prefer, Tls::Verify],
-    connections_max: 1..=256,
-    connections_default: 16,
-    keep_alive_default_s: Some(15),
-    has_schema: false,
-    speaks_https: false,
-};
-
-/// PostgreSQL.
-pub(crate) static POSTGRES: Driver = Driver {
-    name: "postgres",
-    schemes: &["postgres", "postgresql"],
-    example: "postgres://user@host:5432/database",
-    port: 5432,
-    needs_user: true,
-    hosts_max: 1,
-    path: PathForm::Database,
-    tls: &[("prefer", Tls::Prefer), ("off", Tls::Off), ("require", Tls::Require), ("verify", Tls::Verify)],
-    tls_checking: &[Tls::Verify],
-    connections_max: 1..=64,
-    connections_default: 4,
-    keep_alive_default_s: Some(5),
-    has_schema: true,
-    speaks_https: false,
-};
-
-/// Redis and Valkey.
-pub(crate) static REDIS: Driver = Driver {
-    name: "redis",
-    schemes: &["redis", "valkey"],
-    example: "redis://user@host:6379/0",
-    port: 6379,
-    needs_user: false,
-    hosts_max: 1,
-    path: PathForm::Number,
-    tls: &[("off", Tls::Off), ("verify", Tls::Verify)],
-    tls_checking: &[Tls::Verify],
-    connections_max: 1..=256,
-    connections_default: 8,
-    keep_alive_default_s: Some(15),
-    has_schema: false,
-    speaks_https: false,
-};
-
-/// memcached. More connections on one key only lose more compare-and-swap races.
-pub(crate) static MEMCACHED: Driver = Driver {
-    name: "memcached",
-    schemes: &["memcached"],
-    example: "memcached://user@host:11211",
-    port: 11_211,
+/// What most drivers have alike.
+const COMMON: Driver = Driver {
+    name: "",
+    schemes: &[],
+    example: "",
+    port: 0,
     needs_user: false,
     hosts_max: 1,
     path: PathForm::None,
@@ -126,22 +71,73 @@ pub(crate) static MEMCACHED: Driver = Driver {
     speaks_https: false,
 };
 
+/// MySQL and MariaDB.
+pub(crate) static MYSQL: Driver = Driver {
+    name: "mysql",
+    schemes: &["mysql"],
+    example: "mysql://user@host:3306/database",
+    port: 3306,
+    needs_user: true,
+    path: PathForm::Database,
+    // This driver checks a certificate whenever TLS is used, so an encrypted connection is a verified one.
+    tls: &[("off", Tls::Off), ("prefer", Tls::Prefer), ("verify", Tls::Verify)],
+    tls_checking: &[Tls::Prefer, Tls::Verify],
+    connections_max: 1..=256,
+    connections_default: 16,
+    keep_alive_default_s: Some(15),
+    ..COMMON
+};
+
+/// PostgreSQL.
+pub(crate) static POSTGRES: Driver = Driver {
+    name: "postgres",
+    schemes: &["postgres", "postgresql"],
+    example: "postgres://user@host:5432/database",
+    port: 5432,
+    needs_user: true,
+    path: PathForm::Database,
+    tls: &[("prefer", Tls::Prefer), ("off", Tls::Off), ("require", Tls::Require), ("verify", Tls::Verify)],
+    tls_checking: &[Tls::Verify],
+    keep_alive_default_s: Some(5),
+    has_schema: true,
+    ..COMMON
+};
+
+/// Redis and Valkey.
+pub(crate) static REDIS: Driver = Driver {
+    name: "redis",
+    schemes: &["redis", "valkey"],
+    example: "redis://user@host:6379/0",
+    port: 6379,
+    path: PathForm::Number,
+    tls: &[("off", Tls::Off), ("verify", Tls::Verify)],
+    tls_checking: &[Tls::Verify],
+    connections_max: 1..=256,
+    connections_default: 8,
+    keep_alive_default_s: Some(15),
+    ..COMMON
+};
+
+/// memcached. More connections on one key only lose more compare-and-swap races.
+pub(crate) static MEMCACHED: Driver = Driver {
+    name: "memcached",
+    schemes: &["memcached"],
+    example: "memcached://user@host:11211",
+    port: 11_211,
+    ..COMMON
+};
+
 /// etcd. A cluster of more than nine members is slower and no safer.
 pub(crate) static ETCD: Driver = Driver {
     name: "etcd",
     schemes: &["http", "https"],
     example: "http://user@host:2379,http://host:2379/prefix",
     port: 2379,
-    needs_user: false,
     hosts_max: 9,
     path: PathForm::Prefix,
-    tls: &[("off", Tls::Off)],
-    tls_checking: &[],
     connections_max: 1..=16,
-    connections_default: 4,
-    keep_alive_default_s: None,
-    has_schema: false,
     speaks_https: true,
+    ..COMMON
 };
 
 /// MongoDB.
@@ -151,16 +147,12 @@ pub(crate) static MONGODB: Driver = Driver {
     example: "mongodb://user@host:27017/database",
     port: 27_017,
     needs_user: true,
-    hosts_max: 1,
     path: PathForm::DatabaseAndAuthSource,
     // A MongoDB client can't ask whether the server offers TLS, so there is no `prefer`.
     tls: &[("off", Tls::Off), ("require", Tls::Require), ("verify", Tls::Verify)],
     tls_checking: &[Tls::Verify],
-    connections_max: 1..=64,
-    connections_default: 4,
     keep_alive_default_s: Some(5),
-    has_schema: false,
-    speaks_https: false,
+    ..COMMON
 };
 
 impl PartialEq for Driver {

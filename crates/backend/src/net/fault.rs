@@ -62,6 +62,11 @@ impl Cause {
     }
 }
 
+/// An error that an operator has to correct.
+pub(crate) fn refused(context: impl Into<String>) -> SourceError {
+    SourceError::new(ErrorKind::Refused, context)
+}
+
 /// The reason that callers see of an I/O error.
 pub(crate) fn cause_of(error: &io::Error) -> Option<Why> {
     use io::ErrorKind as Io;
@@ -80,6 +85,12 @@ pub(crate) fn cause_of(error: &io::Error) -> Option<Why> {
         _ if error.to_string().contains("failed to lookup address") => Some(Why::HostUnreachable),
         _ => None,
     }
+}
+
+/// Whether the TLS library made the I/O error.
+#[cfg(any(feature = "mongodb", feature = "mysql"))]
+pub(crate) fn is_tls(error: &io::Error) -> bool {
+    error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()).is_some()
 }
 
 impl From<String> for Cause {
@@ -116,6 +127,12 @@ impl Fault {
     /// A setting, table or certificate that an operator has to correct.
     pub(crate) fn refused(cause: impl Into<Cause>) -> Self {
         Self::Broken(ErrorKind::Refused, cause.into())
+    }
+
+    /// A row that is created with the tables is missing.
+    pub(crate) fn emptied() -> Self {
+        let cause = Cause::from("a row that is made with the tables is gone");
+        Self::refused(cause.with(Condition::Emptied))
     }
 
     /// A failed login with this cause.

@@ -2,12 +2,11 @@
 
 use sequent_core::Condition;
 
-use super::{Cause, Fault};
+use super::{Cause, Fault, Purpose};
 
-/// The fault for missing `what` (tables, collections) that may not be created. With `is_known`, this process has used
-/// them before.
-pub(crate) fn missing(what: &str, is_known: bool) -> Fault {
-    let (text, condition) = if is_known {
+/// The fault for missing `what` (tables, collections) that may not be created.
+pub(crate) fn missing(what: &str, purpose: Purpose) -> Fault {
+    let (text, condition) = if purpose == Purpose::Use {
         let text = format!(
             "the {what} were dropped while this process used them, and no new ones are made in their place: restore \
              them; if they are a shard's and lost for good, a `sequent serve` that is started anew makes them, and \

@@ -2,9 +2,9 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use sequent_core::{Env, ErrorKind, SourceError};
+use sequent_core::{Env, SourceError};
 
-use super::{CodeTables, Fault, SchemaName, ServerUrl, SettingError, SlotTables, Tls, files};
+use super::{CodeTables, Fault, SchemaName, ServerUrl, SettingError, SlotTables, Tls, files, refused};
 
 /// Options of a store or ledger on a server.
 ///
@@ -96,7 +96,7 @@ impl ServerOptions {
     ///
     /// `Refused` with what is wrong. The message never contains the text, which may have a password.
     pub fn from_url(text: &str) -> Result<Self, SourceError> {
-        let wrong = |error: SettingError| SourceError::new(ErrorKind::Refused, format!("url: {error}"));
+        let wrong = |error: SettingError| refused(format!("url: {error}"));
         Ok(Self::new(text.parse().map_err(wrong)?))
     }
 

@@ -24,7 +24,7 @@ use tokio::{
 
 use super::{
     Cause, Fault, Retry, ServerOptions,
-    operation::{Connection, Connections, Operation},
+    call::{Connection, Connections, Run, Terms},
     retry::ON_SERVERS,
 };
 
@@ -34,17 +34,31 @@ const TRUST_IDLE_MAX: Duration = Duration::from_secs(1);
 /// Attempts on a new connection after another instance answered.
 const ROUNDS_MAX: usize = 4;
 
+/// The purpose of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// The first use by this process. What is missing is created, if the options allow it.
+    FirstUse,
+    /// A later use: nothing missing is created.
+    Use,
+    /// Reading only: nothing is written or created.
+    Look,
+}
+
+impl Purpose {
+    /// Whether missing tables or collections are created.
+    pub(crate) fn creates(self, options: &ServerOptions) -> bool {
+        self == Self::FirstUse && options.create
+    }
+}
+
 /// A server to which connections can be opened.
 pub(crate) trait Server: Send + Sync + 'static {
     /// The type of a connection.
     type Connection: Connection;
 
-    /// Connects, logs in and reads the instance. With `is_known`, this process has connected before, so nothing missing
-    /// is created.
-    fn connect(&self, is_known: bool) -> impl Future<Output = Result<Self::Connection, Fault>> + Send;
-
-    /// Connects for reading only: nothing is written or created.
-    fn connect_to_look(&self) -> impl Future<Output = Result<Self::Connection, Fault>> + Send;
+    /// Connects, logs in and reads the instance.
+    fn connect(&self, purpose: Purpose) -> impl Future<Output = Result<Self::Connection, Fault>> + Send;
 
     /// The connection options.
     fn options(&self) -> &ServerOptions;
@@ -85,14 +99,15 @@ impl<S: Server> Pool<S> {
         Self { server, permits, idle: Mutex::new(idle), is_known: AtomicBool::new(false) }
     }
 
-    async fn once<O: Operation<S::Connection>>(
+    async fn once<T: Send>(
         &self,
-        operation: &O,
+        terms: Terms<'_>,
+        run: &Run<'_, S::Connection, T>,
         retry: &mut Retry<'_>,
-    ) -> Result<O::Out, Fault> {
-        let mut lent = self.lend(operation.looks_again()).await?;
+    ) -> Result<T, Fault> {
+        let mut lent = self.lend(terms.looks_again).await?;
         let connection = lent.connection()?;
-        let done = retry.attempts(connection, operation).await;
+        let done = retry.attempts(connection, terms, run).await;
         match &done {
             Err(fault) if !fault.leaves_connection_sound() => lent.give_up(),
             _ => lent.give_back(),
@@ -130,7 +145,8 @@ impl<S: Server> Pool<S> {
 
     async fn open(&self) -> Result<S::Connection, Fault> {
         let is_known = self.is_known.load(Ordering::Relaxed);
-        let connection = in_time(&self.server, self.server.connect(is_known)).await?;
+        let purpose = if is_known { Purpose::Use } else { Purpose::FirstUse };
+        let connection = in_time(&self.server, purpose).await?;
         self.is_known.store(true, Ordering::Relaxed);
         Ok(connection)
     }
@@ -139,11 +155,8 @@ impl<S: Server> Pool<S> {
     /// changed, all older connections are closed.
     fn note_instance(&self, instance: &InstanceId, generation: u64) -> u64 {
         let mut idle = self.idle();
-        if idle.instance.as_ref() == Some(instance) {
-            return generation;
-        }
-        let is_first = idle.instance.replace(instance.clone()).is_none();
-        if is_first {
+        let before = idle.instance.replace(instance.clone());
+        if before.is_none_or(|before| before == *instance) {
             return generation;
         }
         idle.generation += 1;
@@ -179,36 +192,40 @@ impl<S: Server> Connections for Pool<S> {
         &self.server.options().env
     }
 
-    async fn perform<O: Operation<S::Connection>>(&self, operation: O) -> Result<O::Out, SourceError> {
+    async fn perform<T: Send>(
+        &self,
+        terms: Terms<'_>,
+        run: &Run<'_, S::Connection, T>,
+    ) -> Result<T, SourceError> {
         let mut retry = Retry::new(&ON_SERVERS, self.env());
         let mut rounds = 1;
         let done = loop {
-            match self.once(&operation, &mut retry).await {
+            match self.once(terms, run, &mut retry).await {
                 Err(Fault::Stale(_)) if rounds < ROUNDS_MAX => rounds += 1,
                 done => break done,
             }
         };
-        done.map_err(|fault| self.failed(operation.name(), fault))
+        done.map_err(|fault| self.failed(terms.name, fault))
     }
 
-    async fn look<O: Operation<S::Connection>>(&self, operation: O) -> Result<O::Out, SourceError> {
+    async fn look<T: Send>(
+        &self,
+        terms: Terms<'_>,
+        run: &Run<'_, S::Connection, T>,
+    ) -> Result<T, SourceError> {
         let looked = async {
-            let mut connection = in_time(&self.server, self.server.connect_to_look()).await?;
-            let found = connection.attempt(&operation).await?;
+            let mut connection = in_time(&self.server, Purpose::Look).await?;
+            let found = connection.attempt(terms.mode, run).await?;
             connection.close().await;
             Ok(found)
         };
-        looked.await.map_err(|fault: Fault| {
-            fault.into_error(&format!("{} {}", operation.name(), self.server.shown()))
-        })
+        looked
+            .await
+            .map_err(|fault: Fault| fault.into_error(&format!("{} {}", terms.name, self.server.shown())))
     }
 
-    async fn perform_if_connected<O: Operation<S::Connection>>(
-        &self,
-        operation: O,
-    ) -> Result<Option<O::Out>, SourceError> {
-        let is_connected = !self.idle().connections.is_empty();
-        if is_connected { self.perform(operation).await.map(Some) } else { Ok(None) }
+    async fn is_connected(&self) -> bool {
+        !self.idle().connections.is_empty()
     }
 
     async fn close(&self) {
@@ -261,12 +278,16 @@ impl<S: Server> Drop for Lent<'_, S> {
 }
 
 /// Connects within the time limit.
-async fn in_time<S: Server>(
-    server: &S,
-    connecting: impl Future<Output = Result<S::Connection, Fault>>,
-) -> Result<S::Connection, Fault> {
-    let Some(limit) = server.connect_timeout() else { return connecting.await };
-    timeout(limit, connecting).await.map_err(|_| Fault::away(not_within(limit)))?
+async fn in_time<S: Server>(server: &S, purpose: Purpose) -> Result<S::Connection, Fault> {
+    match server.connect_timeout() {
+        Some(limit) => within(limit, server.connect(purpose)).await?,
+        None => server.connect(purpose).await,
+    }
+}
+
+/// Waits for a step of a connect, at most this long.
+pub(crate) async fn within<T>(limit: Duration, step: impl Future<Output = T>) -> Result<T, Fault> {
+    timeout(limit, step).await.map_err(|_| Fault::away(not_within(limit)))
 }
 
 /// The cause of a connect that timed out.

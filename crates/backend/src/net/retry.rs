@@ -6,7 +6,7 @@ use sequent_core::Env;
 
 use super::{
     Fault,
-    operation::{Connection, Operation},
+    call::{Connection, Run, Terms},
 };
 
 /// Time limit of all tries. It is below the 1 s limit of an attempt, so that a locked row or file is reported as
@@ -17,8 +17,10 @@ const RETRY_FOR: Duration = Duration::from_millis(800);
 #[derive(Debug)]
 pub(crate) struct RetryRule {
     /// The maximum number of tries.
-    tries: u32,
-    /// The longest pause before the second try. The pause is random up to it, so that two equal clients do not collide
+    pub(crate) tries: u32,
+    /// How many tries are followed by no pause.
+    hasty: u32,
+    /// The longest pause before the next try. The pause is random up to it, so that two equal clients do not collide
     /// again.
     pause_max: Duration,
     /// How often the longest pause doubles.
@@ -27,12 +29,17 @@ pub(crate) struct RetryRule {
 
 /// Rule for collisions with other transactions on a server.
 pub(crate) static ON_SERVERS: RetryRule =
-    RetryRule { tries: 16, pause_max: Duration::from_millis(2), doublings: 6 };
+    RetryRule { tries: 16, hasty: 0, pause_max: Duration::from_millis(2), doublings: 6 };
 
 /// Rule for other processes' locks on a file. With sixteen processes on one file, none waited over 0.125 s; a longer
 /// pause would starve the process that pauses.
 pub(crate) static ON_FILES: RetryRule =
-    RetryRule { tries: u32::MAX, pause_max: Duration::from_millis(1), doublings: 0 };
+    RetryRule { tries: u32::MAX, hasty: 0, pause_max: Duration::from_millis(1), doublings: 0 };
+
+/// Rule for writes that found other revisions than they had read. Each failed try means that another call succeeded.
+/// Usually the time limit ends the tries first. The hasty ones decide on what the failed write before has read.
+pub(crate) static ON_REVISIONS: RetryRule =
+    RetryRule { tries: 256, hasty: 2, pause_max: Duration::from_millis(1), doublings: 4 };
 
 /// The remaining time and tries of an operation.
 pub(crate) struct Retry<'a> {
@@ -47,19 +54,20 @@ impl<'a> Retry<'a> {
         Self { rule, env, until: env.clock.now() + RETRY_FOR, tried: 0 }
     }
 
-    /// Runs an operation under the instance that it names, and retries it while it collides with others.
-    pub(crate) async fn attempts<C: Connection, O: Operation<C>>(
+    /// Runs a call under the instance that it names, and retries it while it collides with others.
+    pub(crate) async fn attempts<C: Connection, T: Send>(
         &mut self,
         connection: &mut C,
-        operation: &O,
-    ) -> Result<O::Out, Fault> {
-        if let Some(under) = operation.under()
+        terms: Terms<'_>,
+        run: &Run<'_, C, T>,
+    ) -> Result<T, Fault> {
+        if let Some(under) = terms.under
             && under != connection.instance()
         {
             return Err(Fault::instance_changed(under, connection.instance()));
         }
         loop {
-            match connection.attempt(operation).await {
+            match connection.attempt(terms.mode, run).await {
                 Err(fault @ Fault::Busy(_)) => self.after(fault).await?,
                 done => return done,
             }
@@ -72,8 +80,15 @@ impl<'a> Retry<'a> {
         if self.tried >= self.rule.tries || self.env.clock.now() >= self.until {
             return Err(fault);
         }
-        let longest = self.rule.pause_max * (1 << (self.tried - 1).min(self.rule.doublings));
-        tokio::time::sleep(longest.mul_f64(self.env.entropy.fraction())).await;
+        if let Some(paused) = self.tried.checked_sub(self.rule.hasty + 1) {
+            let longest = self.rule.pause_max * (1 << paused.min(self.rule.doublings));
+            tokio::time::sleep(longest.mul_f64(self.env.entropy.fraction())).await;
+        }
         Ok(())
+    }
+
+    /// Whether no pause follows the current try.
+    pub(crate) fn is_hasty(&self) -> bool {
+        self.tried < self.rule.hasty
     }
 }

@@ -43,7 +43,6 @@ impl fmt::Display for SchemaName {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 mod tests {
     use super::*;
 

@@ -225,7 +225,6 @@ impl ServerUrl {
     }
 
     /// The same login at another address.
-    #[cfg(feature = "redis")]
     pub(crate) fn at(&self, name: &str, port: u16) -> Self {
         let at = |host: &Host| Host { name: name.to_owned(), port, ..host.clone() };
         Self { hosts: self.hosts.iter().take(1).map(at).collect(), ..self.clone() }

@@ -1,17 +1,19 @@
 //! PostgreSQL connection to one set of tables, with the instance read when it was opened.
 
-use sequent_core::InstanceId;
+use sequent_core::{Fact, InstanceId};
 use sqlx::{Connection as _, PgConnection};
 
 use super::{
+    durability::{durability, losses},
     fault::from_driver,
+    privileges,
     schema::{self, Tables},
     server::PostgresServer,
     session::{bound, values},
 };
 use crate::{
-    net::{self, Fault, Operation, TxMode, missing, token},
-    sql::{self, SqlRow, SqlSession, Value},
+    net::{self, Fault, Purpose, Run, TxMode, missing, token},
+    sql::{self, ServerFacts, SqlRow, SqlSession, Value},
 };
 
 /// Placeholder in examinations for a server run without a name.
@@ -21,6 +23,7 @@ const NOBODY: &str = "nobody";
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(super) driver: PgConnection,
+    pub(super) tables: &'static Tables,
     /// The process id of the server's backend.
     pub(super) pid: i64,
     /// The anchor's file, which each statement that counts compares.
@@ -30,30 +33,26 @@ pub(crate) struct Connection {
 
 impl Connection {
     /// Connects, creates missing tables if allowed, and reads the instance.
-    pub(super) async fn open(server: &PostgresServer, is_known: bool) -> Result<Self, Fault> {
+    ///
+    /// The server enforces that a connection which only looks changes nothing. Its instance equals that of other
+    /// connections only if one of them has connected since the server's last recovery.
+    pub(super) async fn open(server: &PostgresServer, purpose: Purpose) -> Result<Self, Fault> {
         let mut connection = Self::log_in(server).await?;
+        let looks = purpose == Purpose::Look;
+        if looks {
+            connection.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY", Vec::new()).await?;
+        }
         if !schema::exists(&mut connection, server.schema()).await? {
-            if is_known || !server.options.create {
-                return Err(missing("tables", is_known));
+            if !purpose.creates(&server.options) {
+                return Err(missing("tables", purpose));
             }
             schema::create(&mut connection, server).await?;
         }
-        schema::check_kind(&mut connection, server.tables).await?;
-        connection.name_run(server).await?;
-        connection.learn(server.tables, Value::NoText).await?;
-        Ok(connection)
-    }
-
-    /// Connects for reading only, which the server enforces. The instance equals that of other connections only if one
-    /// of them has connected since the server's last recovery.
-    pub(super) async fn open_to_look(server: &PostgresServer) -> Result<Self, Fault> {
-        let mut connection = Self::log_in(server).await?;
-        connection.execute("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY", Vec::new()).await?;
-        if !schema::exists(&mut connection, server.schema()).await? {
-            return Err(missing("tables", false));
+        schema::check_kind(&mut connection).await?;
+        if !looks {
+            connection.name_run(server).await?;
         }
-        schema::check_kind(&mut connection, server.tables).await?;
-        connection.learn(server.tables, NOBODY.into()).await?;
+        connection.learn(if looks { NOBODY.into() } else { Value::NoText }).await?;
         Ok(connection)
     }
 
@@ -69,16 +68,17 @@ impl Connection {
     /// Reads the instance: the cluster and its timeline, the server's start time, the run since the last recovery
     /// (table `run`), and the anchor's file. None of it needs a privilege. `unnamed` stands for a run without a name,
     /// under which no client counts.
-    async fn learn(&mut self, tables: &Tables, unnamed: Value) -> Result<(), Fault> {
+    async fn learn(&mut self, unnamed: Value) -> Result<(), Fault> {
         let sql = "SELECT s.system_identifier, substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8), \
             (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint, coalesce(r.uuid, $2), \
             pg_relation_filenode($1::text::regclass)::bigint, pg_backend_pid() \
             FROM pg_control_system() s LEFT JOIN run r ON true WHERE coalesce(r.uuid, $2) IS NOT NULL";
-        let mut row = self.only(sql, vec![tables.anchor.into(), unnamed]).await?;
+        let mut row = self.only(sql, vec![self.tables.anchor.into(), unnamed]).await?;
         let (system, timeline, start, run) = (row.int()?, row.text()?, row.int()?, row.text()?);
         let file = row.maybe_int()?;
         self.check_process(row.int()?)?;
-        self.file = file.ok_or_else(|| Fault::refused(format!("{} is not a table", tables.anchor)))?;
+        let anchor = self.tables.anchor;
+        self.file = file.ok_or_else(|| Fault::refused(format!("{anchor} is not a table")))?;
         self.instance =
             InstanceId::new(format!("postgres {system:x} {timeline} {start} {run} {}", self.file));
         Ok(())
@@ -106,8 +106,8 @@ impl net::Connection for Connection {
         self.driver.ping().await.map_err(from_driver)
     }
 
-    async fn attempt<O: Operation<Self>>(&mut self, operation: &O) -> Result<O::Out, Fault> {
-        sql::attempt(self, operation).await
+    async fn attempt<T: Send>(&mut self, mode: TxMode, run: &Run<'_, Self, T>) -> Result<T, Fault> {
+        sql::attempt(self, mode, run).await
     }
 }
 
@@ -133,5 +133,16 @@ impl SqlSession for Connection {
     async fn execute(&mut self, sql: &str, params: Vec<Value>) -> Result<u64, Fault> {
         let done = bound(sql, params).execute(&mut self.driver).await.map_err(from_driver)?;
         Ok(done.rows_affected())
+    }
+
+    async fn server_facts(&mut self) -> Result<ServerFacts, Fault> {
+        let version = self.only("SELECT current_setting('server_version')", Vec::new()).await?.text()?;
+        Ok(ServerFacts { durability: durability(self).await?, engine: format!("PostgreSQL {version}") })
+    }
+
+    async fn facts(&mut self) -> Result<Vec<Fact>, Fault> {
+        let mut facts = losses(&durability(self).await?.settings);
+        facts.extend(privileges::facts(self).await?);
+        Ok(facts)
     }
 }

@@ -3,10 +3,11 @@
 use sequent_core::{Durability, DurabilityClass, Fact, FactClass};
 
 use super::connection::Connection;
-use crate::net::Fault;
+use crate::{net::Fault, sql::SqlSession as _};
 
 /// The durability class by the current settings of a commit.
-pub(super) async fn durability(connection: &mut Connection, anchor: &str) -> Result<Durability, Fault> {
+pub(super) async fn durability(connection: &mut Connection) -> Result<Durability, Fault> {
+    let anchor = connection.tables.anchor;
     let mut settings = connection.settings(&["fsync", "synchronous_commit", "full_page_writes"]).await?;
     let sql = "SELECT CASE relpersistence WHEN 'p' THEN 'permanent' ELSE 'unlogged' END \
         FROM pg_class WHERE oid = $1::text::regclass";

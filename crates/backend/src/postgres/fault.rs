@@ -67,7 +67,7 @@ fn is_gone(code: &str) -> bool {
 
 /// Hint if a proxy spreads statements over several connections.
 pub(super) const PROXY: &str =
-    "a proxy that shares out connections can't be used: connect to the server itself";
+    ": a proxy that shares out connections can't be used: connect to the server itself";
 
 /// The reaction to PostgreSQL's codes (SQLSTATE). Temporary errors evict the shard, and its timed rescue probes it
 /// again. Errors that an operator has to correct are refused.
@@ -79,11 +79,7 @@ fn meaning(code: &str) -> (Reaction, &'static str) {
         "40001" | "40P01" | "55P03" => (Reaction::Retry, ""),
         // protocol_violation: a proxy's answer to an unknown startup parameter. The other two: a statement that was
         // prepared on another connection.
-        "08P01" | "26000" | "42P05" => (
-            Reaction::Refuse,
-            ": a proxy that shares out connections can't be used: \
-            connect to the server itself",
-        ),
+        "08P01" | "26000" | "42P05" => (Reaction::Refuse, PROXY),
         "28P01" => (Reaction::Login, ": is it the right user in the url, and the right password?"),
         "3D000" => (Reaction::Refuse, ": create the database, or name another one"),
         "42501" => (Reaction::Deny, ": the role lacks a privilege; the documentation lists what it needs"),

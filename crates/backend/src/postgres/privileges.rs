@@ -8,9 +8,6 @@ use crate::{
     sql::{SqlSession, Value},
 };
 
-/// The tables of a kind, each with the privileges that a role needs on it.
-pub(super) type Needed = [(&'static str, &'static str)];
-
 /// Role attributes that permit everything, or permit creating such roles.
 const ATTRIBUTES: &str = "SELECT a.name FROM pg_roles r, LATERAL (VALUES ('SUPERUSER', r.rolsuper), \
     ('CREATEROLE', r.rolcreaterole), ('CREATEDB', r.rolcreatedb), ('REPLICATION', r.rolreplication), \
@@ -22,7 +19,8 @@ const LACKING: &str = "SELECT w.right || ' on ' || w.name FROM (SELECT t.name, u
     WHERE NOT has_table_privilege(current_user, w.name, w.right) ORDER BY 1";
 
 /// Reads the privileges of this connection's role.
-pub(super) async fn facts(connection: &mut Connection, needed: &Needed) -> Result<Vec<Fact>, Fault> {
+pub(super) async fn facts(connection: &mut Connection) -> Result<Vec<Fact>, Fault> {
+    let needed = connection.tables.needed;
     let held = joined(connection, ATTRIBUTES, Vec::new()).await?;
     let (names, rights) = (needed.iter().map(|(name, _)| *name), needed.iter().map(|(_, rights)| *rights));
     let lacking = joined(connection, LACKING, vec![texts(names), texts(rights)]).await?;

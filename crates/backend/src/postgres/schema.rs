@@ -21,6 +21,8 @@ pub(super) struct Tables {
     pub(super) first_row: &'static str,
     /// The table whose file is part of the instance. The file changes after a restore from a dump, or a TRUNCATE.
     pub(super) anchor: &'static str,
+    /// The tables with the privileges that a role needs on each.
+    pub(super) needed: &'static [(&'static str, &'static str)],
 }
 
 /// A name quoted for SQL.
@@ -75,7 +77,8 @@ pub(super) async fn create(connection: &mut Connection, server: &PostgresServer)
 }
 
 /// Fails for tables of another kind or version.
-pub(super) async fn check_kind(connection: &mut Connection, tables: &Tables) -> Result<(), Fault> {
+pub(super) async fn check_kind(connection: &mut Connection) -> Result<(), Fault> {
+    let tables = connection.tables;
     let mut row = connection.only("SELECT kind, schema_version FROM about", Vec::new()).await?;
     let (found, version) = (row.text()?, row.int()?);
     if found != tables.kind {

@@ -8,7 +8,7 @@ use sqlx::{
 };
 
 use super::{connection::Connection, fault::from_driver, schema::Tables, session::SETTINGS};
-use crate::net::{Fault, SchemaName, Server, ServerOptions, Tls, not_within};
+use crate::net::{Fault, Purpose, SchemaName, Server, ServerOptions, Tls, within};
 
 /// The number of unanswered probes after which a connection is closed.
 const KEEP_ALIVE_COUNT: &str = "3";
@@ -27,12 +27,10 @@ pub struct PostgresServer {
 
 /// Connects to tables of another program, which are not written.
 pub(crate) async fn connect_to_read(options: &ServerOptions) -> Result<PgConnection, Fault> {
-    let limit = options.connect_timeout;
     // Rows that a policy hides are an error, and not left out: a maximum without them would be too low.
     let settings = [("default_transaction_read_only", "on"), ("row_security", "off")];
     let driver = driver_options(options).await?.options(settings);
-    let connecting = tokio::time::timeout(limit, driver.connect()).await;
-    connecting.map_err(|_| Fault::away(not_within(limit)))?.map_err(from_driver)
+    within(options.connect_timeout, driver.connect()).await?.map_err(from_driver)
 }
 
 impl PostgresServer {
@@ -80,12 +78,8 @@ pub(super) async fn driver_options(options: &ServerOptions) -> Result<PgConnectO
 impl Server for PostgresServer {
     type Connection = Connection;
 
-    async fn connect(&self, is_known: bool) -> Result<Connection, Fault> {
-        Connection::open(self, is_known).await
-    }
-
-    async fn connect_to_look(&self) -> Result<Connection, Fault> {
-        Connection::open_to_look(self).await
+    async fn connect(&self, purpose: Purpose) -> Result<Connection, Fault> {
+        Connection::open(self, purpose).await
     }
 
     fn shown(&self) -> String {

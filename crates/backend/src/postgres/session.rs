@@ -14,7 +14,7 @@ use super::{
     server::{PostgresServer, driver_options},
 };
 use crate::{
-    net::{Fault, not_within},
+    net::{Fault, within},
     sql::{SqlRow, SqlSession, Value},
 };
 
@@ -41,10 +41,9 @@ impl Connection {
     pub(super) async fn log_in(server: &PostgresServer) -> Result<Self, Fault> {
         let options = driver_options(&server.options).await?;
         let limit = server.options.connect_timeout;
-        let connecting = tokio::time::timeout(limit, options.connect());
-        let driver = connecting.await.map_err(|_| Fault::away(not_within(limit)))?;
-        let driver = driver.map_err(from_driver)?;
-        let mut connection = Self { driver, pid: 0, file: 0, instance: InstanceId::new("") };
+        let driver = within(limit, options.connect()).await?.map_err(from_driver)?;
+        let tables = server.tables;
+        let mut connection = Self { driver, tables, pid: 0, file: 0, instance: InstanceId::new("") };
         // An error is ignored: servers before 14 lack the setting, as do some platforms.
         let _ = connection.execute(CLIENT_CHECK, Vec::new()).await;
         connection.search_only(&quoted(server.schema())).await?;
@@ -97,12 +96,6 @@ impl Connection {
             return Ok(());
         }
         Err(Fault::refused(format!("the server's process was {}, and is now {pid}{PROXY}", self.pid)))
-    }
-
-    /// The row of a statement that always has one.
-    pub(super) async fn only(&mut self, sql: &str, params: Vec<Value>) -> Result<SqlRow, Fault> {
-        let row = self.rows(sql, params).await?.into_iter().next();
-        row.ok_or_else(|| Fault::refused("a row that every schema of ours has is gone"))
     }
 }
 

@@ -3,21 +3,13 @@
 //! Each statement that counts compares its table's file with that of the connection's opening, and returns the backend
 //! that ran it: see the [module](crate::postgres).
 
-use sequent_core::Fact;
-
-use super::{
-    connection::Connection,
-    durability::{durability, losses},
-    privileges::{self, Needed},
-    schema::Tables,
-    server::PostgresServer,
-};
+use super::{connection::Connection, schema::Tables, server::PostgresServer};
 use crate::{
     net::{Fault, Pool, ServerOptions},
     sql::{Many, SqlRow, SqlSession, Value},
     store::{
         CoreStore,
-        sql::{InPlace, StoreFacts, StoreSession, StoreStatements},
+        sql::{InPlace, StoreSession, StoreStatements},
     },
 };
 
@@ -43,6 +35,12 @@ static TABLES: Tables = Tables {
     ],
     first_row: "INSERT INTO shard (one, uuid) VALUES (1, $1)",
     anchor: "cells",
+    needed: &[
+        ("about", "SELECT"),
+        ("run", "SELECT, INSERT"),
+        ("shard", "SELECT, UPDATE"),
+        ("cells", "SELECT, INSERT, UPDATE"),
+    ],
 };
 
 /// A take past the range is error 22003, which becomes `Exhausted`.
@@ -69,13 +67,6 @@ static STATEMENTS: StoreStatements = StoreStatements {
     mark: "UPDATE shard SET mark = $1 WHERE mark < $1 \
         AND pg_relation_filenode('cells'::regclass)::bigint = $2 RETURNING mark, pg_backend_pid()",
 };
-
-const NEEDED: &Needed = &[
-    ("about", "SELECT"),
-    ("run", "SELECT, INSERT"),
-    ("shard", "SELECT, UPDATE"),
-    ("cells", "SELECT, INSERT, UPDATE"),
-];
 
 /// A store in one schema of a PostgreSQL database, of kind `postgres-row`: one row per key. All handles to one schema,
 /// in this process or another, count together.
@@ -113,12 +104,9 @@ impl StoreSession for Connection {
 
     async fn change(&mut self, sql: &'static str, mut params: Vec<Value>) -> Result<Option<u64>, Fault> {
         params.push(self.file.into());
-        let Some(mut row) = self.rows(sql, params).await?.into_iter().next() else {
-            return Ok(None);
-        };
+        let Some(mut row) = self.row(sql, params).await? else { return Ok(None) };
         let left = row.count()?;
-        let pid = row.int()?;
-        self.check_process(pid)?;
+        self.check_process(row.int()?)?;
         Ok(Some(left))
     }
 
@@ -126,17 +114,5 @@ impl StoreSession for Connection {
         let mut row = self.only(sql, params).await?;
         self.check_origin(&mut row)?;
         Ok(Some(row))
-    }
-
-    async fn facts(&mut self) -> Result<Vec<Fact>, Fault> {
-        let mut facts = losses(&durability(self, TABLES.anchor).await?.settings);
-        facts.extend(privileges::facts(self, NEEDED).await?);
-        Ok(facts)
-    }
-
-    async fn store_facts(&mut self) -> Result<StoreFacts, Fault> {
-        let durability = durability(self, TABLES.anchor).await?;
-        let version = self.only("SELECT current_setting('server_version')", Vec::new()).await?.text()?;
-        Ok(StoreFacts { durability, engine: format!("PostgreSQL {version}") })
     }
 }

@@ -10,18 +10,19 @@ use super::{
     server::{RedisServer, connect},
     settings,
 };
-use crate::net::{self, Fault, Owner, Server, ServerOptions};
+use crate::net::{self, Fault, Owner, Purpose, Server, ServerOptions};
 
 /// An open connection. Dropping it closes it, even with a command in flight.
 pub(crate) struct Connection {
     driver: MultiplexedConnection,
     instance: InstanceId,
-    run: Run,
+    pub(super) run: Run,
     /// The token of the data on which it was opened. Each script compares it, and the replication id.
     token: String,
-    owner: Owner,
+    /// The slot whose store it is.
+    pub(super) owner: Owner,
     /// The name of the shard's own key.
-    shard: Vec<u8>,
+    pub(super) shard: Vec<u8>,
 }
 
 /// The words of a script's answer: first `ok`, with the results, or what was found instead.
@@ -36,18 +37,15 @@ impl Server for RedisServer {
     type Connection = Connection;
 
     /// Data without a token gets one even if this process has connected before: a changed token shows a flush.
-    async fn connect(&self, _is_known: bool) -> Result<Connection, Fault> {
+    async fn connect(&self, purpose: Purpose) -> Result<Connection, Fault> {
         let mut driver = connect(&self.options).await?;
         let (run, shard) = (Run::of(&mut driver).await?, shard_name(&self.owner));
-        let token = leave_token(&mut driver, &shard, &*self.options.env.entropy).await?;
-        Ok(Connection::new(driver, run, token, &self.owner))
-    }
-
-    async fn connect_to_look(&self) -> Result<Connection, Fault> {
-        let mut driver = connect(&self.options).await?;
-        let run = Run::of(&mut driver).await?;
-        let token = read_token(&mut driver, &shard_name(&self.owner)).await?;
-        Ok(Connection::new(driver, run, token, &self.owner))
+        let token = match purpose {
+            Purpose::Look => read_token(&mut driver, &shard).await?,
+            _ => leave_token(&mut driver, &shard, &*self.options.env.entropy).await?,
+        };
+        let instance = InstanceId::new(format!("redis {} {} {token}", run.id, run.replid));
+        Ok(Connection { driver, instance, run, token, owner: self.owner.clone(), shard })
     }
 
     fn options(&self) -> &ServerOptions {
@@ -66,26 +64,6 @@ impl net::Connection for Connection {
 }
 
 impl Connection {
-    fn new(driver: MultiplexedConnection, run: Run, token: String, owner: &Owner) -> Self {
-        let instance = InstanceId::new(format!("redis {} {} {token}", run.id, run.replid));
-        Self { driver, instance, run, token, owner: owner.clone(), shard: shard_name(owner) }
-    }
-
-    /// The slot whose store it is.
-    pub(super) fn owner(&self) -> &Owner {
-        &self.owner
-    }
-
-    /// The name of the shard's own key.
-    pub(super) fn shard(&self) -> &[u8] {
-        &self.shard
-    }
-
-    /// The server's name and version, for operators.
-    pub(super) fn version(&self) -> &str {
-        &self.run.version
-    }
-
     /// Runs a command.
     pub(super) async fn ask<T: FromRedisValue>(&mut self, command: &Cmd) -> Result<T, Fault> {
         Ok(command.query_async(&mut self.driver).await?)

@@ -6,7 +6,7 @@ use redis::{
     io::tcp::{TcpSettings, socket2::TcpKeepalive},
 };
 
-use crate::net::{Fault, Owner, ServerOptions, Tls, not_within};
+use crate::net::{Fault, Owner, ServerOptions, Tls, within};
 
 /// A database of a server, and the slot whose store it is.
 #[derive(Debug)]
@@ -17,9 +17,7 @@ pub struct RedisServer {
 
 /// Connects to keys of another program, which are not written.
 pub(crate) async fn connect_to_read(options: &ServerOptions) -> Result<MultiplexedConnection, Fault> {
-    let limit = options.connect_timeout;
-    let connecting = tokio::time::timeout(limit, connect(options)).await;
-    connecting.map_err(|_| Fault::away(not_within(limit)))?
+    within(options.connect_timeout, connect(options)).await?
 }
 
 /// Opens a connection of the driver, logged in. The pool limits the time.

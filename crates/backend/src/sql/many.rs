@@ -13,19 +13,12 @@ const SIZES: [usize; 4] = [256, 32, 4, 1];
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Many {
     /// Rows separated by commas.
-    #[cfg_attr(
-        not(any(feature = "mysql", feature = "sqlite")),
-        allow(dead_code, reason = "engines list rows")
-    )]
     Listed(&'static str),
     /// Conditions separated by `OR`.
-    #[cfg_attr(not(feature = "sqlite"), allow(dead_code, reason = "one engine lists conditions"))]
     AnyOf(&'static str),
     /// As `Listed`, for rows that share their first value. That value is given once per statement, before the rows.
-    #[cfg_attr(not(feature = "mysql"), allow(dead_code, reason = "one engine lists them so"))]
     Grouped(&'static str),
     /// The statement takes one array per column.
-    #[cfg_attr(not(feature = "postgres"), allow(dead_code, reason = "one engine takes columns"))]
     Columns(&'static str),
 }
 
@@ -62,11 +55,11 @@ impl Many {
             Self::Columns(sql) => vec![(sql.to_owned(), columns(rows))],
             Self::Listed(sql) => listed(sql, ", ", None, rows),
             Self::AnyOf(sql) => listed(sql, " OR ", None, rows),
-            Self::Grouped(sql) => grouped(rows)
-                .into_iter()
+            Self::Grouped(sql) => rows
+                .chunk_by(|one, other| one.first() == other.first())
                 .flat_map(|rows| {
-                    let first = rows.first().and_then(|row| row.first()).cloned();
-                    listed(sql, ", ", first.as_ref(), rows)
+                    let first = rows.first().and_then(|row| row.first());
+                    listed(sql, ", ", first, rows.to_vec())
                 })
                 .collect(),
         }
@@ -94,36 +87,21 @@ fn listed<const N: usize>(
     statements
 }
 
-/// Groups rows by their first value, in order of first appearance.
-fn grouped<const N: usize>(rows: Vec<[Value; N]>) -> Vec<Vec<[Value; N]>> {
-    let mut groups: Vec<Vec<[Value; N]>> = Vec::new();
-    for row in rows {
-        match groups.last_mut() {
-            Some(group) if group.last().is_some_and(|last| last.first() == row.first()) => group.push(row),
-            _ => groups.push(vec![row]),
-        }
-    }
-    groups
-}
-
-/// Turns rows into columns.
+/// Turns rows into columns. Every value of a column has the same type, and none is null.
 fn columns<const N: usize>(rows: Vec<[Value; N]>) -> Vec<Value> {
     let many = rows.len();
-    let mut columns: Vec<Value> = Vec::with_capacity(N);
+    let column = |value: &Value| match value {
+        Value::Int(_) => Value::Ints(Vec::with_capacity(many)),
+        Value::Bytes(_) => Value::ManyBytes(Vec::with_capacity(many)),
+        _ => Value::Texts(Vec::with_capacity(many)),
+    };
+    let mut columns: Vec<Value> = rows.first().into_iter().flatten().map(column).collect();
     for row in rows {
-        for (at, value) in row.into_iter().enumerate() {
-            if at == columns.len() {
-                columns.push(match value {
-                    Value::Int(_) => Value::Ints(Vec::with_capacity(many)),
-                    Value::Bytes(_) => Value::ManyBytes(Vec::with_capacity(many)),
-                    _ => Value::Texts(Vec::with_capacity(many)),
-                });
-            }
-            match (columns.get_mut(at), value) {
-                (Some(Value::Ints(column)), Value::Int(number)) => column.push(number),
-                (Some(Value::Texts(column)), Value::Text(text)) => column.push(text),
-                (Some(Value::ManyBytes(column)), Value::Bytes(bytes)) => column.push(bytes),
-                // Every value of a column has the same type, and none is null.
+        for (column, value) in columns.iter_mut().zip(row) {
+            match (column, value) {
+                (Value::Ints(column), Value::Int(number)) => column.push(number),
+                (Value::Texts(column), Value::Text(text)) => column.push(text),
+                (Value::ManyBytes(column), Value::Bytes(bytes)) => column.push(bytes),
                 _ => {}
             }
         }

@@ -1,6 +1,8 @@
 //! Values of SQL statements, common to all drivers.
 
-use sequent_core::{ErrorKind, SourceError};
+use sequent_core::SourceError;
+
+use crate::net::refused;
 
 /// A parameter of a statement, or a value of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,11 +83,7 @@ impl SqlRow {
 
     /// The next value as a number or null.
     pub(crate) fn maybe_int(&mut self) -> Result<Option<i64>, SourceError> {
-        match self.next() {
-            Value::Null => Ok(None),
-            Value::Int(number) => Ok(Some(number)),
-            other => Err(another("a number", &other)),
-        }
+        number(self.next())
     }
 
     /// The next value as a number.
@@ -132,11 +130,7 @@ impl SqlRow {
 
     /// Removes the last value, a number or null, and returns it.
     pub(crate) fn take_last(&mut self) -> Result<Option<i64>, SourceError> {
-        match self.0.next_back().unwrap_or(Value::Null) {
-            Value::Null => Ok(None),
-            Value::Int(number) => Ok(Some(number)),
-            other => Err(another("a number", &other)),
-        }
+        number(self.0.next_back().unwrap_or(Value::Null))
     }
 
     /// The next value as text.
@@ -145,11 +139,15 @@ impl SqlRow {
     }
 }
 
+fn number(value: Value) -> Result<Option<i64>, SourceError> {
+    match value {
+        Value::Null => Ok(None),
+        Value::Int(number) => Ok(Some(number)),
+        other => Err(another("a number", &other)),
+    }
+}
+
 /// Error for a value of the wrong type, which only an operator can have written.
 fn another(expected: &str, found: &Value) -> SourceError {
     refused(format!("a column of a table of ours: found {found:?}, expected {expected}"))
-}
-
-fn refused(context: impl Into<String>) -> SourceError {
-    SourceError::new(ErrorKind::Refused, context.into())
 }

@@ -2,7 +2,7 @@
 
 use std::{path::Path, time::Duration};
 
-use sequent_core::{Durability, DurabilityClass, Env, InstanceId};
+use sequent_core::{Durability, DurabilityClass, Env, Fact, InstanceId};
 use sqlx::{
     AssertSqlSafe, ConnectOptions, Connection as _, Row, Sqlite, TypeInfo, ValueRef,
     query::Query,
@@ -11,12 +11,13 @@ use sqlx::{
 
 use super::{
     checked_close::CheckedClose,
+    disk,
     fault::from_driver,
     file_identity::{FileId, Place},
 };
 use crate::{
-    net::{self, Fault, Operation, TxMode},
-    sql::{self, SqlRow, SqlSession, Value},
+    net::{self, Fault, Run, TxMode},
+    sql::{self, ServerFacts, SqlRow, SqlSession, Value},
 };
 
 /// The tables of a store or of a ledger, and the identification of their file.
@@ -51,7 +52,8 @@ pub(super) fn options(path: &Path) -> SqliteConnectOptions {
 pub(crate) struct Connection {
     pub(super) inner: CheckedClose,
     instance: InstanceId,
-    durability: Durability,
+    /// By the actual settings.
+    pub(super) durability: Durability,
     env: Env,
     /// Whether it is read-only.
     looks: bool,
@@ -75,7 +77,7 @@ impl Connection {
         }
         connection.check_kind(tables).await?;
         connection.ensure_durability().await?;
-        let token = connection.only(tables.token).await?.text()?;
+        let token = connection.only(tables.token, Vec::new()).await?.text()?;
         connection.instance = connection.as_token(&token);
         Ok(connection)
     }
@@ -83,7 +85,7 @@ impl Connection {
     async fn check_kind(&mut self, tables: &Tables) -> Result<(), Fault> {
         let sql =
             "SELECT a.application_id, v.user_version FROM pragma_application_id a, pragma_user_version v";
-        let mut row = self.only(sql).await?;
+        let mut row = self.only(sql, Vec::new()).await?;
         let (application, version) = (row.int()?, row.int()?);
         if application != tables.application_id {
             let expected = format!("application_id {:#x} of a {}", tables.application_id, tables.kind);
@@ -108,11 +110,11 @@ impl Connection {
 
     /// Applies the settings that make a commit durable, and records their actual values.
     async fn ensure_durability(&mut self) -> Result<(), Fault> {
-        let mut journal = self.only("PRAGMA journal_mode").await?.text()?;
+        let mut journal = self.only("PRAGMA journal_mode", Vec::new()).await?.text()?;
         if journal != "wal" && !self.looks {
-            journal = self.only("PRAGMA journal_mode = WAL").await?.text()?;
+            journal = self.only("PRAGMA journal_mode = WAL", Vec::new()).await?.text()?;
         }
-        let synchronous = self.only("PRAGMA synchronous").await?.int()?;
+        let synchronous = self.only("PRAGMA synchronous", Vec::new()).await?.int()?;
         let class = durability(&journal, synchronous);
         let synchronous = match synchronous {
             0 => "off",
@@ -126,25 +128,9 @@ impl Connection {
         Ok(())
     }
 
-    /// The row of a statement that always has one.
-    pub(super) async fn only(&mut self, sql: &str) -> Result<SqlRow, Fault> {
-        let row = self.rows(sql, Vec::new()).await?.into_iter().next();
-        row.ok_or_else(|| Fault::refused("a row that every file of ours has is gone"))
-    }
-
     /// The instance of a file with this token.
     pub(super) fn as_token(&self, token: &str) -> InstanceId {
         InstanceId::new(format!("sqlite {token} {}", self.inner.file))
-    }
-
-    /// The durability class, by the actual settings.
-    pub(super) fn durability(&self) -> &Durability {
-        &self.durability
-    }
-
-    /// The engine's name and version, for operators.
-    pub(super) async fn engine(&mut self) -> Result<String, Fault> {
-        Ok(format!("SQLite {}", self.only("SELECT sqlite_version()").await?.text()?))
     }
 
     /// Wall time, in milliseconds since 1970.
@@ -174,8 +160,8 @@ impl net::Connection for Connection {
         self.inner.connection()?.ping().await.map_err(from_driver)
     }
 
-    async fn attempt<O: Operation<Self>>(&mut self, operation: &O) -> Result<O::Out, Fault> {
-        sql::attempt(self, operation).await
+    async fn attempt<T: Send>(&mut self, mode: TxMode, run: &Run<'_, Self, T>) -> Result<T, Fault> {
+        sql::attempt(self, mode, run).await
     }
 }
 
@@ -192,6 +178,15 @@ impl SqlSession for Connection {
     async fn execute(&mut self, sql: &str, params: Vec<Value>) -> Result<u64, Fault> {
         let done = bound(sql, params).execute(self.inner.connection()?).await.map_err(from_driver)?;
         Ok(done.rows_affected())
+    }
+
+    async fn server_facts(&mut self) -> Result<ServerFacts, Fault> {
+        let version = self.only("SELECT sqlite_version()", Vec::new()).await?.text()?;
+        Ok(ServerFacts { durability: self.durability.clone(), engine: format!("SQLite {version}") })
+    }
+
+    async fn facts(&mut self) -> Result<Vec<Fact>, Fault> {
+        disk::facts(self).await
     }
 }
 

@@ -17,7 +17,7 @@ use super::{
     file_identity::Place,
     poisoned_files,
 };
-use crate::net::{Connections, Fault, ON_FILES, Operation, Retry};
+use crate::net::{Connections, Fault, ON_FILES, Retry, Run, Terms};
 
 /// Pause of a close before it asks a disk again that did not answer.
 const CLOSE_PAUSE: Duration = Duration::from_millis(100);
@@ -69,16 +69,17 @@ impl Database {
         slot.open(Opening { place, tables, options, used: slot.used, looks: self.looks }).await
     }
 
-    async fn attempts<O: Operation<Connection>>(
+    async fn attempts<T: Send>(
         &self,
         mut loan: Loan<'_>,
-        operation: &O,
+        terms: Terms<'_>,
+        run: &Run<'_, Connection, T>,
         retry: &mut Retry<'_>,
-    ) -> Result<O::Out, Fault> {
+    ) -> Result<T, Fault> {
         let Some(connection) = &mut loan.connection else {
             return Err(Fault::away("no connection"));
         };
-        let done = retry.attempts(connection, operation).await;
+        let done = retry.attempts(connection, terms, run).await;
         let file = connection.inner.file;
         let found = match self.place.look().await {
             Err(fault) if forbids_closing(&fault) => {
@@ -129,7 +130,11 @@ impl Connections for Database {
     }
 
     /// Runs on a connection to the file that is at the path both before and after the call.
-    async fn perform<O: Operation<Connection>>(&self, operation: O) -> Result<O::Out, SourceError> {
+    async fn perform<T: Send>(
+        &self,
+        terms: Terms<'_>,
+        run: &Run<'_, Connection, T>,
+    ) -> Result<T, SourceError> {
         // The limit begins before the wait for the slot. A call that waits behind others, which wait for a lock, still
         // has to report contention itself in time.
         let mut retry = Retry::new(&ON_FILES, &self.options.env);
@@ -137,30 +142,24 @@ impl Connections for Database {
         let done = match self.settle(&mut slot).await {
             Ok(connection) => {
                 let loan = Loan { connection: Some(connection), slot };
-                self.attempts(loan, &operation, &mut retry).await
+                self.attempts(loan, terms, run, &mut retry).await
             }
             Err(fault) => Err(self.judge(&mut slot, fault)),
         };
-        done.map_err(|fault| {
-            fault.into_error(&format!("{} {} {}", operation.name(), self.tables.kind, self.place))
-        })
+        done.map_err(|fault| fault.into_error(&format!("{} {} {}", terms.name, self.tables.kind, self.place)))
     }
 
     /// Only for a process without another connection to this file.
-    async fn look<O: Operation<Connection>>(&self, operation: O) -> Result<O::Out, SourceError> {
+    async fn look<T: Send>(&self, terms: Terms<'_>, run: &Run<'_, Connection, T>) -> Result<T, SourceError> {
         let options = SqliteOptions { create: false, ..self.options.clone() };
         let looking = Self { looks: true, ..Self::new(self.place.path().to_owned(), self.tables, options) };
-        let found = looking.perform(operation).await;
+        let found = looking.perform(terms, run).await;
         looking.close().await;
         found
     }
 
-    async fn perform_if_connected<O: Operation<Connection>>(
-        &self,
-        operation: O,
-    ) -> Result<Option<O::Out>, SourceError> {
-        let is_connected = self.slot.lock().await.connection.is_some();
-        if is_connected { self.perform(operation).await.map(Some) } else { Ok(None) }
+    async fn is_connected(&self) -> bool {
+        self.slot.lock().await.connection.is_some()
     }
 
     /// Closes the connection. The last process that closes a file removes `-wal` and `-shm`.

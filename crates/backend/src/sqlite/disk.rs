@@ -24,7 +24,7 @@ const SHARED: [(u32, &str); 9] = [
 
 /// The facts about the settings of a file, and its disk.
 pub(super) async fn facts(connection: &Connection) -> Result<Vec<Fact>, Fault> {
-    let mut facts = losses(connection.durability());
+    let mut facts = losses(&connection.durability);
     if let Some(name) = connection.inner.place.on_thread(|path| Ok(shared(path))).await? {
         let fact = Fact::new(FactClass::Repeats, "file system", name).expected("a disk of this machine");
         let causes = "SQLite's log has its index in memory that machines do not share: two of them on this file count \

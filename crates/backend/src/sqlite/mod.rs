@@ -32,7 +32,6 @@ mod disk_space;
 mod fault;
 mod file_identity;
 mod ledger;
-mod open;
 mod poisoned_files;
 mod store;
 
@@ -40,7 +39,6 @@ use sequent_core::Env;
 
 pub(crate) use fault::{CORRUPT, NOTADB, from_driver};
 pub use ledger::SqliteLedger;
-pub(crate) use open::{open_ledger, open_store};
 pub use store::SqliteStore;
 
 /// Options of a SQLite store or ledger. By default no file is created, and entropy and clock are the machine's.

@@ -2,20 +2,18 @@
 
 use std::path::PathBuf;
 
-use sequent_core::Fact;
-
 use super::{
     SqliteOptions,
     connection::{Connection, Tables},
     database::Database,
-    disk, disk_space,
+    disk_space,
 };
 use crate::{
     net::{Fault, TxMode},
     sql::{Many, Value},
     store::{
         CoreStore,
-        sql::{InPlace, StoreFacts, StoreSession, StoreStatements},
+        sql::{InPlace, StoreSession, StoreStatements},
     },
 };
 
@@ -106,14 +104,6 @@ impl StoreSession for Connection {
     async fn change(&mut self, sql: &'static str, params: Vec<Value>) -> Result<Option<u64>, Fault> {
         let row = self.read(sql, params).await?;
         Ok(row.map(|mut row| row.count()).transpose()?)
-    }
-
-    async fn facts(&mut self) -> Result<Vec<Fact>, Fault> {
-        disk::facts(self).await
-    }
-
-    async fn store_facts(&mut self) -> Result<StoreFacts, Fault> {
-        Ok(StoreFacts { durability: self.durability().clone(), engine: self.engine().await? })
     }
 
     fn clock_ms(&self, _told: u64) -> u64 {

@@ -4,6 +4,8 @@ use std::fmt;
 
 use sequent_core::{Block, Epoch, ErrorKind, Key, SourceError, Stamp};
 
+use crate::net::refused;
+
 /// The cell of a key, in the epoch that a call names.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CellRef<'a> {
@@ -46,38 +48,25 @@ impl CellRef<'_> {
 }
 
 /// The state of a cell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct CellState {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct CellState {
     /// The current epoch of an open cell, or the epoch that a closed one is closed for.
-    pub(crate) epoch: Epoch,
-    /// Whether ids can be taken.
-    pub(crate) open: bool,
-    /// The highest id taken.
-    pub(crate) value: u64,
+    pub epoch: Epoch,
+    /// Whether ids can be taken; `false` from a close until the install for the same epoch.
+    pub open: bool,
+    /// The highest id taken, or the base.
+    pub value: u64,
 }
 
-/// The outcome of a stamp's compare and swap.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Swapped {
-    /// The stamp was replaced.
-    Done,
-    /// Another stamp than the expected one was found.
-    Found(Option<String>),
-}
-
-impl Swapped {
-    /// An error if another stamp was found.
-    pub(super) fn expecting(self, expected: Option<&str>) -> Result<(), SourceError> {
-        let Self::Found(found) = self else { return Ok(()) };
-        let [found, expected] = [found.as_deref(), expected].map(|stamp| stamp.unwrap_or("none"));
-        Err(SourceError::new(ErrorKind::Refused, format!("stamp: found {found}, expected {expected}")))
-    }
+/// Error for another stamp than the expected one.
+pub(crate) fn other_stamp(found: Option<&str>, expected: Option<&str>) -> SourceError {
+    let [found, expected] = [found, expected].map(|stamp| stamp.unwrap_or("none"));
+    refused(format!("stamp: found {found}, expected {expected}"))
 }
 
 /// Parses a stamp.
 pub(crate) fn parse_stamp(text: Option<&str>) -> Result<Option<Stamp>, SourceError> {
-    let unreadable = |error| SourceError::new(ErrorKind::Refused, "stamp").because(error);
-    text.map(str::parse).transpose().map_err(unreadable)
+    text.map(str::parse).transpose().map_err(|error| refused("stamp").because(error))
 }
 
 /// The ids of a take that left `last` in its cell.
@@ -86,7 +75,7 @@ pub(crate) fn block(last: u64, want: u64) -> Result<Block, SourceError> {
 }
 
 /// The value, if it is within a counter's range.
-pub(super) fn fitting(what: &str, of: &impl fmt::Display, value: u64) -> Result<u64, SourceError> {
+pub(crate) fn fitting(what: &str, of: &impl fmt::Display, value: u64) -> Result<u64, SourceError> {
     if value <= Block::NUMBER_MAX {
         return Ok(value);
     }

@@ -8,7 +8,7 @@ use std::future::Future;
 use sequent_core::{Block, CellPage, Examination, Inspection, Key, SlotIndex, SourceError, Stamp};
 use tokio::sync::MutexGuard;
 
-use super::{CellRef, Swapped};
+use super::CellRef;
 use crate::net::{Connection, Fault, TxMode};
 
 /// A connection to a store: its identity, stamp and mark.
@@ -25,12 +25,12 @@ pub(crate) trait StoreConnection: Connection {
     /// Reads the store's identity, durability, clock and mark.
     fn inspect(&mut self) -> impl Future<Output = Result<Inspection, Fault>> + Send;
 
-    /// Replaces the stamp if it is `expected`.
+    /// Replaces the stamp if it is `expected`; fails with [`other_stamp`](super::other_stamp) if it is another one.
     fn swap_stamp(
         &mut self,
         expected: Option<&str>,
         new: &str,
-    ) -> impl Future<Output = Result<Swapped, Fault>> + Send;
+    ) -> impl Future<Output = Result<(), Fault>> + Send;
 
     /// Raises the mark to `version` and returns its value afterwards. 0 only reads.
     fn mark(&mut self, version: u64) -> impl Future<Output = Result<u64, Fault>> + Send;

@@ -1,11 +1,9 @@
 //! Stores, written once for all engines: this module keeps the contract of [`Store`], and an engine brings the calls on
 //! one connection.
 
-mod call;
 pub(crate) mod cas;
 mod cell;
 mod engine;
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 pub(crate) mod sql;
 
 use std::fmt;
@@ -15,13 +13,12 @@ use sequent_core::{
     SourceError, Stamp, Store,
 };
 
-use call::{Call, Lent, Terms};
-use cell::fitting;
-pub(crate) use cell::{CellRef, CellState, Swapped, block, parse_stamp};
+pub use cell::CellState;
+pub(crate) use cell::{CellRef, block, fitting, other_stamp, parse_stamp};
 use engine::unlisted;
 pub(crate) use engine::{Counting, Examining, StoreConnection};
 
-use crate::net::{Connections, Fault};
+use crate::net::{Connections, Terms};
 
 /// A store: its connections, and how it counts on them. The first call connects.
 pub struct CoreStore<C, E> {
@@ -37,24 +34,6 @@ impl<C: Connections, E> CoreStore<C, E> {
     /// Closes the connections. The next call opens another.
     pub async fn disconnect(&self) {
         self.connections.close().await;
-    }
-
-    async fn perform<'a, T: Send>(
-        &'a self,
-        name: &'static str,
-        terms: Terms<'a>,
-        run: impl for<'c> Fn(Lent<'c, 'a, C::Connection>) -> BoxFuture<'c, Result<T, Fault>> + Send + Sync,
-    ) -> Result<T, SourceError> {
-        self.connections.perform(Call { name, terms, run }).await
-    }
-
-    async fn look<'a, T: Send>(
-        &'a self,
-        name: &'static str,
-        terms: Terms<'a>,
-        run: impl for<'c> Fn(Lent<'c, 'a, C::Connection>) -> BoxFuture<'c, Result<T, Fault>> + Send + Sync,
-    ) -> Result<T, SourceError> {
-        self.connections.look(Call { name, terms, run }).await
     }
 }
 
@@ -77,8 +56,11 @@ where
     }
 
     fn inspect(&self) -> BoxFuture<'_, Result<Inspection, SourceError>> {
-        let terms = Terms { mode: C::Connection::INSPECT_MODE, looks_again: true, ..Terms::ANY };
-        Box::pin(self.perform("inspect", terms, |lent| Box::pin(lent.0.inspect())))
+        Box::pin(async move {
+            let mode = C::Connection::INSPECT_MODE;
+            let terms = Terms { mode, looks_again: true, ..Terms::named("inspect") };
+            self.connections.perform(terms, &|lent| Box::pin(lent.0.inspect())).await
+        })
     }
 
     fn stamp<'a>(
@@ -87,20 +69,19 @@ where
         expected: Option<&'a Stamp>,
         new: &'a Stamp,
     ) -> BoxFuture<'a, Result<(), SourceError>> {
-        let terms = Terms { mode: C::Connection::INSPECT_MODE, ..Terms::under(under) };
-        Box::pin(self.perform("stamp", terms, move |lent| {
-            Box::pin(async move {
-                let (expected, new) = (expected.map(ToString::to_string), new.to_string());
-                let swapped = lent.0.swap_stamp(expected.as_deref(), &new).await?;
-                Ok(swapped.expecting(expected.as_deref())?)
-            })
-        }))
+        Box::pin(async move {
+            let terms = Terms { mode: C::Connection::INSPECT_MODE, ..Terms::named("stamp").under(under) };
+            let (expected, new) = (expected.map(ToString::to_string), new.to_string());
+            let (expected, new) = (expected.as_deref(), new.as_str());
+            self.connections.perform(terms, &|lent| Box::pin(lent.0.swap_stamp(expected, new))).await
+        })
     }
 
     fn mark<'a>(&'a self, under: &'a InstanceId, version: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
         Box::pin(async move {
             let version = fitting("mark", &"the store", version)?;
-            self.perform("mark", Terms::under(under), move |lent| Box::pin(lent.0.mark(version))).await
+            let terms = Terms::named("mark").under(under);
+            self.connections.perform(terms, &|lent| Box::pin(lent.0.mark(version))).await
         })
     }
 
@@ -113,10 +94,8 @@ where
         Box::pin(async move {
             let (cell, want) = (CellRef { key, epoch }, fitting("count", key, want.max(1))?);
             let _turn = self.engine.turn(key).await;
-            self.perform("take from", Terms::under(under), move |lent| {
-                Box::pin(self.engine.take(lent.0, cell, want))
-            })
-            .await
+            let terms = Terms::named("take from").under(under);
+            self.connections.perform(terms, &|lent| Box::pin(self.engine.take(lent.0, cell, want))).await
         })
     }
 
@@ -125,9 +104,10 @@ where
         Cell { key, under }: Cell<'a>,
         epoch: Epoch,
     ) -> BoxFuture<'a, Result<u64, SourceError>> {
-        Box::pin(self.perform("close a cell of", Terms::under(under), move |lent| {
-            Box::pin(self.engine.close(lent.0, CellRef { key, epoch }))
-        }))
+        Box::pin(async move {
+            let (cell, terms) = (CellRef { key, epoch }, Terms::named("close a cell of").under(under));
+            self.connections.perform(terms, &|lent| Box::pin(self.engine.close(lent.0, cell))).await
+        })
     }
 
     fn install<'a>(
@@ -138,10 +118,8 @@ where
     ) -> BoxFuture<'a, Result<(), SourceError>> {
         Box::pin(async move {
             let (cell, base) = (CellRef { key, epoch }, fitting("base", key, base)?);
-            self.perform("install a cell of", Terms::under(under), move |lent| {
-                Box::pin(self.engine.install(lent.0, cell, base))
-            })
-            .await
+            let terms = Terms::named("install a cell of").under(under);
+            self.connections.perform(terms, &|lent| Box::pin(self.engine.install(lent.0, cell, base))).await
         })
     }
 
@@ -153,39 +131,44 @@ where
     ) -> BoxFuture<'a, Result<u64, SourceError>> {
         Box::pin(async move {
             let (cell, floor) = (CellRef { key, epoch }, fitting("floor", key, floor)?);
-            self.perform("lift a cell of", Terms::under(under), move |lent| {
-                Box::pin(self.engine.lift(lent.0, cell, floor))
-            })
-            .await
+            let terms = Terms::named("lift a cell of").under(under);
+            self.connections.perform(terms, &|lent| Box::pin(self.engine.lift(lent.0, cell, floor))).await
         })
     }
 
     fn beside(&self, slots: SlotIndex) -> BoxFuture<'_, Result<Vec<Stamp>, SourceError>> {
-        if !C::Connection::HAS_SIBLINGS {
-            return Box::pin(std::future::ready(Ok(Vec::new())));
-        }
-        let siblings = "look for other slots on";
-        Box::pin(self.perform(siblings, Terms::ANY, move |lent| Box::pin(lent.0.siblings(slots))))
+        Box::pin(async move {
+            if !C::Connection::HAS_SIBLINGS {
+                return Ok(Vec::new());
+            }
+            let terms = Terms::named("look for other slots on");
+            self.connections.perform(terms, &|lent| Box::pin(lent.0.siblings(slots))).await
+        })
     }
 
     fn remove<'a>(&'a self, Cell { key, under }: Cell<'a>) -> BoxFuture<'a, Result<bool, SourceError>> {
-        Box::pin(self.perform("remove a cell of", Terms::under(under), move |lent| {
-            Box::pin(self.engine.remove(lent.0, key))
-        }))
+        Box::pin(async move {
+            let terms = Terms::named("remove a cell of").under(under);
+            self.connections.perform(terms, &|lent| Box::pin(self.engine.remove(lent.0, key))).await
+        })
     }
 }
 
 impl<C: Connections<Connection: StoreConnection>, E: Examining<C::Connection>> Examine for CoreStore<C, E> {
     fn examine<'a>(&'a self, keys: &'a [Key]) -> BoxFuture<'a, Result<Examination, SourceError>> {
-        let terms = Terms { mode: C::Connection::LOOK_MODE, ..Terms::ANY };
-        Box::pin(self.look("examine", terms, move |lent| Box::pin(self.engine.examine(lent.0, keys))))
+        Box::pin(async move {
+            let terms = Terms { mode: C::Connection::LOOK_MODE, ..Terms::named("examine") };
+            self.connections.look(terms, &|lent| Box::pin(self.engine.examine(lent.0, keys))).await
+        })
     }
 
     fn cells<'a>(&'a self, from: Option<&'a str>) -> BoxFuture<'a, Result<CellPage, SourceError>> {
-        if !E::LISTS_CELLS {
-            return Box::pin(std::future::ready(Ok(unlisted())));
-        }
-        let terms = Terms { mode: C::Connection::LOOK_MODE, ..Terms::ANY };
-        Box::pin(self.look("read the cells of", terms, move |lent| Box::pin(self.engine.cells(lent.0, from))))
+        Box::pin(async move {
+            if !E::LISTS_CELLS {
+                return Ok(unlisted());
+            }
+            let terms = Terms { mode: C::Connection::LOOK_MODE, ..Terms::named("read the cells of") };
+            self.connections.look(terms, &|lent| Box::pin(self.engine.cells(lent.0, from))).await
+        })
     }
 }

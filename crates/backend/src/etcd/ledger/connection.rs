@@ -15,8 +15,7 @@ use super::{
 };
 use crate::{
     etcd::{
-        answers::Kv,
-        client::{Op, Span},
+        client::{Kv, Op, Span},
         connect::About,
         connection::Connection,
     },
@@ -42,7 +41,7 @@ impl LedgerConnection for Connection {
     // A call with this many counters takes about ten transactions.
     const BATCH_MAX: usize = 1024;
 
-    async fn transact<T: Send>(
+    async fn transact<T: Send + 'static>(
         &mut self,
         selection: &Selection<'_>,
         token: Option<&str>,
@@ -88,7 +87,7 @@ impl LedgerConnection for Connection {
             version: records.version,
             durability: durability(self.metrics().await?.as_deref()),
             clock_ms: records.clock_ms,
-            engine: self.engine(),
+            engine: format!("etcd {}", self.version),
             other_master: None,
         })
     }

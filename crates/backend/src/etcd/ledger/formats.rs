@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     etcd::{
-        answers::Kv,
+        client::Kv,
         keys::{Named, Names},
     },
     ledger::{

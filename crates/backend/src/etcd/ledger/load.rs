@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use sequent_core::{
-    Condition, ErrorKind, InstanceId, SourceError,
+    Condition, InstanceId, SourceError,
     ledger::{Counter, Moved},
 };
 
@@ -13,8 +13,7 @@ use super::{
 };
 use crate::{
     etcd::{
-        answers::{Answers, Kv},
-        client::{Op, Span, Unchanged},
+        client::{Answers, Kv, Op, Span, Unchanged},
         connection::ClusterId,
         instance::Run,
         keys::{Named, Names},
@@ -23,6 +22,7 @@ use crate::{
         Records, Selection,
         documents::{LAYOUT, parsed, unreadable},
     },
+    net::refused,
 };
 
 /// etcd's default limit of a transaction: comparisons, operations on success, and operations on failure, each.
@@ -103,10 +103,7 @@ impl Loaded {
     fn head(cluster: ClusterId, names: &Names, answers: &mut Answers) -> Result<Self, SourceError> {
         let held = HEAD.map(|_| answers.one());
         let [run, layout, version, losses, accepted, catalog] = &held;
-        let gone = || {
-            let context = "the ledger's run is gone: restore it from a copy";
-            SourceError::new(ErrorKind::Refused, context).with(Condition::RunMissing)
-        };
+        let gone = || refused("the ledger's run is gone: restore it from a copy").with(Condition::RunMissing);
         let run: Run = parsed("run", &run.as_ref().ok_or_else(gone)?.value)?;
         let count = |what, kv: &Option<Kv>| kv.as_ref().map_or(Ok(0), |kv| parsed(what, &kv.value));
         let losses: Losses =

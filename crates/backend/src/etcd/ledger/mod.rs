@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use super::cluster::EtcdCluster;
 use crate::{
-    ledger::{CoreLedger, pooled::PooledLedger},
+    ledger::CoreLedger,
     net::{Pool, ServerOptions},
 };
 
@@ -42,11 +42,11 @@ use crate::{
 /// # Ok(())
 /// # }
 /// ```
-pub type EtcdLedger = CoreLedger<PooledLedger<Pool<Arc<EtcdCluster>>>>;
+pub type EtcdLedger = CoreLedger<Pool<Arc<EtcdCluster>>>;
 
 impl EtcdLedger {
     /// The ledger on the options' cluster and prefix.
     pub fn new(options: ServerOptions) -> Self {
-        Self::on(PooledLedger(Pool::new(Arc::new(EtcdCluster::new(options)))))
+        Self::on(Pool::new(Arc::new(EtcdCluster::new(options))))
     }
 }

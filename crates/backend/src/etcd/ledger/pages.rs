@@ -10,8 +10,7 @@ use super::{
 };
 use crate::{
     etcd::{
-        answers::Answers,
-        client::{Op, Span},
+        client::{Answers, Op, Span},
         connection::Connection,
         keys::{Named, Names},
     },

@@ -14,7 +14,7 @@ impl<E: LedgerEngine> Dense for CoreLedger<E> {
         asks: &'a [DenseAsk],
     ) -> BoxFuture<'a, Result<Answer<Vec<DenseTaken>>, SourceError>> {
         Box::pin(async move {
-            if self.keeps(Rule::RecordCompared)
+            if self.rules.keep(Rule::RecordCompared)
                 && let Some(answer) = self.engine.count_at_once(&pass, asks).await?
             {
                 return Ok(answer);
@@ -26,8 +26,7 @@ impl<E: LedgerEngine> Dense for CoreLedger<E> {
             };
             let judge = |records: &mut Records, part: &[DenseAsk]| rules::dense::count(records, part);
             let parts = parts(asks, E::RECORDS_MAX);
-            let (value, version) = self.in_parts("count in", (pass, true), parts, select, judge).await?;
-            Ok(Answer { value: value.concat(), version })
+            self.in_parts("count in", (pass, true), parts, select, judge).await
         })
     }
 

@@ -1,7 +1,7 @@
 //! Ledger calls on rows: opening epochs, raising ceilings, and the heartbeat.
 
 use sequent_core::{
-    BoxFuture, ErrorKind, InstanceId, Rule, SourceError,
+    BoxFuture, InstanceId, Rule, SourceError,
     ledger::{
         Answer, Counter, Heartbeat, Moved, Opened, Opening, Pass, PastEpoch, Presence, Raise, Raised,
         Reading, Row, Rows,
@@ -9,7 +9,10 @@ use sequent_core::{
 };
 
 use super::parts;
-use crate::ledger::{CoreLedger, Keys, LedgerEngine, Records, Scan, Selection, rules};
+use crate::{
+    ledger::{CoreLedger, Keys, LedgerEngine, Records, Scan, Selection, rules},
+    net::refused,
+};
 
 /// Records of an opening: its row, and the ended epoch in the history.
 const RECORDS_OF_AN_OPENING: usize = 2;
@@ -44,15 +47,13 @@ impl<E: LedgerEngine> Rows for CoreLedger<E> {
     ) -> BoxFuture<'a, Result<Answer<Vec<Opened>>, SourceError>> {
         Box::pin(async move {
             // R10
-            if !self.keeps(Rule::OpenAtomic) {
+            if !self.rules.keep(Rule::OpenAtomic) {
                 return self.open_in_two_steps(pass, openings).await;
             }
             let parts = parts(openings, E::RECORDS_MAX / RECORDS_OF_AN_OPENING);
             let judge =
                 |records: &mut Records, part: &[Opening]| rules::epochs::open(records, part, self.rules);
-            let (value, version) =
-                self.in_parts("open is in", (pass, true), parts, of_openings, judge).await?;
-            Ok(Answer { value: value.concat(), version })
+            self.in_parts("open is in", (pass, true), parts, of_openings, judge).await
         })
     }
 
@@ -62,12 +63,11 @@ impl<E: LedgerEngine> Rows for CoreLedger<E> {
         raises: &'a [Raise],
     ) -> BoxFuture<'a, Result<Answer<Vec<Raised>>, SourceError>> {
         Box::pin(async move {
-            let shown = (pass, self.keeps(Rule::SameLedger));
+            let shown = (pass, self.rules.keep(Rule::SameLedger));
             let judge =
                 |records: &mut Records, part: &[Raise]| rules::epochs::raise(records, part, self.rules);
             let parts = parts(raises, E::RECORDS_MAX);
-            let (value, version) = self.in_parts("raise ceilings in", shown, parts, of_raises, judge).await?;
-            Ok(Answer { value: value.concat(), version })
+            self.in_parts("raise ceilings in", shown, parts, of_raises, judge).await
         })
     }
 
@@ -111,23 +111,25 @@ impl<E: LedgerEngine> Heartbeat for CoreLedger<E> {
         raises: &'a [Raise],
     ) -> BoxFuture<'a, Result<Answer<Presence>, SourceError>> {
         Box::pin(async move {
-            let shown = (pass, self.keeps(Rule::SameLedger));
+            let shown = (pass, self.rules.keep(Rule::SameLedger));
             let select = |part| Selection { commands: true, ..of_raises(part) };
-            let judge = |records: &mut Records, part: &[Raise]| Presence {
-                raised: rules::epochs::raise(records, part, self.rules),
-                words: rules::catalog::commands_in_force(records),
-                catalog_version: records.catalog,
-                clock_ms: records.clock_ms,
+            let judge = |records: &mut Records, part: &[Raise]| {
+                vec![Presence {
+                    raised: rules::epochs::raise(records, part, self.rules),
+                    words: rules::catalog::commands_in_force(records),
+                    catalog_version: records.catalog,
+                    clock_ms: records.clock_ms,
+                }]
             };
             let parts = parts(raises, E::RECORDS_MAX);
-            let (all, version) = self.in_parts("heartbeat at", shown, parts, select, judge).await?;
+            let Answer { value, version } =
+                self.in_parts("heartbeat at", shown, parts, select, judge).await?;
             // There is at least one part. Commands, catalog version and clock are taken from the last one.
-            let value = all.into_iter().reduce(|mut before, after| {
+            let value = value.into_iter().reduce(|mut before, after| {
                 before.raised.extend(after.raised);
                 Presence { raised: before.raised, ..after }
             });
-            let none = || SourceError::new(ErrorKind::Refused, "a call without a part");
-            Ok(Answer { value: value.ok_or_else(none)?, version })
+            Ok(Answer { value: value.ok_or_else(|| refused("a call without a part"))?, version })
         })
     }
 }
@@ -145,9 +147,7 @@ impl<E: LedgerEngine> CoreLedger<E> {
         let judge = |records: &mut Records, part: &[Opening]| {
             rules::epochs::open_over(records, part, &read, self.rules)
         };
-        let (value, version) =
-            self.in_parts("open is in", (pass, true), vec![openings], of_openings, judge).await?;
-        Ok(Answer { value: value.concat(), version })
+        self.in_parts("open is in", (pass, true), vec![openings], of_openings, judge).await
     }
 }
 

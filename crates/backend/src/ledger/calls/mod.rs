@@ -6,7 +6,10 @@ mod epochs;
 mod layout;
 mod session;
 
-use sequent_core::{Rule, SourceError, ledger::Pass};
+use sequent_core::{
+    SourceError,
+    ledger::{Answer, Pass},
+};
 
 use super::{
     CoreLedger, LedgerEngine, Records, Selection,
@@ -14,25 +17,25 @@ use super::{
 };
 
 impl<E: LedgerEngine> CoreLedger<E> {
-    /// Runs the parts of a call in order, each in its own transaction with the caller's pass. Returns the result of
-    /// each part, and the version.
+    /// Runs the parts of a call in order, each in its own transaction with the caller's pass. Returns the results of
+    /// all parts, and the version.
     ///
     /// Each part is done whole or not at all. It presents the nonce that the part before wrote: a ledger restored in
     /// between lacks it.
-    async fn in_parts<'a, P: Copy + Send + Sync, T: Send>(
+    async fn in_parts<'a, P: Copy + Send + Sync, T: Send + 'static>(
         &self,
         verb: &'static str,
         (pass, is_fenced): (Pass<'a>, bool),
         parts: Vec<P>,
         select: impl Fn(P) -> Selection<'a> + Send + Sync,
-        judge: impl Fn(&mut Records, P) -> T + Send + Sync,
-    ) -> Result<(Vec<T>, u64), SourceError> {
+        judge: impl Fn(&mut Records, P) -> Vec<T> + Send + Sync,
+    ) -> Result<Answer<Vec<T>>, SourceError> {
         let left = [pass.next];
-        let (mut all, mut version) = (Vec::with_capacity(parts.len()), 0);
+        let mut all = Answer { value: Vec::new(), version: 0 };
         for (at, part) in parts.into_iter().enumerate() {
             let shown = if at == 0 { pass } else { Pass { nonces: &left, ..pass } };
             let selection = Selection { server: Some(pass.server), ..select(part) };
-            let (value, after) = self
+            let (value, version) = self
                 .engine
                 .transact(verb, &selection, |records| {
                     let check_session = if is_fenced { check_session } else { check_session_unfenced };
@@ -41,14 +44,10 @@ impl<E: LedgerEngine> CoreLedger<E> {
                     Ok((value, records.next_version()))
                 })
                 .await?;
-            all.push(value);
-            version = after;
+            all.value.extend(value);
+            all.version = version;
         }
-        Ok((all, version))
-    }
-
-    fn keeps(&self, rule: Rule) -> bool {
-        self.rules.keep(rule)
+        Ok(all)
     }
 }
 

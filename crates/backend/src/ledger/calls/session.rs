@@ -23,11 +23,8 @@ impl<E: LedgerEngine> Identity for CoreLedger<E> {
         nonce: u64,
     ) -> BoxFuture<'a, Result<(), SourceError>> {
         Box::pin(async move {
-            self.engine
-                .transact("enlist with", &Selection::default(), |records| {
-                    Ok(rules::session::enlist(records, under, server, nonce)?)
-                })
-                .await?;
+            let enlist = |records: &mut _| Ok(rules::session::enlist(records, under, server, nonce)?);
+            self.engine.transact("enlist with", &Selection::default(), enlist).await?;
             *self.enlisted() = Some(server);
             Ok(())
         })
@@ -56,11 +53,8 @@ impl<E: LedgerEngine> Identity for CoreLedger<E> {
         instance: &'a InstanceId,
     ) -> BoxFuture<'a, Result<(), SourceError>> {
         Box::pin(async move {
-            self.engine
-                .transact("record in", &Selection::default(), |records| {
-                    Ok(rules::session::record(records, under, slot, instance)?)
-                })
-                .await
+            let record = |records: &mut _| Ok(rules::session::record(records, under, slot, instance)?);
+            self.engine.transact("record in", &Selection::default(), record).await
         })
     }
 }

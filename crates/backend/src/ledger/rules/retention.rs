@@ -1,11 +1,11 @@
 //! Rules of retention: counters of past periods are deleted behind a fence.
 
 use sequent_core::{
-    ErrorKind, Key, SourceError,
+    Key, SourceError,
     ledger::{Counter, LedgerNote},
 };
 
-use crate::ledger::Records;
+use crate::{ledger::Records, net::refused};
 
 /// What one part of a call deletes.
 #[derive(Debug, Clone, Copy)]
@@ -23,8 +23,7 @@ pub(crate) fn delete(
     expired: Expired<'_>,
 ) -> Result<(), SourceError> {
     if records.notes.get(&fence.about).is_none_or(|held| *held < fence.to) {
-        let context = "the ledger went back while it deleted counters: their fence is gone";
-        return Err(SourceError::new(ErrorKind::Refused, context));
+        return Err(refused("the ledger went back while it deleted counters: their fence is gone"));
     }
     let any = match expired {
         Expired::Counters(counters) => {

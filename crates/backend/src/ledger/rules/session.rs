@@ -5,7 +5,10 @@ use sequent_core::{
     ledger::{Pass, ServerId, apart},
 };
 
-use crate::ledger::{Records, Refusal};
+use crate::{
+    ledger::{Records, Refusal},
+    net::refused,
+};
 
 /// The shortest time for which the row of a silent server is kept: one day, in milliseconds.
 const SERVER_KEPT_MS: u64 = 24 * 60 * 60 * 1000;
@@ -35,7 +38,7 @@ pub(crate) fn check_session_unfenced(
     if generation != Some(pass.generation) {
         let found = generation.map_or("none".to_owned(), |generation| generation.to_string());
         let context = format!("layout generation: found {found}, expected {}", pass.generation);
-        return Err(SourceError::new(ErrorKind::Refused, context).into());
+        return Err(refused(context).into());
     }
     // R25
     if rules.keep(Rule::RecordCompared) {

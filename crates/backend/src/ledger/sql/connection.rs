@@ -1,33 +1,32 @@
 //! Ledger calls on an SQL connection.
 
 use sequent_core::{
-    Condition, ErrorKind, LedgerId, SourceError,
+    LedgerId,
     ledger::{Answer, DenseAsk, DenseTaken, LedgerInspection, Pass, ServerId},
     other_master,
 };
 
-use super::{
-    Examined, Hold, Keys, LedgerSession, Records, Scan, Selection, SqlFacts, load::load, save::save,
-};
+use super::{Examined, Keys, LedgerSession, Records, Scan, Selection, load::load, save::save};
 use crate::{
     ledger::{
         Token,
         pooled::{Decide, LedgerConnection},
     },
-    net::{Fault, TxMode},
+    net::{Fault, TxMode, refused},
+    sql::ServerFacts,
 };
 
 impl<S: LedgerSession> LedgerConnection for S {
-    const INSPECTS_BY: TxMode = S::INSPECT_MODE;
+    const INSPECT_MODE: TxMode = <S as LedgerSession>::INSPECT_MODE;
     const COUNTS_AT_ONCE: bool = S::HAS_COUNT_STATEMENT;
 
-    async fn transact<T: Send>(
+    async fn transact<T: Send + 'static>(
         &mut self,
         selection: &Selection<'_>,
         token: Option<&str>,
         decide: Decide<'_, T>,
     ) -> Result<T, Fault> {
-        let mut records = load(self, Hold::Write, selection).await?;
+        let mut records = load(self, TxMode::Write, selection).await?;
         records.token = token.map(|text| Token { text: text.to_owned(), instance: self.instance_of(text) });
         let value = decide(&mut records)?;
         save(self, &records).await?;
@@ -35,8 +34,7 @@ impl<S: LedgerSession> LedgerConnection for S {
     }
 
     async fn view(&mut self, selection: &Selection<'_>) -> Result<Records, Fault> {
-        let hold = if selection.is_of_one_moment() { Hold::Read } else { Hold::Look };
-        load(self, hold, selection).await
+        load(self, selection.mode(), selection).await
     }
 
     async fn count_at_once(
@@ -48,15 +46,15 @@ impl<S: LedgerSession> LedgerConnection for S {
     }
 
     async fn inspect(&mut self) -> Result<LedgerInspection, Fault> {
-        Ok(inspect(self).await?.0)
+        inspect(self).await
     }
 
     async fn examine(&mut self, most: usize) -> Result<Examined, Fault> {
-        let (inspection, told) = inspect(self).await?;
+        let inspection = inspect(self).await?;
         let scan = Scan::Rows { slot: None, keys: Keys::All, most };
-        let records = load(self, Hold::Look, &scan.into()).await?;
-        let mut facts = self.further_facts(&told).await?;
-        facts.extend(told.other_master.as_deref().map(other_master));
+        let records = load(self, TxMode::Single, &scan.into()).await?;
+        let mut facts = self.facts().await?;
+        facts.extend(inspection.other_master.as_deref().map(other_master));
         Ok(Examined { inspection, records, facts })
     }
 
@@ -66,27 +64,15 @@ impl<S: LedgerSession> LedgerConnection for S {
     }
 }
 
-async fn inspect<S: LedgerSession>(session: &mut S) -> Result<(LedgerInspection, SqlFacts), Fault> {
-    let (_, clock_ms) = session.hold(Hold::Look).await?;
-    let rows = session.rows(S::STATEMENTS.identity, Vec::new()).await?;
-    let gone = || {
-        let context = "a row that is made with the tables is gone";
-        SourceError::new(ErrorKind::Refused, context).with(Condition::Emptied)
-    };
-    let mut row = rows.into_iter().next().ok_or_else(gone)?;
+async fn inspect<S: LedgerSession>(session: &mut S) -> Result<LedgerInspection, Fault> {
+    let (_, clock_ms) = session.hold(TxMode::Single).await?;
+    let mut row = session.only(S::STATEMENTS.identity, Vec::new()).await?;
     let (id, version, token) = (row.text()?, row.count()?, row.text()?);
-    let id: LedgerId = id.parse().map_err(|error: std::num::ParseIntError| {
-        SourceError::new(ErrorKind::Refused, format!("ledger id is {id:?}")).because(error)
-    })?;
-    let facts = session.facts().await?;
-    let inspection = LedgerInspection {
-        instance: session.instance_of(&token),
-        id,
-        version,
-        durability: facts.durability.clone(),
-        clock_ms,
-        engine: facts.engine.clone(),
-        other_master: facts.other_master.clone(),
-    };
-    Ok((inspection, facts))
+    let id: LedgerId = id
+        .parse()
+        .map_err(|error: std::num::ParseIntError| refused(format!("ledger id is {id:?}")).because(error))?;
+    let ServerFacts { durability, engine } = session.server_facts().await?;
+    let other_master = session.other_master().await?;
+    let instance = session.instance_of(&token);
+    Ok(LedgerInspection { instance, id, version, durability, clock_ms, engine, other_master })
 }

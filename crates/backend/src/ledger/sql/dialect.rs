@@ -3,7 +3,7 @@
 use std::future::Future;
 
 use sequent_core::{
-    Durability, Fact, InstanceId,
+    InstanceId,
     ledger::{Answer, DenseAsk, DenseTaken, Pass},
 };
 
@@ -11,28 +11,6 @@ use crate::{
     net::{Fault, TxMode},
     sql::{Many, SqlSession},
 };
-
-/// Lock mode of the ledger in a transaction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Hold {
-    /// Exclusive: transactions follow one another.
-    Write,
-    /// A consistent read.
-    Read,
-    /// No lock, on a connection that can't change anything.
-    Look,
-}
-
-/// Facts about an engine's server.
-#[derive(Debug)]
-pub(crate) struct SqlFacts {
-    /// Which writes survive a crash.
-    pub(crate) durability: Durability,
-    /// Name and version, for operators.
-    pub(crate) engine: String,
-    /// A sign that the server also takes writes from another master, if there is one.
-    pub(crate) other_master: Option<String>,
-}
 
 /// A connection to a ledger's tables.
 pub(crate) trait LedgerSession: SqlSession + 'static {
@@ -45,11 +23,14 @@ pub(crate) trait LedgerSession: SqlSession + 'static {
     /// The instance that a ledger with this token has here.
     fn instance_of(&self, token: &str) -> InstanceId;
 
-    /// Locks the ledger; returns its token, and its clock in milliseconds since 1970.
-    fn hold(&mut self, hold: Hold) -> impl Future<Output = Result<(String, u64), Fault>> + Send;
+    /// Locks the ledger: for `Write` exclusively, so that transactions follow one another; for `Read` against writers, if
+    /// a consistent read needs it; for `Single` not at all. Returns its token, and its clock in milliseconds since 1970.
+    fn hold(&mut self, mode: TxMode) -> impl Future<Output = Result<(String, u64), Fault>> + Send;
 
-    /// Reads the facts about the server.
-    fn facts(&mut self) -> impl Future<Output = Result<SqlFacts, Fault>> + Send;
+    /// A sign that the server also takes writes from another master, if there is one.
+    fn other_master(&mut self) -> impl Future<Output = Result<Option<String>, Fault>> + Send {
+        std::future::ready(Ok(None))
+    }
 
     /// Whether the engine can count in one statement.
     const HAS_COUNT_STATEMENT: bool = false;
@@ -63,9 +44,6 @@ pub(crate) trait LedgerSession: SqlSession + 'static {
         let _ = (pass, asks);
         std::future::ready(Ok(None))
     }
-
-    /// Further facts for a read-only examination.
-    fn further_facts(&mut self, facts: &SqlFacts) -> impl Future<Output = Result<Vec<Fact>, Fault>> + Send;
 }
 
 /// The statements of a dialect, each with its parameters.

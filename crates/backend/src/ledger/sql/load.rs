@@ -7,10 +7,10 @@ use sequent_core::{
     ledger::{Counter, Row},
 };
 
-use super::{Hold, LedgerSession, Records, Selection, scan::list};
+use super::{LedgerSession, Records, Selection, scan::list};
 use crate::{
     ledger::{DenseCount, documents::LAYOUT},
-    net::Fault,
+    net::{Fault, TxMode},
     sql::{SqlRow, Value},
 };
 
@@ -21,14 +21,14 @@ const LOCKED_PAUSE: Duration = Duration::from_millis(1);
 /// Reads the records of a selection. Dense counters stay locked until the transaction ends.
 pub(super) async fn load<S: LedgerSession>(
     session: &mut S,
-    hold: Hold,
+    mode: TxMode,
     selection: &Selection<'_>,
 ) -> Result<Records, Fault> {
     let sql = S::STATEMENTS;
-    let (token, clock_ms) = session.hold(hold).await?;
+    let (token, clock_ms) = session.hold(mode).await?;
     let mut records = Records::of(session.instance_of(&token), clock_ms);
     let server = selection.server.map(|server| server.0.cast_signed());
-    if let Some(row) = session.rows(sql.head, vec![server.into()]).await?.into_iter().next() {
+    if let Some(row) = session.row(sql.head, vec![server.into()]).await? {
         head(row, &mut records)?;
     }
     let counters = selection.counters.iter().map(|counter| named::<S>(counter)).collect();

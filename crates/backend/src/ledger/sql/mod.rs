@@ -8,4 +8,4 @@ mod scan;
 
 use super::{Examined, Keys, Records, Scan, Selection};
 
-pub(crate) use dialect::{Hold, LedgerSession, SqlFacts, Statements};
+pub(crate) use dialect::{LedgerSession, Statements};

@@ -21,9 +21,9 @@ impl Registers<Connection> for Items {
     type Token = u64;
 
     async fn read(&self, connection: &mut Connection, key: &Key) -> Result<Option<Seen<u64>>, Fault> {
-        let (shard, name) = (connection.shard().clone(), Name::of_cell(connection.owner(), key));
-        let (own, found) = connection.wire().get_both(&shard, &name).await?;
-        if ShardItem::of(own.map(|own| own.data).as_deref())?.born != connection.token() {
+        let name = Name::of_cell(&connection.owner, key);
+        let (own, found) = connection.wire.get_both(&connection.shard, &name).await?;
+        if ShardItem::of(own.as_ref())?.born != connection.token {
             return Err(flushed());
         }
         Ok(found.map(|found| Seen { state: cell_state(&found.data), token: found.version }))
@@ -36,8 +36,8 @@ impl Registers<Connection> for Items {
         seen: &Seen<u64>,
         new: CellState,
     ) -> Result<bool, Fault> {
-        let name = Name::of_cell(connection.owner(), key);
-        connection.wire().set(&name, cell_data(new).as_bytes(), When::Is(seen.token)).await
+        let name = Name::of_cell(&connection.owner, key);
+        connection.wire.set(&name, cell_data(new).as_bytes(), When::Is(seen.token)).await
     }
 }
 
@@ -50,10 +50,10 @@ impl Counting<Connection> for Items {
         if let Some(value) = cas::close(self, connection, cell).await? {
             return Ok(value);
         }
-        let name = Name::of_cell(connection.owner(), cell.key);
+        let name = Name::of_cell(&connection.owner, cell.key);
         note_cell(connection, &name).await?;
         let data = cell_data(cell.closed_at(0));
-        let is_added = connection.wire().set(&name, data.as_bytes(), When::Absent).await?;
+        let is_added = connection.wire.set(&name, data.as_bytes(), When::Absent).await?;
         won(cell, is_added)?;
         Ok(0)
     }

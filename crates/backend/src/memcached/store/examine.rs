@@ -18,19 +18,17 @@ impl Examining<Connection> for Items {
     const LISTS_CELLS: bool = false;
 
     async fn examine(&self, connection: &mut Connection, keys: &[Key]) -> Result<Examination, Fault> {
-        let stats = Stats::of(connection.wire()).await?;
-        let shard = connection.shard().clone();
-        let held = connection.wire().get(&shard).await?.map(|found| found.data);
-        let item = ShardItem::of(held.as_deref())?;
+        let stats = Stats::of(&mut connection.wire).await?;
+        let item = ShardItem::of(connection.wire.get(&connection.shard).await?.as_ref())?;
         let mut facts = vec![by_nature()];
         facts.extend(evictions(&stats.durability.settings, stats.evictions));
         if item.stamp.is_empty() {
             facts.extend(connection.siblings(SLOTS_MAX).await?.iter().map(sibling));
         }
-        facts.extend(connection.wire().expires(&shard).await?.map(fleeting));
+        facts.extend(connection.wire.expires(&connection.shard).await?.map(fleeting));
         let mut cells = Vec::with_capacity(keys.len());
         for key in keys {
-            let name = Name::of_cell(connection.owner(), key);
+            let name = Name::of_cell(&connection.owner, key);
             cells.push(sight(connection, &name).await?);
         }
         let inspection = inspection(connection, stats, &item).await?;
@@ -39,11 +37,11 @@ impl Examining<Connection> for Items {
 }
 
 async fn sight(connection: &mut Connection, name: &Name) -> Result<Sight, Fault> {
-    let Some(found) = connection.wire().get(name).await? else { return Ok(Sight::Missing) };
+    let Some(found) = connection.wire.get(name).await? else { return Ok(Sight::Missing) };
     let Some(CellState { epoch, open, value }) = parsed(&found.data) else {
         return Ok(Sight::Odd(String::from_utf8_lossy(&found.data).into_owned()));
     };
-    let left = connection.wire().expires(name).await?;
+    let left = connection.wire.expires(name).await?;
     Ok(Sight::Held { epoch, open, value, expires_ms: left.map(|seconds| seconds.saturating_mul(1000)) })
 }
 

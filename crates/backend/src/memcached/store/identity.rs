@@ -8,26 +8,25 @@ use sequent_core::{Inspection, SlotIndex, Stamp};
 use crate::{
     memcached::{connection::Connection, entry::ShardItem, key_names::Name, stats::Stats},
     net::{Connection as _, Fault, Owner},
-    store::{StoreConnection, Swapped, parse_stamp},
+    store::{StoreConnection, other_stamp, parse_stamp},
 };
 
 impl StoreConnection for Connection {
     const HAS_SIBLINGS: bool = true;
 
     async fn inspect(&mut self) -> Result<Inspection, Fault> {
-        let stats = Stats::of(self.wire()).await?;
+        let stats = Stats::of(&mut self.wire).await?;
         let (item, _) = ShardItem::read(self).await?;
         inspection(self, stats, &item).await
     }
 
-    async fn swap_stamp(&mut self, expected: Option<&str>, new: &str) -> Result<Swapped, Fault> {
+    async fn swap_stamp(&mut self, expected: Option<&str>, new: &str) -> Result<(), Fault> {
         let (mut item, when) = ShardItem::read(self).await?;
         if stamp_of(&item) != expected {
-            return Ok(Swapped::Found(stamp_of(&item).map(str::to_owned)));
+            return Err(other_stamp(stamp_of(&item), expected).into());
         }
         new.clone_into(&mut item.stamp);
-        item.write(self, when).await?;
-        Ok(Swapped::Done)
+        item.write(self, when).await
     }
 
     async fn mark(&mut self, version: u64) -> Result<u64, Fault> {
@@ -40,13 +39,12 @@ impl StoreConnection for Connection {
     }
 
     async fn siblings(&mut self, slots: SlotIndex) -> Result<Vec<Stamp>, Fault> {
-        let owner = self.owner().clone();
+        let owner = self.owner.clone();
         let mut found = Vec::new();
         for slot in (0..slots).filter(|slot| *slot != owner.slot) {
             let name = Name::of_shard(&Owner { slot, ..owner.clone() });
-            let item = self.wire().get(&name).await?.map(|found| found.data);
             // Data that is no shard item belongs to no slot.
-            let item = ShardItem::of(item.as_deref()).unwrap_or_default();
+            let item = ShardItem::of(self.wire.get(&name).await?.as_ref()).unwrap_or_default();
             found.extend(item.stamp.parse::<Stamp>().ok());
         }
         Ok(found)
@@ -74,7 +72,7 @@ fn stamp_of(item: &ShardItem) -> Option<&str> {
 }
 
 async fn is_there(connection: &mut Connection, cell: &str) -> Result<bool, Fault> {
-    Ok(!cell.is_empty() && connection.wire().get(&Name::from_stored(cell)).await?.is_some())
+    Ok(!cell.is_empty() && connection.wire.get(&Name::from_stored(cell)).await?.is_some())
 }
 
 /// Names a cell that is to be created in the shard's item, unless the cell named there still exists.

@@ -14,7 +14,7 @@ use crate::{
 };
 
 impl LedgerEngine for MemoryLedgerEngine {
-    async fn transact<T: Send>(
+    async fn transact<T: Send + 'static>(
         &self,
         _verb: &'static str,
         selection: &Selection<'_>,
@@ -86,8 +86,8 @@ impl MemoryLedgerEngine {
 impl Held {
     fn inspection(&self, now_ms: u64) -> LedgerInspection {
         LedgerInspection {
-            instance: self.state.instance().clone(),
-            id: self.state.id(),
+            instance: self.state.instance.clone(),
+            id: self.state.id,
             version: self.state.version(),
             durability: Durability { class: self.class, settings: Vec::new() },
             clock_ms: now_ms,

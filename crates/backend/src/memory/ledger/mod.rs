@@ -87,11 +87,10 @@ impl MemoryLedger {
     }
 
     /// Goes back to a copy under the same instance. Only the servers' nonces can detect that.
-    pub fn restore_in_place(&self, copy: LedgerState) {
+    pub fn restore_in_place(&self, mut copy: LedgerState) {
         let mut held = self.engine.held();
-        let instance = held.state.instance().clone();
+        copy.instance = held.state.instance.clone();
         held.state = copy;
-        held.state.set_instance(instance);
     }
 
     /// Sets a row's ceiling directly, like an operator in the data; `false` if there is no such row.
@@ -132,7 +131,7 @@ impl MemoryLedger {
 
     /// The current instance.
     pub fn instance(&self) -> InstanceId {
-        self.engine.held().state.instance().clone()
+        self.engine.held().state.instance.clone()
     }
 }
 
@@ -145,7 +144,6 @@ impl MemoryLedgerEngine {
 
 impl Held {
     fn renew_instance(&mut self) {
-        let new = self.current.renew();
-        self.state.set_instance(new);
+        self.state.instance = self.current.renew();
     }
 }

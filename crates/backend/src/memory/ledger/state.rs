@@ -16,8 +16,9 @@ use crate::ledger::{Changes, DenseCount, Keys, Records, Scan, Selection, bounded
 /// The instance is an ordinary field: a test that restores a copy chooses the instance.
 #[derive(Debug, Clone)]
 pub struct LedgerState {
-    id: LedgerId,
-    instance: InstanceId,
+    /// The identity that it was created with.
+    pub(super) id: LedgerId,
+    pub(super) instance: InstanceId,
     version: u64,
     catalog: u64,
     floor: u64,
@@ -59,21 +60,6 @@ impl LedgerState {
             commands: BTreeMap::new(),
             dense: BTreeMap::new(),
         }
-    }
-
-    /// The identity that it was created with.
-    pub(super) const fn id(&self) -> LedgerId {
-        self.id
-    }
-
-    /// The current instance.
-    pub(super) const fn instance(&self) -> &InstanceId {
-        &self.instance
-    }
-
-    /// Changes the instance.
-    pub(super) fn set_instance(&mut self, instance: InstanceId) {
-        self.instance = instance;
     }
 
     /// The version: raised by each call that changes a row or gives dense numbers.

@@ -10,7 +10,7 @@ use crate::{
         schema::{ONE, SHARD, lacks_shard},
     },
     net::{Connection as _, Fault},
-    store::{StoreConnection, Swapped, parse_stamp},
+    store::{StoreConnection, other_stamp, parse_stamp},
 };
 
 impl StoreConnection for Connection {
@@ -24,15 +24,15 @@ impl StoreConnection for Connection {
         inspection(self, &hello, &shard).await
     }
 
-    async fn swap_stamp(&mut self, expected: Option<&str>, new: &str) -> Result<Swapped, Fault> {
+    async fn swap_stamp(&mut self, expected: Option<&str>, new: &str) -> Result<(), Fault> {
         self.check_collection().await?;
         // Null matches a missing field.
         let query = doc! { "_id": ONE, "stamp": expected };
         if self.shard.change(query, doc! { "$set": { "stamp": new } }).await?.is_some() {
-            return Ok(Swapped::Done);
+            return Ok(());
         }
         let found = raised_shard(self, 0).await?;
-        Ok(Swapped::Found(stamp_of(&found)?.map(str::to_owned)))
+        Err(other_stamp(stamp_of(&found)?, expected).into())
     }
 
     async fn mark(&mut self, version: u64) -> Result<u64, Fault> {

@@ -12,11 +12,7 @@ use sequent_core::{
 };
 
 use super::session::token_of;
-use crate::{
-    mysql::connection::Connection,
-    net::Fault,
-    sql::{Value, bounded as capped},
-};
+use crate::{mysql::connection::Connection, net::Fault, sql::Value};
 
 /// Bits of the packed number for the distance. A counter further ahead takes the transaction.
 const DISTANCE_BITS: u32 = 20;
@@ -90,19 +86,19 @@ impl Quick<'_> {
         let params: Vec<Value> = vec![
             self.pass.server.0.cast_signed().into(),
             key.into(),
-            capped(self.sum).into(),
+            self.sum.into(),
             self.pass.next.cast_signed().into(),
             token.into(),
             self.record.as_str().into(),
             VERSION_END.into(),
-            capped(self.pass.generation).into(),
+            self.pass.generation.into(),
             one.into(),
             other.into(),
-            capped(self.within.0).into(),
-            capped(self.within.1).into(),
+            self.within.0.into(),
+            self.within.1.into(),
             VERSION_END.into(),
             (1_u64 << DISTANCE_BITS).into(),
-            capped(self.within.0).into(),
+            self.within.0.into(),
             ((1_u64 << DISTANCE_BITS) - 1).into(),
         ];
         let done = connection.exec(sql, params).await?;

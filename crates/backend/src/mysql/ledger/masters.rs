@@ -13,7 +13,7 @@ const MYSQL: &str = "SELECT CHANNEL_NAME, SERVICE_STATE FROM performance_schema.
 /// Signs that a writable server is a running replica; `None` also if it does not report its state. Servers that can't
 /// be written to are refused elsewhere.
 pub(super) async fn other_master(connection: &mut Connection) -> Result<Option<String>, Fault> {
-    let is_mariadb = connection.settings().is_mariadb();
+    let is_mariadb = connection.settings.is_mariadb();
     let rows = match connection.rows(if is_mariadb { MARIADB } else { MYSQL }, Vec::new()).await {
         Err(Fault::Server(..) | Fault::Denied(_)) => return Ok(None),
         rows => rows?,

@@ -8,16 +8,16 @@ mod statements;
 
 use super::server::MysqlServer;
 use crate::{
-    ledger::{CoreLedger, pooled::PooledLedger},
+    ledger::CoreLedger,
     net::{Pool, ServerOptions},
 };
 
 /// A ledger in one MySQL or MariaDB database, for one server or many.
-pub type MysqlLedger = CoreLedger<PooledLedger<Pool<MysqlServer>>>;
+pub type MysqlLedger = CoreLedger<Pool<MysqlServer>>;
 
 impl MysqlLedger {
     /// The ledger in the options' database.
     pub fn new(options: ServerOptions) -> Self {
-        Self::on(PooledLedger(Pool::new(MysqlServer { options, tables: &schema::TABLES })))
+        Self::on(Pool::new(MysqlServer { options, tables: &schema::TABLES }))
     }
 }

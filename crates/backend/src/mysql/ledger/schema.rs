@@ -1,6 +1,9 @@
 //! Tables of the MySQL ledger.
 
-use crate::mysql::tables::{BOOT, FirstRow, Tables};
+use crate::mysql::{
+    privileges::Needed,
+    tables::{BOOT, FirstRow, Tables},
+};
 
 /// `id` never changes; `token` names the current history of the data; `accepted` is the instance on record.
 const META: (&str, &str) = (
@@ -87,9 +90,9 @@ pub(super) static TABLES: Tables = Tables {
         table: "sequent_meta",
         sql: "INSERT IGNORE INTO sequent_meta (one, id, token) SELECT 1, ?, ? FROM DUAL \
             WHERE NOT EXISTS (SELECT 1 FROM sequent_documents) AND NOT EXISTS (SELECT 1 FROM sequent_counters)",
-        tokens: 2,
     },
     auto_increment: false,
     transactions: true,
     session: ", wait_timeout = 10",
+    needed: Needed { always: &["SELECT", "INSERT", "UPDATE", "DELETE"], at_times: &["CREATE"] },
 };

@@ -1,21 +1,17 @@
 //! Ledger session of MySQL and MariaDB.
 
 use sequent_core::{
-    Fact, InstanceId,
+    InstanceId,
     ledger::{Answer, DenseAsk, DenseTaken, Pass},
 };
 
 use super::{count::Quick, masters::other_master, statements::STATEMENTS};
 use crate::{
-    ledger::sql::{Hold, LedgerSession, SqlFacts, Statements},
-    mysql::{
-        connection::Connection,
-        privileges::{self, Needed},
-    },
+    ledger::sql::{LedgerSession, Statements},
+    mysql::connection::Connection,
     net::{Connection as _, Fault, TxMode},
+    sql::SqlSession as _,
 };
-
-const NEEDED: Needed = Needed { always: &["SELECT", "INSERT", "UPDATE", "DELETE"], at_times: &["CREATE"] };
 
 impl LedgerSession for Connection {
     const INSPECT_MODE: TxMode = TxMode::Single;
@@ -25,16 +21,16 @@ impl LedgerSession for Connection {
         InstanceId::new(format!("{} ledger {token}", self.instance()))
     }
 
-    async fn hold(&mut self, hold: Hold) -> Result<(String, u64), Fault> {
-        let sql = match hold {
-            Hold::Write => {
+    async fn hold(&mut self, mode: TxMode) -> Result<(String, u64), Fault> {
+        let sql = match mode {
+            TxMode::Write => {
                 "SELECT token, CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS UNSIGNED) FROM sequent_meta WHERE one = 1 FOR UPDATE"
             }
-            Hold::Read => {
+            TxMode::Read => {
                 "SELECT token, CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS UNSIGNED) FROM sequent_meta WHERE one = 1 \
                 LOCK IN SHARE MODE"
             }
-            Hold::Look => {
+            TxMode::Single => {
                 "SELECT token, CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS UNSIGNED) FROM sequent_meta WHERE one = 1"
             }
         };
@@ -55,16 +51,8 @@ impl LedgerSession for Connection {
         }
     }
 
-    async fn facts(&mut self) -> Result<SqlFacts, Fault> {
-        let other_master = other_master(self).await?;
-        let settings = self.settings();
-        Ok(SqlFacts { durability: settings.durability(), engine: settings.engine(), other_master })
-    }
-
-    async fn further_facts(&mut self, _facts: &SqlFacts) -> Result<Vec<Fact>, Fault> {
-        let mut facts = self.settings().losses();
-        facts.extend(privileges::facts(self, &NEEDED).await?);
-        Ok(facts)
+    async fn other_master(&mut self) -> Result<Option<String>, Fault> {
+        other_master(self).await
     }
 }
 

@@ -5,11 +5,11 @@ mod segment;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use sequent_core::{Fact, FactClass, Key};
+use sequent_core::Key;
 
 use super::{
     connection::Connection,
-    privileges::{self, Needed},
+    privileges::Needed,
     server::MysqlServer,
     tables::{BOOT, FirstRow, Tables},
 };
@@ -18,7 +18,7 @@ use crate::{
     sql::{Many, Value},
     store::{
         CoreStore,
-        sql::{InPlace, StoreFacts, StoreSession, StoreStatements},
+        sql::{InPlace, StoreSession, StoreStatements},
     },
 };
 pub use auto_increment::MysqlAutoIncrementStore;
@@ -54,12 +54,12 @@ const ROWS: Tables = Tables {
     way: Some("rows"),
     first_row: FirstRow {
         table: "sequent_shard",
-        sql: "INSERT IGNORE INTO sequent_shard (one, way) VALUES (1, 'rows')",
-        tokens: 0,
+        sql: "INSERT IGNORE INTO sequent_shard (one, way) VALUES (1, ?)",
     },
     auto_increment: false,
     transactions: false,
     session: "",
+    needed: Needed { always: &["SELECT", "INSERT", "UPDATE"], at_times: &["CREATE"] },
 };
 
 /// The value of a change is the id of its OK packet. A take past the range is error 1690, which becomes `Exhausted`.
@@ -88,15 +88,6 @@ impl StoreSession for Connection {
         let done = self.exec(sql, params).await?;
         Ok((done.found > 0).then_some(done.id))
     }
-
-    async fn facts(&mut self) -> Result<Vec<Fact>, Fault> {
-        facts(self, &Needed { always: &["SELECT", "INSERT", "UPDATE"], at_times: &["CREATE"] }).await
-    }
-
-    async fn store_facts(&mut self) -> Result<StoreFacts, Fault> {
-        let settings = self.settings();
-        Ok(StoreFacts { durability: settings.durability(), engine: settings.engine() })
-    }
 }
 
 /// `mysql-row`: a store in one MySQL or MariaDB database, one row per key, added to in place. It is the default choice
@@ -110,20 +101,6 @@ impl MysqlRowStore {
     pub fn new(options: ServerOptions) -> Self {
         Self::on(Pool::new(MysqlServer { options, tables: &ROWS }), InPlace)
     }
-}
-
-/// Facts common to all ways of counting.
-async fn facts(connection: &mut Connection, needed: &Needed) -> Result<Vec<Fact>, Fault> {
-    let mut facts = connection.settings().losses();
-    facts.extend(privileges::facts(connection, needed).await?);
-    if let (Some(found), Some(own)) = (connection.way().await?, connection.tables().way)
-        && found != own
-    {
-        let fact = Fact::new(FactClass::Repeats, "way to count", &found).expected(own);
-        let fact = fact.causes("two ways in one database would each give the same ids, so it is refused");
-        facts.push(fact.mend("name the kind of store that this database was made by, or another database"));
-    }
-    Ok(facts)
 }
 
 /// A bucket for a key; stable within a process.

@@ -9,7 +9,7 @@ mod statements;
 
 use super::server::PostgresServer;
 use crate::{
-    ledger::{CoreLedger, pooled::PooledLedger},
+    ledger::CoreLedger,
     net::{Pool, ServerOptions},
 };
 
@@ -29,11 +29,11 @@ use crate::{
 /// # Ok(())
 /// # }
 /// ```
-pub type PostgresLedger = CoreLedger<PooledLedger<Pool<PostgresServer>>>;
+pub type PostgresLedger = CoreLedger<Pool<PostgresServer>>;
 
 impl PostgresLedger {
     /// The ledger in the options' database and schema.
     pub fn new(options: ServerOptions) -> Self {
-        Self::on(PooledLedger(Pool::new(PostgresServer { options, tables: &schema::TABLES })))
+        Self::on(Pool::new(PostgresServer { options, tables: &schema::TABLES }))
     }
 }

@@ -65,4 +65,14 @@ pub(super) static TABLES: Tables = Tables {
     first_row: "INSERT INTO meta (one, id, token) \
         VALUES (1, $1, md5(random()::text || clock_timestamp()::text || pg_backend_pid()::text))",
     anchor: "counters",
+    needed: &[
+        ("about", "SELECT"),
+        ("run", "SELECT, INSERT"),
+        ("history", "SELECT, INSERT"),
+        ("meta", "SELECT, UPDATE"),
+        ("dense", "SELECT, INSERT, UPDATE"),
+        ("counters", "SELECT, INSERT, UPDATE, DELETE"),
+        ("servers", "SELECT, INSERT, UPDATE, DELETE"),
+        ("documents", "SELECT, INSERT, UPDATE, DELETE"),
+    ],
 };

@@ -19,7 +19,7 @@ impl Counting<Connection> for Hashes {
     }
 
     async fn close(&self, connection: &mut Connection, cell: CellRef<'_>) -> Result<u64, Fault> {
-        let names = CellNames::of(connection.owner(), cell.key);
+        let names = CellNames::of(&connection.owner, cell.key);
         let epoch = cell.epoch.to_stored().to_string();
         value_of(&connection.run(&CLOSE, Some(&names), &[&epoch]).await?, cell)
     }
@@ -33,7 +33,7 @@ impl Counting<Connection> for Hashes {
     }
 
     async fn remove(&self, connection: &mut Connection, key: &Key) -> Result<bool, Fault> {
-        let names = CellNames::of(connection.owner(), key);
+        let names = CellNames::of(&connection.owner, key);
         Ok(connection.run(&REMOVE, Some(&names), &[]).await? == ["ok", "1"])
     }
 }
@@ -45,7 +45,7 @@ async fn change(
     script: &Text,
     number: u64,
 ) -> Result<u64, Fault> {
-    let names = CellNames::of(connection.owner(), cell.key);
+    let names = CellNames::of(&connection.owner, cell.key);
     let args = [cell.epoch.to_stored().to_string(), number.to_string()];
     match connection.run(script, Some(&names), &args.each_ref().map(String::as_str)).await {
         Ok(answer) => value_of(&answer, cell),

@@ -21,11 +21,11 @@ impl Examining<Connection> for Hashes {
         }
         facts.extend(excess_privileges(connection).await?);
         let mut lifetimes = Lifetimes::default();
-        let shard = connection.shard().to_vec();
+        let shard = connection.shard.clone();
         facts.extend(lifetimes.of(connection, &shard).await?.map(|ms| fleeting(&shard, ms)));
         let mut cells = Vec::with_capacity(keys.len());
         for key in keys {
-            let names = CellNames::of(connection.owner(), key);
+            let names = CellNames::of(&connection.owner, key);
             cells.push(sight(connection, &names.cell, &mut lifetimes).await?);
         }
         facts.extend(lifetimes.untold());

@@ -10,7 +10,7 @@ use crate::{
         names::{CellNames, shard_name},
         scripts::{CHECK, MARK, STAMP},
     },
-    store::{StoreConnection, Swapped, parse_stamp},
+    store::{StoreConnection, other_stamp, parse_stamp},
 };
 
 /// Keys per scan, and the most scans. In a database used only by this store, the first scan finds a cell or the end.
@@ -30,12 +30,13 @@ impl StoreConnection for Connection {
         Ok(inspection)
     }
 
-    async fn swap_stamp(&mut self, expected: Option<&str>, new: &str) -> Result<Swapped, Fault> {
-        let mut words = self.run(&STAMP, None, &[expected.unwrap_or_default(), new]).await?;
+    async fn swap_stamp(&mut self, expected: Option<&str>, new: &str) -> Result<(), Fault> {
+        let words = self.run(&STAMP, None, &[expected.unwrap_or_default(), new]).await?;
         if words.first().is_some_and(|word| word == "ok") {
-            return Ok(Swapped::Done);
+            return Ok(());
         }
-        Ok(Swapped::Found(words.pop().filter(|stamp| !stamp.is_empty())))
+        let found = words.last().map(String::as_str).filter(|stamp| !stamp.is_empty());
+        Err(other_stamp(found, expected).into())
     }
 
     async fn mark(&mut self, version: u64) -> Result<u64, Fault> {
@@ -44,7 +45,7 @@ impl StoreConnection for Connection {
     }
 
     async fn siblings(&mut self, slots: SlotIndex) -> Result<Vec<Stamp>, Fault> {
-        let owner = self.owner().clone();
+        let owner = self.owner.clone();
         let others: Vec<SlotIndex> = (0..slots).filter(|slot| *slot != owner.slot).collect();
         let mut found = Vec::new();
         for some in others.chunks(SLOTS_AT_ONCE) {
@@ -63,7 +64,7 @@ impl StoreConnection for Connection {
 /// Reads the store's identity, and its mark. Nothing is written, and no script is run.
 pub(super) async fn inspect(connection: &mut Connection) -> Result<(Inspection, u64), Fault> {
     let mut read = cmd("HMGET");
-    read.arg(connection.shard()).arg(&["stamp", "mark", "cell"]);
+    read.arg(&connection.shard).arg(&["stamp", "mark", "cell"]);
     let [stamp, mark, cell]: [Option<String>; 3] = connection.ask(&read).await?;
     let has_cells = match &cell {
         Some(cell) => has_cells(connection, cell).await?,
@@ -77,7 +78,7 @@ pub(super) async fn inspect(connection: &mut Connection) -> Result<(Inspection, 
         stamp: parse_stamp(stamp.as_deref())?,
         has_cells,
         clock_ms: seconds * 1000 + micros / 1000,
-        version: connection.version().to_owned(),
+        version: connection.run.version.clone(),
     };
     Ok((inspection, mark.and_then(|held| held.parse().ok()).unwrap_or(0)))
 }
@@ -91,7 +92,7 @@ async fn has_cells(connection: &mut Connection, cell: &str) -> Result<bool, Faul
 /// Whether a scan finds a cell. In a database shared with other programs the scans may end before; then the answer is
 /// `false`. Every key with this prefix was written by this cluster.
 async fn has_others(connection: &mut Connection) -> Result<bool, Fault> {
-    let pattern = [&CellNames::prefixes(connection.owner()).cell[..], b"*"].concat();
+    let pattern = [&CellNames::prefixes(&connection.owner).cell[..], b"*"].concat();
     let mut cursor = "0".to_owned();
     for _ in 0..SCANS_MAX {
         let mut scan = cmd("SCAN");

@@ -12,7 +12,7 @@ use crate::{
 const SCAN_COUNT: u32 = 4096;
 
 pub(super) async fn page(connection: &mut Connection, from: Option<&str>) -> Result<CellPage, Fault> {
-    let owner = &connection.owner().clone();
+    let owner = &connection.owner.clone();
     let mut scan = cmd("SCAN");
     scan.arg(from.unwrap_or("0")).arg("MATCH").arg(pattern(owner)).arg("COUNT").arg(SCAN_COUNT);
     let (next, names): (String, Vec<Vec<u8>>) = connection.ask(&scan).await?;

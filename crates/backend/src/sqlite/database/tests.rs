@@ -31,30 +31,6 @@ static TABLES: Tables = Tables {
     token: "SELECT uuid FROM identity",
 };
 
-/// A step that a test runs in the middle of a call.
-struct Verb<F>(F);
-
-impl<F: Fn() + Send + Sync> Operation<Connection> for Verb<F> {
-    type Out = String;
-
-    fn name(&self) -> &'static str {
-        "try"
-    }
-
-    fn mode(&self) -> TxMode {
-        TxMode::Write
-    }
-
-    async fn run(&self, connection: &mut Connection) -> Result<String, Fault> {
-        self.0();
-        Ok(connection.instance().to_string())
-    }
-}
-
-fn calm() -> Verb<fn()> {
-    Verb(|| ())
-}
-
 struct Scene {
     folder: tempfile::TempDir,
     database: Database,
@@ -66,6 +42,22 @@ impl Scene {
         let options = SqliteOptions { create: true, ..SqliteOptions::default() };
         let database = Database::new(folder.path().join("it.db"), &TABLES, options);
         Self { folder, database }
+    }
+
+    /// A call on the connection, which returns its instance.
+    async fn call(&self) -> Result<String, SourceError> {
+        self.call_with(|| ()).await
+    }
+
+    /// The same, with this step in the middle.
+    async fn call_with(&self, step: impl Fn() + Send + Sync) -> Result<String, SourceError> {
+        let terms = Terms { mode: TxMode::Write, ..Terms::named("try") };
+        self.database
+            .perform(terms, &|lent| {
+                step();
+                Box::pin(std::future::ready(Ok(lent.0.instance().to_string())))
+            })
+            .await
     }
 
     /// Until the result is dropped, all accesses to the file wait.
@@ -121,37 +113,37 @@ async fn who_gives_up_leaves_no_thread_but_the_first() {
 #[tokio::test]
 async fn it_is_said_soon_then_at_once_and_the_connection_outlives_it() {
     let scene = Scene::new();
-    let before = scene.database.perform(calm()).await.unwrap();
+    let before = scene.call().await.unwrap();
     let hang = scene.hang();
     let began = SystemClock.now();
-    mute(scene.database.perform(calm()).await);
+    mute(scene.call().await);
     assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
     for _ in 0..3 {
-        mute(at_once(scene.database.perform(calm())).await);
+        mute(at_once(scene.call()).await);
     }
     assert!(scene.database.slot.lock().await.connection.is_some(), "the connection was given up");
     drop(hang);
-    assert_eq!(scene.database.perform(calm()).await.unwrap(), before);
+    assert_eq!(scene.call().await.unwrap(), before);
 }
 
 #[tokio::test]
 async fn a_verb_that_it_overtakes_counts_nothing_and_its_connection_is_kept() {
     let scene = Scene::new();
-    let before = scene.database.perform(calm()).await.unwrap();
+    let before = scene.call().await.unwrap();
     let held = Mutex::new(None);
-    mute(scene.database.perform(Verb(|| *held.lock().unwrap() = Some(scene.hang()))).await);
+    mute(scene.call_with(|| *held.lock().unwrap() = Some(scene.hang())).await);
     let slot = scene.database.slot.lock().await;
     assert!(slot.connection.is_none(), "a connection whose verb has no known end was used again");
     drop(slot);
     assert_eq!(scene.names(), 3, "a connection was closed, and nobody could know over what");
     drop(held.into_inner().unwrap());
-    assert_eq!(scene.database.perform(calm()).await.unwrap(), before);
+    assert_eq!(scene.call().await.unwrap(), before);
 }
 
 #[tokio::test]
 async fn a_close_ends_when_the_disk_is_back() {
     let scene = Scene::new();
-    scene.database.perform(calm()).await.unwrap();
+    scene.call().await.unwrap();
     let hang = scene.hang();
     let mut close = Box::pin(scene.database.close());
     assert!(timeout(Duration::from_secs(2), close.as_mut()).await.is_err(), "over what was it closed?");
@@ -164,9 +156,9 @@ async fn a_close_ends_when_the_disk_is_back() {
 #[tokio::test]
 async fn who_lets_go_of_it_neither_waits_nor_closes() {
     let scene = Scene::new();
-    scene.database.perform(calm()).await.unwrap();
+    scene.call().await.unwrap();
     let hang = scene.hang();
-    mute(scene.database.perform(calm()).await);
+    mute(scene.call().await);
     let Scene { folder, database } = scene;
     at_once(tokio::task::spawn_blocking(move || drop(database))).await.unwrap();
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3);
@@ -181,7 +173,7 @@ async fn an_opening_that_hangs_is_not_begun_again() {
     let id = task.id();
     scene.database.slot.lock().await.coming = Some(Coming { since, task });
     for _ in 0..3 {
-        mute(at_once(scene.database.perform(calm())).await);
+        mute(at_once(scene.call()).await);
     }
     let slot = scene.database.slot.lock().await;
     assert_eq!(slot.coming.as_ref().map(|coming| coming.task.id()), Some(id));
@@ -191,7 +183,7 @@ async fn an_opening_that_hangs_is_not_begun_again() {
 #[tokio::test]
 async fn an_opening_that_was_left_is_the_next_ones() {
     let scene = Scene::new();
-    let mut verb = Box::pin(scene.database.perform(calm()));
+    let mut verb = Box::pin(scene.call());
     std::future::poll_fn(|context| {
         assert!(verb.as_mut().poll(context).is_pending());
         context.waker().wake_by_ref();
@@ -202,7 +194,7 @@ async fn an_opening_that_was_left_is_the_next_ones() {
     let slot = scene.database.slot.lock().await;
     assert!(slot.coming.is_some(), "what was begun went with who began it");
     drop(slot);
-    scene.database.perform(calm()).await.unwrap();
+    scene.call().await.unwrap();
     let slot = scene.database.slot.lock().await;
     assert!(slot.used && slot.coming.is_none() && slot.connection.is_some());
 }

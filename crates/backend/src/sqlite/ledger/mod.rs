@@ -9,7 +9,7 @@ pub(super) use schema::APPLICATION_ID;
 use std::path::PathBuf;
 
 use super::{SqliteOptions, database::Database};
-use crate::ledger::{CoreLedger, pooled::PooledLedger};
+use crate::ledger::CoreLedger;
 
 /// A ledger in one SQLite file. All handles to one file, in this process or another, are one ledger. The last process
 /// that closes the file removes `-wal` and `-shm`.
@@ -29,11 +29,11 @@ use crate::ledger::{CoreLedger, pooled::PooledLedger};
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub type SqliteLedger = CoreLedger<PooledLedger<Database>>;
+pub type SqliteLedger = CoreLedger<Database>;
 
 impl SqliteLedger {
     /// The ledger in the file at `path`.
     pub fn new(path: impl Into<PathBuf>, options: SqliteOptions) -> Self {
-        Self::on(PooledLedger(Database::new(path.into(), &schema::TABLES, options)))
+        Self::on(Database::new(path.into(), &schema::TABLES, options))
     }
 }

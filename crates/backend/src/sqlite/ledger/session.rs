@@ -1,12 +1,13 @@
 //! Ledger session of SQLite.
 
-use sequent_core::{Fact, InstanceId};
+use sequent_core::InstanceId;
 
 use super::statements::STATEMENTS;
 use crate::{
-    ledger::sql::{Hold, LedgerSession, SqlFacts, Statements},
+    ledger::sql::{LedgerSession, Statements},
     net::{Fault, TxMode},
-    sqlite::{connection::Connection, disk},
+    sql::SqlSession as _,
+    sqlite::connection::Connection,
 };
 
 impl LedgerSession for Connection {
@@ -19,17 +20,8 @@ impl LedgerSession for Connection {
     }
 
     /// The transaction itself locks the file.
-    async fn hold(&mut self, _hold: Hold) -> Result<(String, u64), Fault> {
-        let token = self.only("SELECT token FROM meta").await?.text()?;
+    async fn hold(&mut self, _mode: TxMode) -> Result<(String, u64), Fault> {
+        let token = self.only("SELECT token FROM meta", Vec::new()).await?.text()?;
         Ok((token, self.wall_ms()))
-    }
-
-    async fn facts(&mut self) -> Result<SqlFacts, Fault> {
-        let durability = self.durability().clone();
-        Ok(SqlFacts { durability, engine: self.engine().await?, other_master: None })
-    }
-
-    async fn further_facts(&mut self, _facts: &SqlFacts) -> Result<Vec<Fact>, Fault> {
-        disk::facts(self).await
     }
 }

@@ -9,31 +9,21 @@ use crate::{
     store::{CellRef, CellState, Counting, block},
 };
 
-/// The row of a key.
-struct Found {
-    epoch: Epoch,
-    open: bool,
-    value: i64,
-}
-
-impl Found {
-    /// The state of the row. Only an operator can write a value below zero. No id was taken from it, so it counts as 0.
-    fn state(&self) -> CellState {
-        CellState { epoch: self.epoch, open: self.open, value: u64::try_from(self.value).unwrap_or(0) }
-    }
-}
-
-async fn find<S: StoreSession>(session: &mut S, key: &Key) -> Result<Option<Found>, Fault> {
+/// The cell of a key, and its value as the row has it.
+async fn find<S: StoreSession>(session: &mut S, key: &Key) -> Result<Option<(CellState, i64)>, Fault> {
     let Some(mut row) = session.read(S::STATEMENTS.cell, vec![S::text(key.as_str())]).await? else {
         return Ok(None);
     };
     let Some(epoch) = row.maybe_int()? else { return Ok(None) };
-    Ok(Some(Found { epoch: Epoch::from_stored(epoch), open: row.int()? != 0, value: row.int()? }))
+    let (open, held) = (row.int()? != 0, row.int()?);
+    // Only an operator can write a value below zero. No id was taken from it, so it counts as 0.
+    let value = u64::try_from(held).unwrap_or(0);
+    Ok(Some((CellState { epoch: Epoch::from_stored(epoch), open, value }, held)))
 }
 
 /// The cell of a key.
 pub(crate) async fn cell<S: StoreSession>(session: &mut S, key: &Key) -> Result<Option<CellState>, Fault> {
-    Ok(find(session, key).await?.map(|found| found.state()))
+    Ok(find(session, key).await?.map(|(state, _)| state))
 }
 
 /// Runs a statement on the cell; `None` if it was refused.
@@ -48,15 +38,15 @@ async fn change<S: StoreSession>(
 }
 
 /// The fault of a take that gave nothing, from the row read after it.
-fn refusal(found: Option<Found>, cell: CellRef<'_>, want: u64) -> Fault {
-    let state = found.as_ref().map(Found::state);
-    match found.filter(|found| cell.counts(state) && found.value >= 0) {
-        None => cell.regressed(state).into(),
-        Some(Found { value, .. }) if value.checked_add_unsigned(want).is_none() => {
-            cell.exhausted(want, value.unsigned_abs()).into()
-        }
-        // Another process opened it meanwhile. The take has done nothing, and is repeated.
-        Some(_) => Fault::Busy(format!("{cell}: the cell was opened amid a take").into()),
+fn refusal(found: Option<(CellState, i64)>, cell: CellRef<'_>, want: u64) -> Fault {
+    let state = found.map(|(state, _)| state);
+    match found {
+        Some((_, held)) if cell.counts(state) && held >= 0 => match held.checked_add_unsigned(want) {
+            None => cell.exhausted(want, held.unsigned_abs()).into(),
+            // Another process opened it meanwhile. The take has done nothing, and is repeated.
+            Some(_) => Fault::Busy(format!("{cell}: the cell was opened amid a take").into()),
+        },
+        _ => cell.regressed(state).into(),
     }
 }
 

@@ -1,12 +1,12 @@
 //! Identity, stamp and mark of an SQL store, in one row beside the cells.
 
-use sequent_core::{Condition, Inspection};
+use sequent_core::Inspection;
 
 use super::{StoreConnection, StoreSession};
 use crate::{
-    net::{Cause, Fault, TxMode},
+    net::{Fault, TxMode},
     sql::{SqlRow, Value},
-    store::{Swapped, parse_stamp},
+    store::{other_stamp, parse_stamp},
 };
 
 impl<S: StoreSession> StoreConnection for S {
@@ -17,14 +17,13 @@ impl<S: StoreSession> StoreConnection for S {
         Ok(inspect(self).await?.0)
     }
 
-    async fn swap_stamp(&mut self, expected: Option<&str>, new: &str) -> Result<Swapped, Fault> {
+    async fn swap_stamp(&mut self, expected: Option<&str>, new: &str) -> Result<(), Fault> {
         let params = vec![new.into(), Value::maybe_text(expected)];
         if self.change(S::STATEMENTS.stamp, params).await?.is_some() {
             // The caller stamps the store, or checks whether it could: it has to know whether there is space for more.
-            self.check_space().await?;
-            return Ok(Swapped::Done);
+            return self.check_space().await;
         }
-        Ok(Swapped::Found(shard(self).await?.maybe_text()?))
+        Err(other_stamp(shard(self).await?.maybe_text()?.as_deref(), expected).into())
     }
 
     async fn mark(&mut self, version: u64) -> Result<u64, Fault> {
@@ -44,7 +43,7 @@ impl<S: StoreSession> StoreConnection for S {
 pub(super) async fn inspect<S: StoreSession>(session: &mut S) -> Result<(Inspection, u64), Fault> {
     let mut row = shard(session).await?;
     let (stamp, mark, has_cells, told) = (row.maybe_text()?, row.count()?, row.int()? != 0, row.count()?);
-    let facts = session.store_facts().await?;
+    let facts = session.server_facts().await?;
     let inspection = Inspection {
         instance: session.instance().clone(),
         stamp: parse_stamp(stamp.as_deref())?,
@@ -59,6 +58,5 @@ pub(super) async fn inspect<S: StoreSession>(session: &mut S) -> Result<(Inspect
 /// The row that was created with the tables.
 async fn shard<S: StoreSession>(session: &mut S) -> Result<SqlRow, Fault> {
     let row = session.read(S::STATEMENTS.shard, Vec::new()).await?;
-    let gone = || Cause::from("a row that is made with the tables is gone").with(Condition::Emptied);
-    row.ok_or_else(|| Fault::refused(gone()))
+    row.ok_or_else(Fault::emptied)
 }

@@ -6,7 +6,7 @@ mod identity;
 
 use std::future::Future;
 
-use sequent_core::{Durability, Fact, Key};
+use sequent_core::{Fact, Key};
 
 pub(crate) use cells::cell;
 
@@ -43,15 +43,6 @@ pub(crate) struct StoreStatements {
     pub(crate) mark: &'static str,
 }
 
-/// Facts about an engine's server.
-#[derive(Debug)]
-pub(crate) struct StoreFacts {
-    /// Which writes survive a crash.
-    pub(crate) durability: Durability,
-    /// Name and version, for operators.
-    pub(crate) engine: String,
-}
-
 /// A connection to a store's tables.
 pub(crate) trait StoreSession: SqlSession + 'static {
     /// The engine's statements.
@@ -76,14 +67,8 @@ pub(crate) trait StoreSession: SqlSession + 'static {
         sql: &'static str,
         params: Vec<Value>,
     ) -> impl Future<Output = Result<Option<SqlRow>, Fault>> + Send {
-        async move { Ok(self.rows(sql, params).await?.into_iter().next()) }
+        self.row(sql, params)
     }
-
-    /// Further facts for a read-only examination, where cells are counted in place.
-    fn facts(&mut self) -> impl Future<Output = Result<Vec<Fact>, Fault>> + Send;
-
-    /// Reads the facts about the server.
-    fn store_facts(&mut self) -> impl Future<Output = Result<StoreFacts, Fault>> + Send;
 
     /// The clock to report, given the engine's own `told`.
     fn clock_ms(&self, told: u64) -> u64 {

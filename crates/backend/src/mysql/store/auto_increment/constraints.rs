@@ -1,12 +1,6 @@
 //! Indexes and triggers of a key's table by which insertions of this store fail, or get other ids than it hears of.
 
-use sequent_core::Key;
-
-use super::{
-    fence::Counter,
-    shape::{of_table, unfit},
-    table::KeyTable,
-};
+use super::{fence::Counter, table::KeyTable};
 use crate::{
     mysql::{connection::Connection, fault::ER_NO_SUCH_TABLE},
     net::{Cause, Fault},
@@ -29,14 +23,14 @@ const TRIGGERS: &str = "SELECT trigger_name, action_statement FROM information_s
     AND event_manipulation = 'INSERT'";
 
 /// Fails for a table with such an index or trigger.
-pub(super) async fn check(connection: &mut Connection, key: &Key, table: &KeyTable) -> Result<(), Fault> {
-    let named = || [Value::maybe_text(table.database.as_deref()), (&*table.bare_name).into()];
+pub(super) async fn check(connection: &mut Connection, table: &KeyTable<'_>) -> Result<(), Fault> {
+    let named = || [Value::maybe_text(table.database()), (&*table.bare_name).into()];
     if let Some(mut row) = connection.row(INDEX, [named(), named()].concat()).await? {
         let index = row.text()?;
         let why = format!(
             "its unique index {index} has no id: ALTER TABLE … DROP INDEX {index}, or make it an index that is not unique"
         );
-        return Err(unfit(key, table, &why).into());
+        return Err(table.unfit(why).into());
     }
     for mut row in connection.rows(TRIGGERS, named().to_vec()).await? {
         let (trigger, statement) = (row.maybe_text()?.unwrap_or_default(), row.maybe_text()?);
@@ -51,7 +45,7 @@ pub(super) async fn check(connection: &mut Connection, key: &Key, table: &KeyTab
             }
             Some(_) => continue,
         };
-        return Err(unfit(key, table, &why).into());
+        return Err(table.unfit(why).into());
     }
     Ok(())
 }
@@ -65,11 +59,8 @@ impl Counter<'_> {
         }
         match connection.only(&self.table.highest_of_all(), Vec::new()).await {
             Err(fault) if fault.is(ER_NO_SUCH_TABLE) => self.regressed(connection).await,
-            Err(fault) => of_table(self.cell.key, &self.table, fault),
-            Ok(_) => {
-                let why = format!("a trigger of it uses another table: {cause}");
-                unfit(self.cell.key, &self.table, &why).into()
-            }
+            Err(fault) => self.table.fault(fault),
+            Ok(_) => self.table.unfit(format_args!("a trigger of it uses another table: {cause}")).into(),
         }
     }
 }

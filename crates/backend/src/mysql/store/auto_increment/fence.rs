@@ -1,10 +1,6 @@
 //! The counter of a key, and its close, install and lift: first the fence, then the anchor, then the table.
 
-use super::{
-    NOW, constraints, ring_tables,
-    shape::{self, of_table, unfit},
-    table::{KeyTable, KeyTables},
-};
+use super::{NOW, constraints, ring_tables, shape, table::KeyTable};
 use crate::{
     mysql::{
         connection::Connection,
@@ -25,20 +21,20 @@ const UNKEPT: &str =
 /// The counter of a key: its cell, which is the fence, and its table.
 pub(super) struct Counter<'a> {
     pub(super) cell: CellRef<'a>,
-    pub(super) table: KeyTable,
+    pub(super) table: KeyTable<'a>,
 }
 
 impl Counter<'_> {
-    pub(super) async fn close(&self, connection: &mut Connection, tables: &KeyTables) -> Result<u64, Fault> {
-        let (key, table) = (self.cell.key, &self.table);
+    pub(super) async fn close(&self, connection: &mut Connection) -> Result<u64, Fault> {
+        let table = &self.table;
         // Waits for takes in flight, so the read of the table sees all ids that they gave.
         let anchor = InPlace.close(connection, self.cell).await?;
-        ring_tables::check(connection, key, (tables, table), anchor == 0).await?;
-        shape::settle(connection, key, table).await?;
-        constraints::check(connection, key, table).await?;
+        ring_tables::check(connection, table, anchor == 0).await?;
+        shape::settle(connection, table).await?;
+        constraints::check(connection, table).await?;
         // Of a table that another program inserts into, too, this is a lower bound: the server gives no id twice.
         let row = connection.only(&table.highest_of_all(), Vec::new()).await;
-        let highest = row.map_err(|fault| of_table(key, table, fault))?.count()?;
+        let highest = row.map_err(|fault| table.fault(fault))?.count()?;
         Ok(highest.max(anchor))
     }
 
@@ -74,7 +70,7 @@ impl Counter<'_> {
             return Ok(held);
         }
         let why = format!("a row with id {floor} was inserted, and {held} is its highest id: {UNKEPT}");
-        Err(unfit(self.cell.key, &self.table, &why).into())
+        Err(self.table.unfit(why).into())
     }
 
     /// The highest id, if fence and anchor are valid.
@@ -97,8 +93,7 @@ impl Counter<'_> {
         match connection.execute(sql, self.with(id)).await {
             Ok(_) => Ok(()),
             Err(Fault::Server(ER_DUP_ENTRY, _, cause)) => {
-                let why = format!("a trigger of it fails: {cause}");
-                Err(unfit(self.cell.key, &self.table, &why).into())
+                Err(self.table.unfit(format_args!("a trigger of it fails: {cause}")).into())
             }
             Err(fault) => Err(self.fault(connection, fault).await),
         }
@@ -107,18 +102,18 @@ impl Counter<'_> {
     /// Fails if the anchor of a cell that is about to open is not in the table: `INSERT IGNORE` passes over most of what
     /// keeps it out. A cell of another epoch is told by the caller.
     async fn check_anchor(&self, connection: &mut Connection, base: u64) -> Result<(), Fault> {
-        let (key, table) = (self.cell.key, &self.table);
+        let table = &self.table;
         let sql = format!(
             "SELECT GREATEST(c.v, ?), a.id IS NOT NULL FROM sequent_cells c LEFT JOIN {} a ON a.id = GREATEST(c.v, ?) \
             WHERE c.k = ? AND c.epoch = ? AND c.open = 0",
             table.sql
         );
         let params = [vec![base.into()], self.with(base)].concat();
-        let row = connection.row(&sql, params).await.map_err(|fault| of_table(key, table, fault))?;
+        let row = connection.row(&sql, params).await.map_err(|fault| table.fault(fault))?;
         let Some(mut row) = row else { return Ok(()) };
         let (id, is_there) = (row.count()?, row.int()? != 0);
         let why = || format!("the first row of an epoch, with id {id}, is not in it: {UNKEPT}");
-        if is_there { Ok(()) } else { Err(unfit(key, table, &why()).into()) }
+        if is_there { Ok(()) } else { Err(table.unfit(why()).into()) }
     }
 
     /// The parameters of the fence: key and epoch.
@@ -135,7 +130,7 @@ impl Counter<'_> {
     pub(super) async fn fault(&self, connection: &mut Connection, fault: Fault) -> Fault {
         match fault {
             Fault::Server(ER_NO_SUCH_TABLE, _, cause) => self.missing_table(connection, &cause).await,
-            fault => of_table(self.cell.key, &self.table, fault),
+            fault => self.table.fault(fault),
         }
     }
 

@@ -18,17 +18,15 @@ mod take;
 
 use sequent_core::{Block, Fact, FactClass, Key, SlotIndex, SourceError};
 
-use self::{fence::Counter, last_block::LastBlocks, shape::of_table, table::KeyTables};
-use super::{ROWS, facts};
+use self::{fence::Counter, last_block::LastBlocks, table::KeyTables};
+use super::ROWS;
 use crate::{
     mysql::{
-        connection::Connection,
-        fault::ER_NO_SUCH_TABLE,
-        privileges::Needed,
-        server::MysqlServer,
-        tables::{FirstRow, Tables},
+        connection::Connection, fault::ER_NO_SUCH_TABLE, privileges::Needed, server::MysqlServer,
+        tables::Tables,
     },
     net::{Fault, KeepRows, Pool, ServerOptions},
+    sql::SqlSession as _,
     store::{CellRef, CoreStore, Counting, sql::SqlCounting},
 };
 
@@ -41,11 +39,6 @@ const NOW: &str = "NOW(3)";
 /// The tables of fences; the counters have tables of their own.
 static FENCES: Tables = Tables {
     way: Some("tables with AUTO_INCREMENT"),
-    first_row: FirstRow {
-        table: "sequent_shard",
-        sql: "INSERT IGNORE INTO sequent_shard (one, way) VALUES (1, 'tables with AUTO_INCREMENT')",
-        tokens: 0,
-    },
     auto_increment: true,
     session: ", auto_increment_increment = 1, auto_increment_offset = 1",
     ..ROWS
@@ -74,7 +67,7 @@ pub struct AutoIncrement {
 }
 
 impl AutoIncrement {
-    fn counter<'a>(&self, connection: &Connection, cell: CellRef<'a>) -> Result<Counter<'a>, Fault> {
+    fn counter<'a>(&'a self, connection: &Connection, cell: CellRef<'a>) -> Result<Counter<'a>, Fault> {
         Ok(Counter { cell, table: self.tables.of(connection, cell.key)? })
     }
 }
@@ -91,13 +84,13 @@ impl Counting<Connection> for AutoIncrement {
         let block = counter.take(connection, want, self.last.is_again(key, want)).await?;
         self.last.note(key, block);
         if purge::is_due(block) {
-            counter.purge(connection, block.last(), self.tables.keep()).await?;
+            counter.purge(connection, block.last(), self.tables.settings.keep).await?;
         }
         Ok(block)
     }
 
     async fn close(&self, connection: &mut Connection, cell: CellRef<'_>) -> Result<u64, Fault> {
-        self.counter(connection, cell)?.close(connection, &self.tables).await
+        self.counter(connection, cell)?.close(connection).await
     }
 
     async fn install(&self, connection: &mut Connection, cell: CellRef<'_>, base: u64) -> Result<(), Fault> {
@@ -123,28 +116,28 @@ impl SqlCounting<Connection> for AutoIncrement {
         );
         let read = match connection.only(&sql, vec![value.into()]).await {
             Err(fault) if fault.is(ER_NO_SUCH_TABLE) => return Ok((value, false)),
-            Err(fault) => Err(of_table(key, &table, fault)),
+            Err(fault) => Err(table.fault(fault)),
             Ok(mut row) => {
                 row.count().and_then(|highest| Ok((highest, row.int()? != 0))).map_err(Fault::from)
             }
         };
         // Without an anchor, it may be a table of another shape, or one of a ring of another shape.
         if !matches!(read, Ok((_, true))) {
-            shape::check(connection, key, &table).await?;
-            ring_tables::check(connection, key, (&self.tables, &table), value == 0).await?;
+            shape::check(connection, &table).await?;
+            ring_tables::check(connection, &table, value == 0).await?;
         }
         let (highest, has_anchor) = read?;
         Ok((highest.max(value), has_anchor))
     }
 
     async fn facts(&self, connection: &mut Connection) -> Result<Vec<Fact>, Fault> {
-        let needed = match self.tables.keep() {
+        let needed = match self.tables.settings.keep {
             KeepRows::All => {
                 Needed { always: &["SELECT", "INSERT", "UPDATE"], at_times: &["CREATE", "DELETE"] }
             }
             _ => Needed { always: &["SELECT", "INSERT", "UPDATE", "DELETE"], at_times: &["CREATE"] },
         };
-        let mut facts = facts(connection, &needed).await?;
+        let mut facts = connection.facts_with(&needed).await?;
         facts.extend(increments(connection));
         Ok(facts)
     }
@@ -153,7 +146,7 @@ impl SqlCounting<Connection> for AutoIncrement {
 /// Facts about settings under which `AUTO_INCREMENT` does not count by 1.
 fn increments(connection: &Connection) -> Vec<Fact> {
     let fact = |name: &str| {
-        let found = connection.settings().get(name);
+        let found = connection.settings.get(name);
         let fact = Fact::new(FactClass::Repeats, name, found)
             .expected("1")
             .causes("ids are left out, or another server of a ring gives those between; the kind refuses it");

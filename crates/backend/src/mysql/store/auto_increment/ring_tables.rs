@@ -5,12 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use sequent_core::{Key, SlotIndex};
+use sequent_core::SlotIndex;
 
-use super::{
-    shape::{MADE_BY_US, unfit},
-    table::{KeyTable, KeyTables},
-};
+use super::{shape::MADE_BY_US, table::KeyTable};
 use crate::{
     mysql::connection::Connection,
     net::{Fault, SlotTables},
@@ -21,38 +18,33 @@ use crate::{
 /// the key yet. Later, a missing table of another slot is that slot's loss.
 pub(super) async fn check(
     connection: &mut Connection,
-    key: &Key,
-    (tables, table): (&KeyTables, &KeyTable),
+    table: &KeyTable<'_>,
     is_first: bool,
 ) -> Result<(), Fault> {
-    let Some(ring) = tables.adopting_ring() else { return Ok(()) };
+    let Some(ring) = table.tables.adopting_ring() else { return Ok(()) };
     // After a resize, tables have names that no old program knows.
-    if key.as_str() != key.sequence() {
+    if table.key.as_str() != table.key.sequence() {
         return Ok(());
     }
-    let found = read(connection, key, (tables, table)).await?;
-    let expected = |slot: &SlotIndex| is_first || *slot == tables.slot();
-    other(ring, &found, expected).map_or(Ok(()), |why| Err(unfit(key, table, &why).into()))
+    let found = read(connection, table).await?;
+    let expected = |slot: &SlotIndex| is_first || *slot == table.tables.slot;
+    other(ring, &found, expected).map_or(Ok(()), |why| Err(table.unfit(why).into()))
 }
 
 /// Whether this store made the table, for each index of the sequence's tables that this user can see.
 type Found = BTreeMap<SlotIndex, bool>;
 
-async fn read(
-    connection: &mut Connection,
-    key: &Key,
-    (tables, table): (&KeyTables, &KeyTable),
-) -> Result<Found, Fault> {
+async fn read(connection: &mut Connection, table: &KeyTable<'_>) -> Result<Found, Fault> {
     let sql = "SELECT t.table_name, t.table_comment FROM information_schema.tables t \
         WHERE t.table_schema = COALESCE(?, DATABASE()) AND t.table_name LIKE ?";
     // `_` stands for any character there, so the names are compared again.
-    let like = tables.format().like(key.sequence());
-    let params = vec![Value::maybe_text(table.database.as_deref()), (&*like).into()];
+    let (names, owner) = (&table.tables.settings.names, table.key.sequence());
+    let params = vec![Value::maybe_text(table.database()), (&*names.like(owner)).into()];
     let mut found = Found::new();
     for mut row in connection.rows(sql, params).await? {
         let (name, comment) = (row.text()?, row.maybe_text()?);
-        if let Some((sequence, index)) = tables.format().parts(&name)
-            && sequence == key.sequence()
+        if let Some((sequence, index)) = names.parts(&name)
+            && sequence == owner
         {
             found.insert(index, comment.as_deref() == Some(MADE_BY_US));
         }

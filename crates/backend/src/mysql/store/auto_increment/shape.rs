@@ -2,7 +2,9 @@
 //!
 //! A table that can't count is a fault of its key alone. The other keys of the slot have tables of their own.
 
-use sequent_core::{ErrorKind, Key, SourceError};
+use std::fmt::Display;
+
+use sequent_core::{ErrorKind, SourceError};
 
 use super::table::KeyTable;
 use crate::{
@@ -33,7 +35,10 @@ pub(super) struct Shape {
 
 impl Shape {
     /// Reads the shape; `None` if there is no table that this user can see.
-    pub(super) async fn read(connection: &mut Connection, table: &KeyTable) -> Result<Option<Self>, Fault> {
+    pub(super) async fn read(
+        connection: &mut Connection,
+        table: &KeyTable<'_>,
+    ) -> Result<Option<Self>, Fault> {
         // The server opens this table alone only if all names are compared with constants, and the tables are not joined by them.
         let sql = "SELECT c.table_name, c.column_name, c.data_type, c.column_key, c.extra, c.is_nullable = 'YES', \
             c.column_default IS NOT NULL, t.engine, t.table_comment FROM information_schema.columns c \
@@ -41,7 +46,7 @@ impl Shape {
             WHERE c.table_schema = COALESCE(?, DATABASE()) AND c.table_name = ? \
             AND t.table_schema = COALESCE(?, DATABASE()) AND t.table_name = ? \
             AND CAST(t.table_name AS BINARY) = CAST(c.table_name AS BINARY)";
-        let (database, name) = (Value::maybe_text(table.database.as_deref()), table.bare_name.as_str());
+        let (database, name) = (Value::maybe_text(table.database()), table.bare_name.as_str());
         let params = vec![database.clone(), name.into(), database, name.into()];
         let mut shape = Self { engine: String::new(), comment: String::new(), columns: Vec::new() };
         for mut row in connection.rows(sql, params).await? {
@@ -114,25 +119,25 @@ fn column(row: &mut SqlRow) -> Result<Column, Fault> {
 }
 
 /// Creates a missing table, and fails for one that can't count, or may not.
-pub(super) async fn settle(connection: &mut Connection, key: &Key, table: &KeyTable) -> Result<(), Fault> {
-    if check(connection, key, table).await? { Ok(()) } else { make(connection, key, table).await }
+pub(super) async fn settle(connection: &mut Connection, table: &KeyTable<'_>) -> Result<(), Fault> {
+    if check(connection, table).await? { Ok(()) } else { make(connection, table).await }
 }
 
 /// Whether there is a table. Fails for one that can't count, or may not.
-pub(super) async fn check(connection: &mut Connection, key: &Key, table: &KeyTable) -> Result<bool, Fault> {
+pub(super) async fn check(connection: &mut Connection, table: &KeyTable<'_>) -> Result<bool, Fault> {
     let Some(shape) = Shape::read(connection, table).await? else { return Ok(false) };
-    if !shape.is_ours() && !table.adopt {
+    if !shape.is_ours() && !table.tables.settings.adopt {
         let why = "another program made it; adopt_tables = true of the shard lets it count here, too: read \"Adopting \
             tables\" in docs/operating/stores/mysql.md first";
-        return Err(unfit(key, table, why).into());
+        return Err(table.unfit(why).into());
     }
-    shape.fault().map_or(Ok(true), |why| Err(unfit(key, table, &why).into()))
+    shape.fault().map_or(Ok(true), |why| Err(table.unfit(why).into()))
 }
 
 /// Creates the table. It begins above its first anchor.
-async fn make(connection: &mut Connection, key: &Key, table: &KeyTable) -> Result<(), Fault> {
-    if !table.create {
-        return Err(unfit(key, table, "it is missing, and none may be made").into());
+async fn make(connection: &mut Connection, table: &KeyTable<'_>) -> Result<(), Fault> {
+    if !table.tables.create {
+        return Err(table.unfit("it is missing, and none may be made").into());
     }
     let sql = format!(
         "CREATE TABLE IF NOT EXISTS {} (
@@ -141,18 +146,24 @@ async fn make(connection: &mut Connection, key: &Key, table: &KeyTable) -> Resul
         ) ENGINE = InnoDB COMMENT = '{MADE_BY_US}'",
         table.sql
     );
-    connection.text(&sql).await.map_err(|fault| of_table(key, table, fault))?;
+    connection.text(&sql).await.map_err(|fault| table.fault(fault))?;
     Ok(())
 }
 
-/// A fault of a statement on a key's table, as the key's own if it is about columns, values or privileges.
-pub(super) fn of_table(key: &Key, table: &KeyTable, fault: Fault) -> Fault {
-    match fault {
-        Fault::Denied(cause) => unfit(key, table, &cause.to_string()).into(),
-        Fault::Server(code, _, cause) if OF_A_TABLE.contains(&code) => {
-            unfit(key, table, &cause.to_string()).into()
+impl KeyTable<'_> {
+    /// The error for a table that can't count its key.
+    pub(super) fn unfit(&self, why: impl Display) -> SourceError {
+        let context = format!("table {} can't count {}: {why}", self.name(), self.key);
+        SourceError::new(ErrorKind::Unfit, context)
+    }
+
+    /// A fault of a statement on the table, as the key's own if it is about columns, values or privileges.
+    pub(super) fn fault(&self, fault: Fault) -> Fault {
+        match fault {
+            Fault::Denied(cause) => self.unfit(cause).into(),
+            Fault::Server(code, _, cause) if OF_A_TABLE.contains(&code) => self.unfit(cause).into(),
+            fault => fault,
         }
-        fault => fault,
     }
 }
 
@@ -164,11 +175,6 @@ pub(super) fn of_table(key: &Key, table: &KeyTable, fault: Fault) -> Fault {
 /// - rules: CHECK of MySQL and of MariaDB, a foreign key, no partition for the row.
 const OF_A_TABLE: [i32; 17] =
     [1054, 1364, 1366, 1406, 1048, 1143, 1370, 1036, 1471, 1356, 1644, 1442, 1449, 3819, 4025, 1452, 1526];
-
-pub(super) fn unfit(key: &Key, table: &KeyTable, why: &str) -> SourceError {
-    let context = format!("table {} can't count {key}: {why}", table.name());
-    SourceError::new(ErrorKind::Unfit, context)
-}
 
 #[cfg(test)]
 mod tests {

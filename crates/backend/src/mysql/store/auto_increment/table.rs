@@ -4,7 +4,7 @@ use sequent_core::{ErrorKind, Key, SlotIndex, SourceError};
 
 use crate::{
     mysql::{connection::Connection, tables::quoted},
-    net::{CodeTables, KeepRows, ServerOptions, SlotTables, TableFormat},
+    net::{CodeTables, ServerOptions, SlotTables, TableFormat},
 };
 
 /// The longest table name of MySQL and MariaDB, in characters.
@@ -12,24 +12,21 @@ const NAME_LENGTH_MAX: usize = 64;
 
 /// Names of a slot's tables, and what may be done to them.
 pub(super) struct KeyTables {
-    slot: SlotIndex,
-    create: bool,
-    settings: CodeTables,
+    pub(super) slot: SlotIndex,
+    pub(super) create: bool,
+    pub(super) settings: CodeTables,
     ring: Option<SlotTables>,
 }
 
 /// The table of one key.
-pub(super) struct KeyTable {
-    /// The database that it is in; `None`: the connection's own.
-    pub(super) database: Option<String>,
+pub(super) struct KeyTable<'a> {
+    /// The tables that it is among.
+    pub(super) tables: &'a KeyTables,
+    pub(super) key: &'a Key,
     /// The table's name without its database.
     pub(super) bare_name: String,
     /// The table's name, quoted for SQL.
     pub(super) sql: String,
-    /// Whether it may be created.
-    pub(super) create: bool,
-    /// Whether it may count although another program made it.
-    pub(super) adopt: bool,
 }
 
 impl KeyTables {
@@ -38,34 +35,23 @@ impl KeyTables {
         Self { slot, create: options.create, settings, ring }
     }
 
-    /// The format of their names.
-    pub(super) fn format(&self) -> &TableFormat {
-        &self.settings.names
-    }
-
-    /// This slot.
-    pub(super) fn slot(&self) -> SlotIndex {
-        self.slot
-    }
-
     /// The tables of the ring's slots, if tables of another program may count.
     pub(super) fn adopting_ring(&self) -> Option<&SlotTables> {
         self.ring.as_ref().filter(|_| self.settings.adopt)
     }
 
-    pub(super) fn keep(&self) -> KeepRows {
-        self.settings.keep
-    }
-
     /// The table of a key. An error concerns this key alone, and callers do not try it again.
-    pub(super) fn of(&self, connection: &Connection, key: &Key) -> Result<KeyTable, SourceError> {
-        let name = self.name(key, connection.settings().folds_names())?;
-        let database = self.settings.names.database().map(str::to_owned);
-        let sql = match &database {
-            Some(database) => format!("{}.{}", quoted(database), quoted(&name)),
-            None => quoted(&name),
+    pub(super) fn of<'a>(
+        &'a self,
+        connection: &Connection,
+        key: &'a Key,
+    ) -> Result<KeyTable<'a>, SourceError> {
+        let bare_name = self.name(key, connection.settings.folds_names())?;
+        let sql = match self.settings.names.database() {
+            Some(database) => format!("{}.{}", quoted(database), quoted(&bare_name)),
+            None => quoted(&bare_name),
         };
-        Ok(KeyTable { database, sql, bare_name: name, create: self.create, adopt: self.settings.adopt })
+        Ok(KeyTable { tables: self, key, bare_name, sql })
     }
 
     /// The name of a key's table, if the key can be part of one.
@@ -110,10 +96,15 @@ impl KeyTables {
     }
 }
 
-impl KeyTable {
+impl KeyTable<'_> {
+    /// The database that it is in; `None`: the connection's own.
+    pub(super) fn database(&self) -> Option<&str> {
+        self.tables.settings.names.database()
+    }
+
     /// The table's name, for operators.
     pub(super) fn name(&self) -> String {
-        match &self.database {
+        match self.database() {
             Some(database) => format!("{database}.{}", self.bare_name),
             None => self.bare_name.clone(),
         }

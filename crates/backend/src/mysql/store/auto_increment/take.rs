@@ -1,16 +1,14 @@
 //! Take of the `mysql-auto-increment` store: rows inserted through the fence.
 
-use std::fmt::Write;
-
 use sequent_core::Block;
 
-use super::{FAR, NOW, fence::Counter, shape::unfit, table::KeyTable};
+use super::{FAR, NOW, fence::Counter, table::KeyTable};
 use crate::{
     mysql::{
         connection::{Connection, Done},
         fault::{ER_AUTOINC, ER_DUP_ENTRY, ER_WRONG_VALUE},
     },
-    net::Fault,
+    net::{Fault, hex},
     store::{CellRef, block},
 };
 
@@ -54,7 +52,7 @@ impl Counter<'_> {
             Err(fault) if fault.is(ER_WRONG_VALUE) => Err(self.refused(connection, want, most, None).await),
             Err(Fault::Server(ER_DUP_ENTRY, _, cause)) => {
                 let why = format!("no row can be inserted, see its unique indexes and triggers: {cause}");
-                let unfit = unfit(self.cell.key, &self.table, &why).into();
+                let unfit = self.table.unfit(why).into();
                 Err(self.refused(connection, want, most, Some(unfit)).await)
             }
             // Servers also report this far from the end of the range, if the statement lost its wait for the counter's
@@ -76,7 +74,8 @@ impl Counter<'_> {
             return connection.exec(&statement(&self.table, ("?", "?"), None, count), self.params()).await;
         }
         let CellRef { key, epoch } = self.cell;
-        let named = (&*format!("x'{}'", hex(key.as_str())), &*epoch.to_stored().to_string());
+        // Hexadecimal digits can't contain SQL syntax.
+        let named = (&*format!("x'{}'", hex(key.as_str().as_bytes())), &*epoch.to_stored().to_string());
         connection.text(&statement(&self.table, named, Some(most), count)).await
     }
 
@@ -99,7 +98,7 @@ impl Counter<'_> {
 /// of rows: their ids follow the OK packet's without gaps in every lock mode, unlike those of `INSERT … SELECT`. If
 /// refused, the first value is a text that is no time, which a strict server refuses with the whole statement, whether or
 /// not the column allows NULL. The derived table allows the statement to read the table that it writes.
-fn statement(table: &KeyTable, (key, epoch): (&str, &str), most: Option<u64>, count: u64) -> String {
+fn statement(table: &KeyTable<'_>, (key, epoch): (&str, &str), most: Option<u64>, count: u64) -> String {
     let table = &table.sql;
     let most = most.map(|most| format!(" AND (SELECT MAX(m.id) FROM {table} m) <= {most}"));
     let fence = format!(
@@ -122,15 +121,6 @@ fn statement(table: &KeyTable, (key, epoch): (&str, &str), most: Option<u64>, co
 }
 
 fn rows_max(connection: &Connection) -> u64 {
-    let fits = connection.settings().packet_max().saturating_sub(FENCE_BYTES_MAX) / ROW_BYTES;
+    let fits = connection.settings.packet_max().saturating_sub(FENCE_BYTES_MAX) / ROW_BYTES;
     fits.clamp(1, ROWS_MAX)
-}
-
-/// A text as hexadecimal digits, which can't contain SQL syntax.
-fn hex(text: &str) -> String {
-    text.bytes().fold(String::with_capacity(2 * text.len()), |mut digits, byte| {
-        // Writing to a `String` never fails.
-        let _ = write!(digits, "{byte:02x}");
-        digits
-    })
 }

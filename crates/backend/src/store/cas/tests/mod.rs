@@ -9,7 +9,7 @@ use sequent_testkit::conformance::store::StoreFixture;
 
 use super::Seen;
 use crate::{
-    net::Server as _,
+    net::{Purpose, Server as _},
     store::{CellRef, CellState},
 };
 use model::{ModelServer, TestModel};
@@ -47,7 +47,7 @@ async fn a_hint_of_another_epoch_is_not_used() {
     let (key, before) = (Key::from_stored("order"), Epoch::from_stored(1));
     let model = TestModel::losing(&key, before);
     let stale = Seen { state: CellState { epoch: before, open: true, value: 7 }, token: 0 };
-    let mut connection = ModelServer::new(model.clone()).connect(true).await.unwrap();
+    let mut connection = ModelServer::new(model.clone()).connect(Purpose::Use).await.unwrap();
     let cell = CellRef { key: &key, epoch: Epoch::from_stored(2) };
     let refusal = super::take(&model, &mut connection, cell, 1, Some(stale)).await.unwrap_err();
     assert_eq!(refusal.into_error("take").kind(), ErrorKind::Regressed);

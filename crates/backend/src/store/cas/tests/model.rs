@@ -10,11 +10,11 @@ use sequent_core::{
 };
 
 use crate::{
-    net::{self, Fault, Pool, Server, ServerOptions},
+    net::{self, Fault, Pool, Purpose, Server, ServerOptions},
     store::{
-        CellRef, CellState, CoreStore, Counting, Examining, StoreConnection, Swapped,
+        CellRef, CellState, CoreStore, Counting, Examining, StoreConnection,
         cas::{self, Registers, Seen, won},
-        parse_stamp,
+        other_stamp, parse_stamp,
     },
 };
 
@@ -174,12 +174,8 @@ impl ModelServer {
 impl Server for ModelServer {
     type Connection = ModelConnection;
 
-    async fn connect(&self, _: bool) -> Result<ModelConnection, Fault> {
+    async fn connect(&self, _: Purpose) -> Result<ModelConnection, Fault> {
         Ok(ModelConnection { model: self.model.clone(), instance: InstanceId::new("model") })
-    }
-
-    async fn connect_to_look(&self) -> Result<ModelConnection, Fault> {
-        self.connect(true).await
     }
 
     fn options(&self) -> &ServerOptions {
@@ -215,13 +211,13 @@ impl StoreConnection for ModelConnection {
         })
     }
 
-    async fn swap_stamp(&mut self, expected: Option<&str>, new: &str) -> Result<Swapped, Fault> {
+    async fn swap_stamp(&mut self, expected: Option<&str>, new: &str) -> Result<(), Fault> {
         let mut held = self.model.held();
         if held.stamp.as_deref() != expected {
-            return Ok(Swapped::Found(held.stamp.clone()));
+            return Err(other_stamp(held.stamp.as_deref(), expected).into());
         }
         held.stamp = Some(new.to_owned());
-        Ok(Swapped::Done)
+        Ok(())
     }
 
     async fn mark(&mut self, version: u64) -> Result<u64, Fault> {
