@@ -294,14 +294,12 @@ fn body(planned: &Planned, start: u64, (choice, layout): (&Choice, Layout)) -> R
     }
     let placement = choice.placement.as_deref();
     let is_encoded = planned.encoded == Some(layout) && placement != Some(Placement::Dense.as_str());
-    let body = if is_encoded {
+    if is_encoded {
         let options = BodyOptions { numbering: Some("encoded".to_owned()), ..BodyOptions::default() };
-        let body = Body::check(placement, 1, 1, None, fits, texts);
-        body.and_then(|body| body.with_options(&options, placement))
-    } else {
-        Body::check(placement, start, shown.step, end, fits, texts)
-    };
-    body.map_err(|fault| format!("{} is {}: {}", fault.field, fault.value, fault.bound))
+        let body = Body::check(placement, 1, 1, None, fits, texts)?;
+        return Ok(body.with_options(&options, placement)?);
+    }
+    Ok(Body::check(placement, start, shown.step, end, fits, texts)?)
 }
 
 /// Notes which numbers both systems may have given.

@@ -3,10 +3,11 @@
 
 use std::time::Duration;
 
+use sequent_core::FieldFault;
 use sequent_format::{Format, Reset, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::{Body, BodyFault};
+use super::Body;
 use crate::texts::Texts;
 
 /// Upper limit of the earlier versions kept with one, each in effect up to an instant. Instants before the oldest of
@@ -65,9 +66,9 @@ impl Effective {
     /// let midnight = Effective::read("2027-01-01", &body)?;
     /// assert_eq!(midnight, Effective::At("2026-12-31T16:00:00Z".parse().unwrap()));
     /// assert_eq!(Effective::read("soon", &body).unwrap_err().field, "effective");
-    /// # Ok::<(), sequent_engine::BodyFault>(())
+    /// # Ok::<(), sequent_core::FieldFault>(())
     /// ```
-    pub fn read(text: &str, body: &Body) -> Result<Self, BodyFault> {
+    pub fn read(text: &str, body: &Body) -> Result<Self, FieldFault> {
         let instant = match text {
             "now" => return Ok(Self::Now),
             "next-period" => return Ok(Self::NextPeriod),
@@ -83,7 +84,7 @@ impl Effective {
             let bound = format!(
                 "now, next-period, or an instant such as 2027-01-01T00:00:00+08:00{date} is expected"
             );
-            BodyFault { field: "effective", value: format!("{text:?}"), bound }
+            FieldFault::new("effective", format!("{text:?}"), bound)
         })
     }
 
@@ -97,8 +98,8 @@ impl Effective {
     }
 
     /// The fault of this value, with its bound.
-    pub(crate) fn fault(self, bound: impl Into<String>) -> BodyFault {
-        BodyFault { field: "effective", value: self.shown(), bound: bound.into() }
+    pub(crate) fn fault(self, bound: impl Into<String>) -> FieldFault {
+        FieldFault::new("effective", self.shown(), bound)
     }
 }
 
@@ -169,7 +170,7 @@ impl Body {
     }
 
     /// Refuses a version with another last number than an earlier one if both share a counter: a counter has one end.
-    pub(crate) fn check_counters(&self) -> Result<(), BodyFault> {
+    pub(crate) fn check_counters(&self) -> Result<(), FieldFault> {
         let Some(from) = self.begins() else { return Ok(()) };
         let until = self.earlier().skip(1).filter_map(|(_, next)| next.begins()).chain([from]);
         for ((version, before), until) in self.earlier().zip(until) {
@@ -269,7 +270,7 @@ mod tests {
         let checked = |next: &Body, from| next.clone().beginning_at(from, &[(1, &short)]).check_counters();
         checked(&long, midnight).unwrap();
         let fault = checked(&long, at("2027-01-01T12:00:00Z")).unwrap_err();
-        assert_eq!((fault.field, fault.value.as_str()), ("effective", "\"2027-01-01T12:00:00Z\""));
+        assert_eq!((&*fault.field, fault.value.as_str()), ("effective", "\"2027-01-01T12:00:00Z\""));
         assert!(
             fault.bound.contains("its last number is 999999, that of version 1 is 99999"),
             "{}",

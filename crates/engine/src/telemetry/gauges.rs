@@ -2,20 +2,20 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::Mutex,
     time::{Duration, Instant},
 };
 
-use sequent_core::{Key, SequenceName, SlotIndex};
+use sequent_core::{DurabilityClass, Key, SequenceName, SlotIndex, sync};
 use sequent_format::Timestamp;
 use sequent_guard::{CounterStatus, GuardStatus, LedgerFault};
 use sequent_ha::SlotState;
 
 use super::{
     events::begin,
-    names::{
-        AT_RISK, CEILINGS, CLASSES, DURABILITY, EXHAUSTION_LEAST, HEADROOM_LEAST, KEYS, LAYOUT, LEDGER_AGE,
-        OUTAGE, OUTAGE_LEFT, QUARANTINED, RESERVE, RESERVE_SECONDS, RESTING, SLOT_LAG, WAITING,
+    metric_table::{
+        AT_RISK, CEILINGS, DURABILITY, EXHAUSTION_LEAST, HEADROOM_LEAST, KEYS, LAYOUT, LEDGER_AGE, OUTAGE,
+        OUTAGE_LEFT, QUARANTINED, RESERVE, RESERVE_SECONDS, RESTING, SLOT_LAG, WAITING,
     },
     per_sequence::Listed,
 };
@@ -47,16 +47,12 @@ impl Gauges {
 
     /// Replaces the configured sequences.
     pub(crate) fn relist(&self, named: impl Iterator<Item = SequenceName>) {
-        self.listed().replace(named);
-    }
-
-    fn listed(&self) -> MutexGuard<'_, Listed> {
-        self.listed.lock().unwrap_or_else(PoisonError::into_inner)
+        sync::lock(&self.listed).replace(named);
     }
 
     /// For how long, in seconds, the ledger's version has been the same.
     fn version_age(&self, version: u64, now: Instant) -> f64 {
-        let mut held = self.version.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = sync::lock(&self.version);
         match *held {
             Some((known, since)) if known == version => now.saturating_duration_since(since).as_secs_f64(),
             _ => {
@@ -73,21 +69,17 @@ impl Engine {
     pub async fn begin_metrics(&self) {
         let (inner, status) = (&*self.0, self.0.guard.status());
         begin(status.stores.iter().map(|(slot, ..)| *slot), answers(&status));
-        inner.gauges.listed().tell();
+        sync::lock(&inner.gauges.listed).tell();
         self.measure().await;
     }
 
     /// Sets the gauges that are computed on read. Yields in between, since a million keys take a while.
     pub async fn measure(&self) {
         let inner = &*self.0;
-        let (sums, listed) = (Mutex::new(Sums::default()), inner.gauges.listed().names());
+        let mut sums = Sums::default();
+        let listed = sync::lock(&inner.gauges.listed).names();
         let now = inner.request_clock.now(&*inner.env.clock);
-        let add = |live: &ActiveKey| {
-            sums.lock().unwrap_or_else(PoisonError::into_inner).add(live, &listed, now);
-            0
-        };
-        inner.keys.sum(add, tokio::task::yield_now).await;
-        let mut sums = sums.into_inner().unwrap_or_else(PoisonError::into_inner);
+        inner.keys.each(|live: &ActiveKey| sums.add(live, &listed, now)).await;
         for (_, counter) in inner.dense.in_use(inner.env.clock.now()) {
             sums.room(counter.name(), counter.headroom(now), &listed);
         }
@@ -177,7 +169,7 @@ impl Sums {
         let least = self.least.unwrap_or(Headroom::of(1, 1, 0.0));
         set(HEADROOM_LEAST, least.ratio);
         set(EXHAUSTION_LEAST, least.lasts_s);
-        gauges.listed().show(&self.listed, &self.outages);
+        sync::lock(&gauges.listed).show(&self.listed, &self.outages);
     }
 }
 
@@ -233,10 +225,10 @@ fn layout(inner: &Inner, status: &GuardStatus) {
     for (slot, _, class) in &status.stores {
         let Some(shard) = cluster.shards.iter().find(|shard| shard.part.slot == *slot) else { continue };
         let store = shard.part.place.as_str();
-        for known in CLASSES {
-            let is_it = f64::from(u8::from(known == class.as_str()));
-            metrics::gauge!(DURABILITY, "slot" => slot.to_string(), "store" => store, "class" => known)
-                .set(is_it);
+        for known in DurabilityClass::ALL {
+            let labels =
+                [("slot", slot.to_string()), ("store", store.to_owned()), ("class", known.to_string())];
+            metrics::gauge!(DURABILITY, &labels).set(f64::from(u8::from(known == *class)));
         }
     }
 }

@@ -2,11 +2,9 @@
 
 use std::sync::{Arc, OnceLock};
 
-use sequent_core::SequenceName;
+use sequent_core::{FieldFault, SequenceName};
 use sequent_format::{AnalysisError, Format, Reset, Settings, Template, Unique};
 use serde::{Deserialize, Serialize};
-
-use crate::definition::BodyFault;
 
 mod excerpt;
 mod functions;
@@ -33,7 +31,7 @@ pub(crate) const ZONE_DEFAULT: &str = "UTC";
 /// assert_eq!(order.format().map(|format| format.max_len()), Some(27));
 /// let error = Texts::new("@{ctx,store}@{seq,w=8}").proven().unwrap_err();
 /// assert!(error.bound.starts_with("S1, column 1: "), "{}", error.bound);
-/// # Ok::<(), sequent_engine::BodyFault>(())
+/// # Ok::<(), sequent_core::FieldFault>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -93,7 +91,7 @@ impl Former {
     }
 
     /// The verified texts. A failure is tried again the next time, since a missing key may be present by then.
-    fn proven(&self) -> Result<&Texts, BodyFault> {
+    fn proven(&self) -> Result<&Texts, FieldFault> {
         if let Some(proven) = self.reader.0.get() {
             return Ok(proven);
         }
@@ -165,14 +163,14 @@ impl Texts {
     }
 
     /// The scope in which texts are unique: `global` (the default), `period` or `partition`.
-    pub fn unique(self, word: Option<&str>) -> Result<Self, BodyFault> {
+    pub fn unique(self, word: Option<&str>) -> Result<Self, FieldFault> {
         let unique = match word {
             None | Some("global") => None,
             Some("period") => Some(UniqueWord::Period),
             Some("partition") => Some(UniqueWord::Partition),
             Some(word) => {
-                let bound = "global, period and partition are allowed".to_owned();
-                return Err(BodyFault { field: "unique", value: format!("{word:?}"), bound });
+                let bound = "global, period and partition are allowed";
+                return Err(FieldFault::new("unique", format!("{word:?}"), bound));
             }
         };
         Ok(Self { unique, ..self })
@@ -200,7 +198,7 @@ impl Texts {
 
     /// The same, parsed and verified. The fault is one of the template, or of a field beside it, and includes the
     /// remedy.
-    pub fn proven(mut self) -> Result<Self, BodyFault> {
+    pub fn proven(mut self) -> Result<Self, FieldFault> {
         let read = Template::parse(&self.template);
         let read = read.map_err(|error| self.fault(error.column, &error.to_string()))?;
         let settings = self.settings();
@@ -252,7 +250,7 @@ impl Texts {
     }
 
     /// Refuses a template that a book's numbers could not follow: rule S8.
-    pub(crate) fn check_book(&self) -> Result<(), BodyFault> {
+    pub(crate) fn check_book(&self) -> Result<(), FieldFault> {
         let Some(format) = self.format() else { return Ok(()) };
         let book = Settings { placement: sequent_format::Placement::Book, ..format.settings().clone() };
         let proof = format.template().analyze(&book).map(drop);
@@ -260,19 +258,19 @@ impl Texts {
     }
 
     /// The fault of the template, with its column.
-    fn fault(&self, column: usize, bound: &str) -> BodyFault {
+    fn fault(&self, column: usize, bound: &str) -> FieldFault {
         let value = excerpt::quoted(&self.template, column);
-        BodyFault { field: "template", value, bound: bound.replace('\n', "; ") }
+        FieldFault::new("template", value, bound.replace('\n', "; "))
     }
 
-    fn check_retained(&self, format: &Format) -> Result<(), BodyFault> {
+    fn check_retained(&self, format: &Format) -> Result<(), FieldFault> {
         let Some(periods) = self.retain_periods else { return Ok(()) };
-        let fault = |bound: String| BodyFault { field: "retain_periods", value: periods.to_string(), bound };
+        let fault = |bound: &str| FieldFault::new("retain_periods", periods, bound);
         if !(1..=RETAINED_MAX).contains(&periods) {
-            return Err(fault(format!("1 to {RETAINED_MAX} are allowed")));
+            return Err(fault(&format!("1 to {RETAINED_MAX} are allowed")));
         }
         if format.reset() == Reset::Never {
-            return Err(fault("the counter of this template never begins again: leave it out".to_owned()));
+            return Err(fault("the counter of this template never begins again: leave it out"));
         }
         Ok(())
     }

@@ -58,6 +58,15 @@ section! {
         /// What it may not do, whatever is allowed.
         deny: Vec<String> = texts("deny").allowed("`\"next,lease:order*\"`").or(Vec::new()),
 
+        /// How much of it.
+        quotas: QuotaLimits => QuotaLimits::read(section),
+    }
+}
+
+section! {
+    /// The quotas of a principal; `None`: no limit.
+    #[derive(Copy, Default, PartialEq, Eq)]
+    pub struct QuotaLimits(section) {
         /// Requests a second; as many at once.
         requests_per_s: Option<u64> = whole("requests_per_s", 1..=1_000_000).optional(),
 
@@ -95,23 +104,6 @@ pub struct PrincipalPart {
     pub deny: Scopes,
     /// How much of it.
     pub quotas: QuotaLimits,
-}
-
-/// The quotas of a principal; `None`: no limit.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct QuotaLimits {
-    /// Requests a second.
-    pub requests_per_s: Option<u64>,
-    /// Numbers a second.
-    pub numbers_per_s: Option<u64>,
-    /// Numbers a day.
-    pub numbers_per_day: Option<u64>,
-    /// Keys a minute that requests bring into use.
-    pub new_keys_per_min: Option<u64>,
-    /// Requests in work at once.
-    pub in_flight_max: Option<u64>,
-    /// The most numbers of one lease.
-    pub lease_max_count: Option<u64>,
 }
 
 impl PrincipalPart {
@@ -196,7 +188,6 @@ impl PrincipalPart {
             read.map_err(|bound| section.fault(key, "not readable", bound)).ok()
         };
         let (allow, deny) = (scopes("allow", &keys.allow), scopes("deny", &keys.deny));
-        let quotas = keys.quotas();
         Some(Self {
             name: keys.name?.to_string(),
             tokens,
@@ -204,7 +195,7 @@ impl PrincipalPart {
             expires: keys.expires,
             allow: allow?,
             deny: deny?,
-            quotas,
+            quotas: keys.quotas,
         })
     }
 }
@@ -224,18 +215,5 @@ impl PrincipalSection {
             }
         }
         tokens
-    }
-
-    fn quotas(&self) -> QuotaLimits {
-        let Self { requests_per_s, numbers_per_s, numbers_per_day, .. } = *self;
-        let Self { new_keys_per_min, in_flight_max, lease_max_count, .. } = *self;
-        QuotaLimits {
-            requests_per_s,
-            numbers_per_s,
-            numbers_per_day,
-            new_keys_per_min,
-            in_flight_max,
-            lease_max_count,
-        }
     }
 }

@@ -1,12 +1,8 @@
 //! The burn limits of dense counters. The ledger counts them, so there is no reservoir to count at.
 
-use std::{
-    collections::HashMap,
-    sync::{Mutex, PoisonError},
-    time::Instant,
-};
+use std::{collections::HashMap, sync::Mutex, time::Instant};
 
-use sequent_core::{Env, Key};
+use sequent_core::{Env, Key, sync};
 
 use super::{Bucket, Share, SharedRules, refused};
 use crate::error::{BURN, EngineError, QuotaFault};
@@ -55,7 +51,7 @@ impl DenseBurn {
         if rules.exhaust_least.is_zero() || capacity <= rules.burst(capacity) / 2 {
             return Ok(());
         }
-        let mut counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counters = sync::lock(&self.counters);
         if !counters.by_key.contains_key(key) {
             match counters.admit_new(key, &self.rules, now) {
                 Room::Some => {}
@@ -89,7 +85,7 @@ impl DenseBurn {
     /// the response says so.
     #[allow(clippy::cast_precision_loss, reason = "magnitudes")]
     pub(crate) fn note(&self, key: &Key, (count, given): (u64, u64), left: Option<u64>) {
-        let mut counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counters = sync::lock(&self.counters);
         let Some(counter) = counters.by_key.get_mut(key) else { return };
         counter.bucket.add(count as f64 - given as f64);
         // Responses may arrive out of order; the counter never goes back.

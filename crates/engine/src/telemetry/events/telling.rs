@@ -4,6 +4,8 @@ use std::fmt::Display;
 
 use sequent_core::{Key, SlotIndex};
 
+use crate::telemetry::metric_table::VIOLATIONS;
+
 /// Severity of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Severity {
@@ -152,6 +154,11 @@ impl Telling {
         let slot = self.slot.map(|slot| slot.to_string()).unwrap_or_default();
         let labels = [&[("slot", &*slot)], labels].concat();
         self.adds(by, metric, &labels)
+    }
+
+    /// Counts a fault that endangers uniqueness, and was caught.
+    pub(super) fn violation(self, kind: &'static str) -> Self {
+        self.adds(1, VIOLATIONS, &[("kind", kind)])
     }
 
     /// Sets a gauge.
