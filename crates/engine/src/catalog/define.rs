@@ -52,8 +52,8 @@ impl Engine {
     }
 
     /// The reason for which each of these first versions would be refused, without defining any.
-    pub fn refusals(&self, firsts: &[(SequenceName, Body)]) -> Vec<Option<String>> {
-        self.0.catalog.refusals(&parts(firsts))
+    pub fn refusals(&self, firsts: &[SequencePart]) -> Vec<Option<String>> {
+        self.0.catalog.refusals(firsts)
     }
 
     /// Defines the first version of many sequences, each by itself: a sequence that is refused does not keep others back.
@@ -62,14 +62,11 @@ impl Engine {
     /// # Errors
     ///
     /// Errors of the ledger. Those that were defined before stay.
-    pub async fn define_each(
-        &self,
-        firsts: &[(SequenceName, Body)],
-    ) -> Result<Vec<Option<String>>, OpenError> {
+    pub async fn define_each(&self, firsts: &[SequencePart]) -> Result<Vec<Option<String>>, OpenError> {
         let inner = &self.0;
-        let is_dense = |(_, body): &(_, Body)| body.placement() == Placement::Dense;
+        let is_dense = |first: &SequencePart| first.body.placement() == Placement::Dense;
         self.may_define(firsts.iter().any(is_dense)).await?;
-        let refused = inner.catalog.bring_each(&parts(firsts)).await;
+        let refused = inner.catalog.bring_each(firsts).await;
         inner.let_go();
         Ok(refused?)
     }
@@ -206,16 +203,6 @@ impl Engine {
             warnings: body.warnings(Some(&body)).into_iter().chain([told]).collect(),
         }
     }
-}
-
-fn parts(firsts: &[(SequenceName, Body)]) -> Vec<SequencePart> {
-    let part = |(name, body): &(SequenceName, Body)| SequencePart {
-        name: name.clone(),
-        version: 1,
-        body: body.clone(),
-        effective: None,
-    };
-    firsts.iter().map(part).collect()
 }
 
 /// Refuses an instant that is too near for every server to learn of it. Also refuses an instant later than the one for
