@@ -86,22 +86,6 @@ fn fault(name: &str, bound: String) -> FieldFault {
     FieldFault::new("ref", format!("{name:?}"), bound)
 }
 
-/// The name as a text in a definition.
-pub(super) mod name {
-    use sequent_core::SequenceName;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
-
-    #[allow(clippy::ref_option, reason = "serde hands a reference")]
-    pub(crate) fn serialize<S: Serializer>(name: &Option<SequenceName>, to: S) -> Result<S::Ok, S::Error> {
-        name.as_ref().map(SequenceName::as_str).serialize(to)
-    }
-
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SequenceName>, D::Error> {
-        let text = Option::<String>::deserialize(from)?;
-        text.map(|text| text.parse()).transpose().map_err(D::Error::custom)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -36,25 +36,6 @@ pub(crate) struct Earlier {
     body: Body,
 }
 
-/// An instant, as a definition's text has it: RFC 3339, in UTC.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub(crate) struct Since(Timestamp);
-
-impl TryFrom<String> for Since {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse().map(Self).map_err(|_| format!("{text:?} is no instant"))
-    }
-}
-
-impl From<Since> for String {
-    fn from(since: Since) -> Self {
-        since.0.to_string()
-    }
-}
-
 impl Effective {
     /// Parses `now`, `next-period`, or an instant in the form that requests of this definition use. Instants count in
     /// whole milliseconds.
@@ -106,7 +87,7 @@ impl Effective {
 impl Body {
     /// When it takes effect, if another version is in effect before.
     pub fn begins(&self) -> Option<Timestamp> {
-        self.from.map(|since| since.0)
+        self.from
     }
 
     /// An instant in the definition's zone, in RFC 3339.
@@ -149,7 +130,7 @@ impl Body {
             let texts = body.texts.as_ref().map(Texts::alone);
             Earlier { version: *version, body: Self { texts, earlier: Vec::new(), ..(*body).clone() } }
         });
-        Self { earlier: earlier.collect(), from: Some(Since(from)), ..self }
+        Self { earlier: earlier.collect(), from: Some(from), ..self }
     }
 
     /// The same without the instant and the earlier versions.

@@ -16,7 +16,7 @@ use sequent_core::{
 use sequent_format::{CounterSpec, Format, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use self::effective::{Earlier, Since};
+use self::effective::Earlier;
 use crate::texts::Texts;
 
 pub use effective::{EARLIER_MAX, EFFECTIVE_AHEAD_MIN, Effective};
@@ -66,13 +66,13 @@ pub struct Body {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     at_risk_max: Option<u64>,
     /// The sequence whose counter it draws from, if that is not its own.
-    #[serde(default, with = "counter::name", skip_serializing_if = "Option::is_none")]
+    #[serde(default, with = "in_words::option", skip_serializing_if = "Option::is_none")]
     counter: Option<SequenceName>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     texts: Option<Texts>,
     /// When it takes effect, if another version is in effect before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    from: Option<Since>,
+    #[serde(default, with = "in_words::option", skip_serializing_if = "Option::is_none")]
+    from: Option<Timestamp>,
     /// The versions in effect before it, the oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     earlier: Vec<Earlier>,
