@@ -1,6 +1,9 @@
 //! The texts of a definition: the template and its settings. They are verified before use.
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+};
 
 use sequent_core::{FieldFault, SequenceName};
 use sequent_format::{AnalysisError, Format, Reset, Settings, Template, Unique};
@@ -33,7 +36,7 @@ pub(crate) const ZONE_DEFAULT: &str = "UTC";
 /// assert!(error.bound.starts_with("S1, column 1: "), "{}", error.bound);
 /// # Ok::<(), sequent_core::FieldFault>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Texts {
     template: String,
@@ -59,8 +62,9 @@ pub struct Texts {
     /// The texts of earlier versions with another template: they have been issued, and can still be parsed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     before: Vec<Former>,
+    /// The template made ready.
     #[serde(skip)]
-    proven: Proven,
+    proven: Made<Option<Format>>,
 }
 
 /// The texts of an earlier version.
@@ -69,25 +73,32 @@ pub struct Texts {
 pub struct Former {
     version: u32,
     texts: Texts,
+    /// The template made ready, once for all that share it.
     #[serde(skip)]
-    reader: Reader,
+    reader: Made<Arc<OnceLock<Texts>>>,
 }
 
-/// A former template made ready, once for all that share it. It has no information beyond the texts beside it.
-#[derive(Debug, Clone, Default)]
-struct Reader(Arc<OnceLock<Texts>>);
+/// What is made of the texts beside it. It has no information beyond them, so that all are equal.
+#[derive(Clone, Default)]
+struct Made<T>(T);
 
-impl PartialEq for Reader {
+impl<T> PartialEq for Made<T> {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-impl Eq for Reader {}
+impl<T> Eq for Made<T> {}
+
+impl<T> fmt::Debug for Made<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("made of it")
+    }
+}
 
 impl Former {
     fn new(version: u32, texts: Texts) -> Self {
-        Self { version, texts, reader: Reader::default() }
+        Self { version, texts, reader: Made::default() }
     }
 
     /// The verified texts. A failure is tried again the next time, since a missing key may be present by then.
@@ -108,40 +119,10 @@ enum UniqueWord {
     Partition,
 }
 
-/// A template made ready. It has no information beyond the texts around it.
-#[derive(Clone, Default)]
-struct Proven(Option<Format>);
-
-impl PartialEq for Proven {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-impl Eq for Proven {}
-
-impl std::fmt::Debug for Proven {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(if self.0.is_some() { "proven" } else { "not proven" })
-    }
-}
-
 impl Texts {
     /// Texts of a template, not verified yet.
     pub fn new(template: impl Into<String>) -> Self {
-        Self {
-            template: template.into(),
-            zone: ZONE_DEFAULT.to_owned(),
-            maxlen: None,
-            charset: None,
-            unique: None,
-            window_s: None,
-            retain_periods: None,
-            key_check: None,
-            tweak: None,
-            before: Vec::new(),
-            proven: Proven(None),
-        }
+        Self { template: template.into(), zone: ZONE_DEFAULT.to_owned(), ..Self::default() }
     }
 
     /// The zone of dates and periods: an IANA name; `UTC` by default.
@@ -220,7 +201,7 @@ impl Texts {
             self.key_check = Some(check);
         }
         self.check_retained(&format)?;
-        self.proven = Proven(Some(format));
+        self.proven = Made(Some(format));
         Ok(self)
     }
 
