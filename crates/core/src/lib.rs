@@ -7,6 +7,7 @@ mod block;
 mod blocks;
 mod clock;
 mod condition;
+mod debug;
 mod entropy;
 mod env;
 mod epoch;

@@ -19,7 +19,8 @@ use crate::error::reason::Reason;
 /// A request that failed: the reason, and a text that names no address and no statement.
 ///
 /// The underlying failure is [`EngineError::detail`], for log and status only.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{text}")]
 pub struct EngineError {
     reason: Reason,
     text: String,
@@ -189,18 +190,6 @@ impl From<SourceError> for EngineError {
             _ => (Reason::LedgerUnavailable, "the ledger is needed, and can't be used"),
         };
         Self { source: Some(error), ..Self::new(reason, text) }
-    }
-}
-
-impl fmt::Display for EngineError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-impl std::error::Error for EngineError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.source.as_ref().map(|source| source as &(dyn std::error::Error + 'static))
     }
 }
 
