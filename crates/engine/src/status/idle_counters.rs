@@ -107,7 +107,7 @@ fn resting(rows: &[(Counter, Row)]) -> Vec<(SlotIndex, RestReport)> {
 pub(crate) fn resting_by_slot(
     counters: &[CounterStatus],
     asked: impl Fn(SlotIndex) -> bool,
-) -> BTreeMap<SlotIndex, usize> {
+) -> BTreeMap<SlotIndex, u64> {
     let known = counters.iter().filter(|status| status.grant.is_some() && asked(status.counter.slot));
     let stands: Vec<Stand<'_>> = known.map(Stand::known).collect();
     let mut counts = BTreeMap::new();

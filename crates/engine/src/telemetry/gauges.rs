@@ -91,10 +91,7 @@ impl Engine {
         guard(&status);
         rests(inner, &status);
         let quarantined = inner.memory.quarantined.by_slot();
-        for (slot, ..) in &status.stores {
-            let counters = quarantined.get(slot).copied().unwrap_or(0);
-            metrics::gauge!(QUARANTINED, "slot" => slot.to_string()).set(whole(counters));
-        }
+        of_slots(QUARANTINED, &status, &quarantined);
         set(LEDGER_AGE, inner.gauges.version_age(status.version, inner.env.clock.now()));
         layout(inner, &status);
     }
@@ -178,10 +175,7 @@ fn guard(status: &GuardStatus) {
     let held: Vec<&CounterStatus> = status.counters.iter().filter(|held| held.grant.is_some()).collect();
     set(CEILINGS, whole(held.len() as u64));
     let lags = lags(&held);
-    for (slot, ..) in &status.stores {
-        let lag = lags.get(slot).copied().unwrap_or(0);
-        metrics::gauge!(SLOT_LAG, "slot" => slot.to_string()).set(whole(lag));
-    }
+    of_slots(SLOT_LAG, status, &lags);
 }
 
 /// How many counters of each slot rest until the others come up to them.
@@ -189,10 +183,7 @@ fn rests(inner: &Inner, status: &GuardStatus) {
     let ring = inner.ring.status();
     let is_live = |slot| ring.iter().any(|held| held.slot == slot && held.state == SlotState::Live);
     let resting = resting_by_slot(&status.counters, is_live);
-    for (slot, ..) in &status.stores {
-        let counters = resting.get(slot).copied().unwrap_or(0);
-        metrics::gauge!(RESTING, "slot" => slot.to_string()).set(whole(counters as u64));
-    }
+    of_slots(RESTING, status, &resting);
 }
 
 /// How far each slot is behind the front of a key, in raw ids: the most over all keys.
@@ -230,6 +221,14 @@ fn layout(inner: &Inner, status: &GuardStatus) {
                 [("slot", slot.to_string()), ("store", store.to_owned()), ("class", known.to_string())];
             metrics::gauge!(DURABILITY, &labels).set(f64::from(u8::from(known == *class)));
         }
+    }
+}
+
+/// Sets a gauge of each slot with a store; one that is not in `values` has 0.
+fn of_slots(name: &'static str, status: &GuardStatus, values: &BTreeMap<SlotIndex, u64>) {
+    for (slot, ..) in &status.stores {
+        let value = values.get(slot).copied().unwrap_or(0);
+        metrics::gauge!(name, "slot" => slot.to_string()).set(whole(value));
     }
 }
 
