@@ -87,8 +87,8 @@ section! {
     }
 }
 
-/// A principal.
-#[derive(Debug, Clone)]
+/// A principal. By default it has no name and may do nothing.
+#[derive(Debug, Clone, Default)]
 pub struct PrincipalPart {
     /// The name.
     pub name: String,
@@ -134,12 +134,9 @@ impl PrincipalPart {
         let reveal: &[Verb] = if is_loopback { &[] } else { &[Verb::Reveal] };
         Self {
             name: EVERYONE.to_owned(),
-            tokens: Vec::new(),
-            cert_names: CertNames::default(),
-            expires: None,
             allow: Scopes::everything(&Verb::ALL),
             deny: Scopes::everything(reveal),
-            quotas: QuotaLimits::default(),
+            ..Self::default()
         }
     }
 

@@ -7,11 +7,12 @@ use sequent_core::{Key, SlotIndex};
 use crate::telemetry::metric_table::VIOLATIONS;
 
 /// Severity of an event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Severity {
     /// Details, which happen all the time.
     Debug,
     /// No action is needed.
+    #[default]
     Info,
     /// The cluster handles it.
     Warning,
@@ -31,9 +32,10 @@ impl Severity {
 }
 
 /// How a status shows events of a sort.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum InStatus {
     /// Each has an entry.
+    #[default]
     Each,
     /// Repetitions share an entry, which counts them: otherwise they would displace all other events.
     Collapsed,
@@ -66,7 +68,7 @@ pub(crate) struct Change {
 }
 
 /// What is told of one event.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Telling {
     /// The stable name, for filters.
     pub(crate) name: &'static str,
@@ -89,19 +91,7 @@ pub(crate) struct Telling {
 
 impl Telling {
     fn new(severity: Severity, name: &'static str, text: impl Into<String>) -> Self {
-        Self {
-            name,
-            severity,
-            text: text.into(),
-            slot: None,
-            key: None,
-            kind: None,
-            fields: Vec::new(),
-            changes: Vec::new(),
-            uncounted: None,
-            in_status: InStatus::Each,
-            is_throttled: false,
-        }
+        Self { name, severity, text: text.into(), ..Self::default() }
     }
 
     pub(super) fn debug(name: &'static str, text: impl Into<String>) -> Self {
