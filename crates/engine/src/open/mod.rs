@@ -82,7 +82,7 @@ pub(crate) async fn open(config: Config, options: Options) -> Result<Engine, Ope
     if found == Found::Nothing {
         // Announced before the cluster is created: a process that crashes in between must not have created one
         // silently.
-        announce(&config, &options);
+        (options.say)(&announcement(&config));
     }
     let cluster = ClusterHandle::any(&config, env, found != Found::Cluster).await?;
     if found == Found::Elsewhere && cluster.is_new {
@@ -248,12 +248,7 @@ fn reservoir_context(config: &Config, pace: Pace, env: Env, tasks: &Tasks) -> Re
     ReservoirContext { config, drain_mode: Arc::default(), env, spawn: tasks.spawner() }
 }
 
-/// Announces that a new cluster is created.
-fn announce(config: &Config, options: &Options) {
-    (options.say)(&announcement(config));
-}
-
-/// The same once this process has created the cluster: of several that start on one new ledger, only one has.
+/// Announces a new cluster once this process has created it: of several that start on one new ledger, only one has.
 fn announcing(config: &Config, options: &Options) -> Env {
     let (say, text, onward) = (Arc::clone(&options.say), announcement(config), options.env.events.clone());
     let events = Events::to(move |event| {
