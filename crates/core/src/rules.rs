@@ -44,8 +44,8 @@ word_enum! {
 }
 
 impl Rule {
-    /// The rule's number in the table of `crates/guard/guard.md`, R1 being the first: R13 is 13. A comment at the code that enforces the rule has
-    /// the same number.
+    /// The rule's number in the table of `crates/guard/guard.md`, R1 being the first: R13 is 13. A comment at the code that
+    /// enforces the rule has the same number.
     ///
     /// ```
     /// use sequent_core::Rule;

@@ -1,7 +1,7 @@
 //! Locks of the standard library, used as if they could not be poisoned.
 //!
-//! A panic while a lock is held ends one task. It says nothing of the value: code under a lock leaves it whole at each step that
-//! may panic.
+//! A panic while a lock is held ends one task. It says nothing of the value: code under a lock leaves it whole at each step
+//! that may panic.
 
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
