@@ -2,10 +2,7 @@
 
 use std::fmt;
 
-use sequent_core::{
-    Key, Layout, SequenceName, Span,
-    ledger::{DenseAsk, DenseTaken},
-};
+use sequent_core::{Key, Layout, SequenceName, Span, ledger::DenseAsk};
 use sequent_engine::{Body, Engine, EngineError, NextRequest, Placement, Reason, dense_number};
 use sequent_guard::{Headroom, JumpBound};
 use serde::{Deserialize, Serialize};
@@ -268,13 +265,7 @@ impl AdvanceTarget<'_> {
             // answers that the request is behind, and the counter is read again.
             let ask = DenseAsk { key: self.key.clone(), count: target - at, limit: target, above: at };
             let counted = self.engine.guard().count(ask).await;
-            match counted.map_err(|error| EngineError::of_source(self.name, error))? {
-                DenseTaken::Last(_)
-                | DenseTaken::Spent { .. }
-                | DenseTaken::Behind { .. }
-                | DenseTaken::Over
-                | DenseTaken::Locked => {}
-            }
+            counted.map_err(|error| EngineError::of_source(self.name, error))?;
         }
         let text =
             format!("numbers of {} were taken at each of {DENSE_TRIES_MAX} tries: try again", self.name);

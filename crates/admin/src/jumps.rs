@@ -23,19 +23,20 @@ pub(crate) struct Jump {
     pub(crate) advice: &'static str,
 }
 
-/// How far a counter's epoch can have come, by records other than row and cell. `others` are the rows of the
-/// key's other slots.
+/// How far a counter's epoch can have come, by records other than row and cell. `rows` has all rows of its key.
 ///
 /// # Errors
 ///
 /// Those of the ledger.
-pub(crate) async fn bound<'a>(
+pub(crate) async fn bound(
     ledger: &dyn Ledger,
     (counter, row): (&Counter, &Row),
-    others: impl Iterator<Item = &'a Row>,
+    rows: &[(Counter, Row)],
     (layout, inspection): (Layout, &LedgerInspection),
     limit: Duration,
 ) -> Result<u64, SourceError> {
+    let others = rows.iter().filter(|(other, _)| other.key == counter.key && other != counter);
+    let others = others.map(|(_, row)| row);
     let read = Plausibility::read(ledger, counter, layout, (inspection.version, others));
     let outside = within(limit, "read a counter's history", read).await?;
     Ok(outside.reach(row, inspection.clock_ms, PER_SECOND_MAX))

@@ -6,7 +6,6 @@ use sequent_core::{
 };
 use sequent_engine::{
     EngineError,
-    ledger_timeout::{of_ledger, within},
     report::{QuarantineReport, ShardReport, SlotCommandReport},
 };
 use serde::Serialize;
@@ -81,8 +80,7 @@ impl Admin {
         self.check_slot(saying.slot)?;
         let Saying { slot, verb, who, why, until_ms } = saying.clone();
         let word = SlotCommand { slot, verb, who, why, at_ms: 0, until_ms };
-        let said = within(self.limit(), "give a slot command", self.ledger().say(&word)).await;
-        let said = said.map_err(|error| of_ledger(&error))?;
+        let said = self.0.within("give a slot command", self.ledger().say(&word)).await?;
         if verb == SlotVerb::Rescue {
             // If this fails, the new slot command hides the notes until another one replaces it.
             self.0.clear_quarantined(slot);
@@ -93,7 +91,7 @@ impl Admin {
     /// The quarantined counters of a slot, as processes of this data directory noted them: those that only a
     /// [rescue](SlotVerb::Rescue) releases. Empty if the slot commands can't be read.
     pub async fn put_aside(&self, slot: SlotIndex) -> Vec<QuarantineReport> {
-        let commands = within(self.limit(), "read slot commands", self.ledger().slot_commands()).await;
+        let commands = self.0.slot_commands().await;
         let mut aside = commands.map(|commands| self.0.quarantined(&commands)).unwrap_or_default();
         aside.retain(|counter| counter.slot == slot);
         aside

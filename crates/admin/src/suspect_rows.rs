@@ -4,10 +4,7 @@ use sequent_core::{
     Key, SlotIndex, SourceError,
     ledger::{Counter, Row},
 };
-use sequent_engine::{
-    EngineError,
-    ledger_timeout::{of_ledger, within},
-};
+use sequent_engine::EngineError;
 use sequent_guard::JUMP_MAX;
 
 use crate::{
@@ -49,13 +46,11 @@ impl Admin {
         if high.is_empty() {
             return Ok(Vec::new());
         }
-        let inspection = within(self.limit(), "open the ledger", self.ledger().inspect()).await?;
+        let inspection = self.0.inspected().await?;
         let mut suspects = Vec::new();
         for (counter, row) in high {
-            let others = rows.iter().filter(|(other, _)| other.key == counter.key && other != counter);
-            let others = others.map(|(_, row)| row);
             let under = (self.layout(), &inspection);
-            let read = bound(self.ledger(), (counter, row), others, under, self.limit()).await;
+            let read = bound(self.ledger(), (counter, row), rows, under, self.limit()).await;
             let Ok(bound) = read else { continue };
             let why = jump(row, None, Some(bound));
             suspects.extend(why.map(|why| Suspect { counter: counter.clone(), why }));
@@ -65,18 +60,18 @@ impl Admin {
 
     /// The untrusted rows of a key.
     pub(crate) async fn suspects_of(&self, key: &Key) -> Result<Vec<Suspect>, EngineError> {
-        let rows = self.rows_of(key).await.map_err(|error| of_ledger(&error))?;
-        self.suspects(&rows).await.map_err(|error| of_ledger(&error))
+        let rows = self.rows_of(key).await?;
+        Ok(self.suspects(&rows).await?)
     }
 
     /// The rows of a key, in every slot.
     pub(crate) async fn rows_of(&self, key: &Key) -> Result<Vec<(Counter, Row)>, SourceError> {
-        let under = within(self.limit(), "open the ledger", self.ledger().inspect()).await?.instance;
+        let under = self.0.inspected().await?.instance;
         let counter = |slot: SlotIndex| Counter { slot, key: key.clone() };
         let counters: Vec<Counter> = (0..self.layout().slots()).map(counter).collect();
         let mut held = Vec::new();
         for some in counters.chunks(self.ledger().batch_max()) {
-            let read = within(self.limit(), "read the rows", self.ledger().read(&under, some)).await?;
+            let read = self.0.within("read the rows", self.ledger().read(&under, some)).await?;
             let rows = some.iter().cloned().zip(read.rows);
             held.extend(rows.filter_map(|(counter, row)| Some((counter, row?))));
         }

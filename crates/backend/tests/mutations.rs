@@ -57,7 +57,7 @@ macro_rules! red_without {
             async fn $test() {
                 let run = |rules| passes(async move { $suite::$check(&Mutant::keeping(rules)).await });
                 assert!(run(Rules::ALL).await, "the check is red with every rule kept");
-                let text = Rule::$rule.text();
+                let text = Rule::$rule.as_str();
                 assert!(!run(Rules::ALL.without(Rule::$rule)).await, "nobody missed the rule: {text}");
             }
         )*

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use sequent_core::{Event, Source};
+use sequent_core::{Event, Source, sync};
 
 use crate::{
     config::ReservoirContext, discard_reason::DROPPED, fast_path::ticket_counter::TicketCounter,
@@ -40,7 +40,7 @@ impl Shared {
 
     /// Ignores poisoning: only a bug of this crate can panic under the mutex, and the state still repeats no number.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Box<State>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        sync::lock(&self.state)
     }
 }
 

@@ -11,7 +11,7 @@ use std::{
 };
 
 use sequent_buffer::{Reservoir, ReservoirConfig, Spawner};
-use sequent_core::{Block, Blocks, BoxFuture, Env, Source, SourceError};
+use sequent_core::{Block, Blocks, Env, Reply, Source, SourceError};
 use sequent_testkit::Oracle;
 
 /// Spinning threads: more than the machine has cores, so that some are stalled at every point.
@@ -22,7 +22,7 @@ const THREADS: usize = 4;
 struct Slow(AtomicU64);
 
 impl Source for Slow {
-    fn take(&self, want: u64) -> BoxFuture<'_, Result<Blocks, SourceError>> {
+    fn take(&self, want: u64) -> Reply<'_, Blocks> {
         Box::pin(async move {
             tokio::time::sleep(std::time::Duration::from_micros(200)).await;
             let step = 1 + want % 3;

@@ -13,7 +13,7 @@ use std::{
 };
 
 use sequent_buffer::{Reservoir, ReservoirConfig, Spawner, TakeError};
-use sequent_core::{BLOCKS_MAX, Block, Blocks, BoxFuture, Env, ErrorKind, Source, SourceError};
+use sequent_core::{BLOCKS_MAX, Block, Blocks, Env, ErrorKind, Reply, Source};
 use sequent_testkit::{Act, PausedClock, ScriptedSource};
 use support::{over, settle, with};
 
@@ -180,7 +180,7 @@ async fn a_failed_refill_serves_the_callers_that_it_can() {
 async fn a_source_that_gives_nothing_fails_its_callers() {
     struct Empty;
     impl Source for Empty {
-        fn take(&self, _: u64) -> BoxFuture<'_, Result<Blocks, SourceError>> {
+        fn take(&self, _: u64) -> Reply<'_, Blocks> {
             Box::pin(std::future::ready(Ok(Blocks::default())))
         }
     }
@@ -197,7 +197,7 @@ struct CountingSource {
 }
 
 impl Source for CountingSource {
-    fn take(&self, want: u64) -> BoxFuture<'_, Result<Blocks, SourceError>> {
+    fn take(&self, want: u64) -> Reply<'_, Blocks> {
         Box::pin(async move {
             let out = self.out.fetch_add(1, Ordering::Relaxed) + 1;
             self.most.fetch_max(out, Ordering::Relaxed);
@@ -256,7 +256,7 @@ async fn a_refill_cut_off_with_its_task_fails_its_waiters() {
 struct SingleNumbers(AtomicUsize);
 
 impl Source for SingleNumbers {
-    fn take(&self, _: u64) -> BoxFuture<'_, Result<Blocks, SourceError>> {
+    fn take(&self, _: u64) -> Reply<'_, Blocks> {
         let first = self.0.fetch_add(2 * BLOCKS_MAX, Ordering::Relaxed) as u64;
         let blocks = (0..BLOCKS_MAX as u64).map(|index| Block::new(first + 1 + index * 2, 1, 1).unwrap());
         // At unequal distances, so that they are not joined into one progression.

@@ -194,7 +194,7 @@ impl std::fmt::Display for Failure {
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
         let fields = error.fields().iter();
-        let field = |fault: &sequent_engine::FieldFault| Field {
+        let field = |fault: &sequent_core::FieldFault| Field {
             field: fault.field.to_string(),
             value: fault.value.clone(),
             bound: fault.bound.clone(),

@@ -2,7 +2,8 @@
 
 use clap::Args;
 use sequent_client::v1;
-use sequent_engine::{BodyFault, INSTANT_EXPECTED, Texts, Values};
+use sequent_core::FieldFault;
+use sequent_engine::{INSTANT_EXPECTED, Texts, Values};
 
 use crate::{failure::Failure, open_cluster::sequence_name, output};
 
@@ -118,8 +119,8 @@ impl TemplateSource {
 }
 
 /// A refused field of a definition.
-pub(crate) fn refused(fault: &BodyFault) -> Failure {
+pub(crate) fn refused(fault: &FieldFault) -> Failure {
     // A text value is quoted already.
     let value = fault.value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
-    Failure::argument(fault.field, value.unwrap_or(&fault.value), fault.bound.clone())
+    Failure::argument(&fault.field, value.unwrap_or(&fault.value), fault.bound.clone())
 }

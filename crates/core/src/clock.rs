@@ -13,8 +13,13 @@ pub trait Clock: Send + Sync + std::fmt::Debug {
     /// Wall time in milliseconds since 1970; 0 if the clock is set before that.
     fn wall_ms(&self) -> u64 {
         let since = self.wall().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
-        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+        whole_ms(since)
     }
+}
+
+/// The whole milliseconds of a duration.
+pub fn whole_ms(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// The machine's clock.

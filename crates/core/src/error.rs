@@ -121,12 +121,6 @@ impl fmt::Display for SourceError {
     }
 }
 
-impl fmt::Debug for SourceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
 impl Error for SourceError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.0.source.as_deref().map(|source| source as &(dyn Error + 'static))

@@ -4,7 +4,7 @@
 //! offers a read-only mode), and takes no numbers. Conditions that other calls would refuse are reported as facts.
 
 use crate::{
-    BoxFuture, Durability, Epoch, Inspection, Key, SourceError,
+    Durability, Epoch, Inspection, Key, Reply, SourceError,
     ledger::{Counter, LayoutRecord, LedgerInspection, Row},
 };
 
@@ -166,13 +166,13 @@ pub struct CellPage {
 /// Store that can be examined.
 pub trait Examine: Send + Sync {
     /// Examines the store once, including the cells of `keys`. No time limit. Dropping the future closes its connection.
-    fn examine<'a>(&'a self, keys: &'a [Key]) -> BoxFuture<'a, Result<Examination, SourceError>>;
+    fn examine<'a>(&'a self, keys: &'a [Key]) -> Reply<'a, Examination>;
 
     /// Lists the value of every counter, a few thousand a page: from the start, or from the `next` of the page before.
     ///
     /// For callers without ledger rows that would name the keys. Anything that is no cell of ours is left out. No time limit.
     /// By default the page is empty and marked as partial.
-    fn cells<'a>(&'a self, from: Option<&'a str>) -> BoxFuture<'a, Result<CellPage, SourceError>> {
+    fn cells<'a>(&'a self, from: Option<&'a str>) -> Reply<'a, CellPage> {
         let _ = from;
         Box::pin(std::future::ready(Ok(CellPage { is_partial: true, ..CellPage::default() })))
     }
@@ -181,5 +181,5 @@ pub trait Examine: Send + Sync {
 /// Ledger that can be examined.
 pub trait ExamineLedger: Send + Sync {
     /// Examines the ledger once, including its first `most` rows. No time limit. Dropping the future closes its connection.
-    fn examine(&self, most: usize) -> BoxFuture<'_, Result<LedgerExamination, SourceError>>;
+    fn examine(&self, most: usize) -> Reply<'_, LedgerExamination>;
 }

@@ -1,72 +1,40 @@
 //! Kinds of failure below the ring, and the verdict of each: who must react, and how.
 
-use std::fmt;
+use crate::word_enum;
 
-/// Kind of failure. Callers match on this; the text beside it is for people.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ErrorKind {
-    /// No answer in time. The outcome is unknown; the numbers are burnt.
-    Timeout,
-    /// The store cannot be reached, or the connection broke.
-    Unavailable,
-    /// Bounded retries against concurrent writers were used up.
-    Contended,
-    /// Login, schema, settings or stamp are wrong: an operator must correct them.
-    Refused,
-    /// The counter or the sequence is at its end.
-    Exhausted,
-    /// The counter went backwards, vanished, or has another epoch.
-    Regressed,
-    /// The store has another instance than the grant names; nothing was touched.
-    InstanceChanged,
-    /// The counter is far beyond its ceiling.
-    Jumped,
-    /// What would hold the counter can't be used, such as a table of another shape: an operator must correct it. The store's
-    /// other counters are not concerned.
-    Unfit,
-    /// The ledger is needed but unavailable.
-    NoWitness,
-    /// The ledger is older than its marks, or everything moved at once. An operator must name the loss.
-    LedgerBehind,
-    /// No slot could serve; each is listed with its cause.
-    NoShard,
+word_enum! {
+    /// Kind of failure. Callers match on this; the text beside it is for people.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum ErrorKind {
+        /// No answer in time. The outcome is unknown; the numbers are burnt.
+        Timeout = "timeout",
+        /// The store cannot be reached, or the connection broke.
+        Unavailable = "unavailable",
+        /// Bounded retries against concurrent writers were used up.
+        Contended = "contended",
+        /// Login, schema, settings or stamp are wrong: an operator must correct them.
+        Refused = "refused",
+        /// The counter or the sequence is at its end.
+        Exhausted = "exhausted",
+        /// The counter went backwards, vanished, or has another epoch.
+        Regressed = "regressed",
+        /// The store has another instance than the grant names; nothing was touched.
+        InstanceChanged = "instance-changed",
+        /// The counter is far beyond its ceiling.
+        Jumped = "jumped",
+        /// What would hold the counter can't be used, such as a table of another shape: an operator must correct it. The store's
+        /// other counters are not concerned.
+        Unfit = "unfit",
+        /// The ledger is needed but unavailable.
+        NoWitness = "no-witness",
+        /// The ledger is older than its marks, or everything moved at once. An operator must name the loss.
+        LedgerBehind = "ledger-behind",
+        /// No slot could serve; each is listed with its cause.
+        NoShard = "no-shard",
+    }
 }
 
 impl ErrorKind {
-    /// Every kind, in the order of the documentation's table.
-    pub const ALL: [Self; 12] = [
-        Self::Timeout,
-        Self::Unavailable,
-        Self::Contended,
-        Self::Refused,
-        Self::Exhausted,
-        Self::Regressed,
-        Self::InstanceChanged,
-        Self::Jumped,
-        Self::Unfit,
-        Self::NoWitness,
-        Self::LedgerBehind,
-        Self::NoShard,
-    ];
-
-    /// The name for logs, metrics and JSON.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Timeout => "timeout",
-            Self::Unavailable => "unavailable",
-            Self::Contended => "contended",
-            Self::Refused => "refused",
-            Self::Exhausted => "exhausted",
-            Self::Regressed => "regressed",
-            Self::InstanceChanged => "instance-changed",
-            Self::Jumped => "jumped",
-            Self::Unfit => "unfit",
-            Self::NoWitness => "no-witness",
-            Self::LedgerBehind => "ledger-behind",
-            Self::NoShard => "no-shard",
-        }
-    }
-
     /// Who must react, and how. The ring decides by this alone.
     pub const fn verdict(self) -> Verdict {
         let (scope, action) = match self {
@@ -79,12 +47,6 @@ impl ErrorKind {
             Self::NoWitness | Self::LedgerBehind | Self::NoShard => (Scope::Nobody, Action::Report),
         };
         Verdict { scope, action }
-    }
-}
-
-impl fmt::Display for ErrorKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 

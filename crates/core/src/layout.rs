@@ -45,6 +45,9 @@ impl fmt::Display for Layout {
 }
 
 impl Layout {
+    /// The widest ring. It stands for a layout that is not known yet: a store is in the same place in every ring.
+    pub const WIDEST: Self = Self { shard_bits: SHARD_BITS_MAX, memory_bits: 0 };
+
     /// A layout, checked against [`SHARD_BITS_MAX`] and [`MEMORY_BITS_MAX`].
     pub const fn new(shard_bits: u8, memory_bits: u8) -> Result<Self, LayoutError> {
         if shard_bits > SHARD_BITS_MAX {

@@ -1,6 +1,6 @@
 //! Ledger marks: the ledger's version kept outside the ledger, so that a restored backup is detected.
 
-use crate::{BoxFuture, Layout, SourceError};
+use crate::{Layout, Reply};
 
 /// The ledger's layout and its generation at some version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,5 +47,5 @@ impl Mark {
 pub trait MarkPlace: Send + Sync {
     /// Writes `version` and the ledger's layout at that version. Of each, the [greater](Mark::max) is kept. Returns what is
     /// held afterwards. Version 0 only reads.
-    fn bear(&self, version: u64, era: Option<Era>) -> BoxFuture<'_, Result<Mark, SourceError>>;
+    fn bear(&self, version: u64, era: Option<Era>) -> Reply<'_, Mark>;
 }

@@ -1,5 +1,7 @@
 //! Descriptions of metrics: what the page of metrics says, and `# HELP`.
 
+use crate::word_enum;
+
 /// A metric's name and meaning.
 #[derive(Debug, Clone, Copy)]
 pub struct Metric {
@@ -47,25 +49,16 @@ impl Metric {
     }
 }
 
-/// The type of a metric.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MetricKind {
-    /// Only increases, from zero at the start.
-    Counter,
-    /// Increases and decreases.
-    Gauge,
-    /// A distribution of values.
-    Histogram,
-}
-
-impl MetricKind {
-    /// The type's name in the text format of Prometheus.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Counter => "counter",
-            Self::Gauge => "gauge",
-            Self::Histogram => "histogram",
-        }
+word_enum! {
+    /// The type of a metric, as the text format of Prometheus calls it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum MetricKind {
+        /// Only increases, from zero at the start.
+        Counter = "counter",
+        /// Increases and decreases.
+        Gauge = "gauge",
+        /// A distribution of values.
+        Histogram = "histogram",
     }
 }
 
@@ -90,55 +83,54 @@ impl Label {
     }
 }
 
-/// A part of the page of metrics, in its order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MetricGroup {
-    /// Requests and connections.
-    Apis,
-    /// Principals, TLS and the audit log.
-    Access,
-    /// Active keys, their reservoirs and refills.
-    Reservoirs,
-    /// What is left of sequences.
-    Capacity,
-    /// Slots and their stores.
-    Slots,
-    /// Epochs, ceilings, and what the guard has caught.
-    Guard,
-    /// The ledger.
-    Ledger,
-    /// The process and its runtime.
-    Process,
-    /// Programs that use the client.
-    Sdk,
+word_enum! {
+    /// A part of the page of metrics, in its order, with its heading.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum MetricGroup {
+        /// Requests and connections.
+        Apis = "APIs",
+        /// Principals, TLS and the audit log.
+        Access = "Principals, TLS and audit",
+        /// Active keys, their reservoirs and refills.
+        Reservoirs = "Keys and reservoirs",
+        /// What is left of sequences.
+        Capacity = "Capacity",
+        /// Slots and their stores.
+        Slots = "Slots",
+        /// Epochs, ceilings, and what the guard has caught.
+        Guard = "Guard",
+        /// The ledger.
+        Ledger = "Ledger",
+        /// The process and its runtime.
+        Process = "Process",
+        /// Programs that use the client.
+        Sdk = "SDK",
+    }
 }
 
-impl MetricGroup {
-    /// All groups.
-    pub const ALL: [Self; 9] = [
-        Self::Apis,
-        Self::Access,
-        Self::Reservoirs,
-        Self::Capacity,
-        Self::Slots,
-        Self::Guard,
-        Self::Ledger,
-        Self::Process,
-        Self::Sdk,
-    ];
+/// The metrics of a crate as one table: of each its type, the constant by which code names it, its name, its labels and its
+/// meaning.
+#[macro_export]
+macro_rules! metric_table {
+    (
+        $(#[$about:meta])*
+        pub static $table:ident;
 
-    /// The heading.
-    pub const fn title(self) -> &'static str {
-        match self {
-            Self::Apis => "APIs",
-            Self::Access => "Principals, TLS and audit",
-            Self::Reservoirs => "Keys and reservoirs",
-            Self::Capacity => "Capacity",
-            Self::Slots => "Slots",
-            Self::Guard => "Guard",
-            Self::Ledger => "Ledger",
-            Self::Process => "Process",
-            Self::Sdk => "SDK",
-        }
-    }
+        $($group:ident {
+            $($kind:ident $constant:ident $name:literal [$($label:ident),*] $meaning:literal;)+
+        })+
+    ) => {
+        $($(pub(crate) const $constant: &str = $name;)+)+
+
+        $(#[$about])*
+        pub static $table: &[$crate::Metric] = &[
+            $($($crate::Metric {
+                group: $crate::MetricGroup::$group,
+                name: $constant,
+                kind: $crate::MetricKind::$kind,
+                labels: &[$($label),*],
+                meaning: $meaning,
+            },)+)+
+        ];
+    };
 }

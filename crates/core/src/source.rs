@@ -7,6 +7,9 @@ use crate::{Blocks, SourceError};
 /// A boxed future, allocated per block and never per number. It keeps sources object-safe.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
+/// What a source, a store or a ledger answers to a call.
+pub type Reply<'a, T> = BoxFuture<'a, Result<T, SourceError>>;
+
 /// Yields numbers in blocks. A running sequence is a stack of sources, each adding one feature.
 ///
 /// Contract for callers:
@@ -16,13 +19,13 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// - `take` may be called from many tasks at once.
 ///
 /// ```
-/// use sequent_core::{Block, Blocks, BoxFuture, Source, SourceError};
+/// use sequent_core::{Block, Blocks, Reply, Source, SourceError};
 /// use std::sync::atomic::{AtomicU64, Ordering};
 ///
 /// struct Atomic(AtomicU64);
 ///
 /// impl Source for Atomic {
-///     fn take(&self, want: u64) -> BoxFuture<'_, Result<Blocks, SourceError>> {
+///     fn take(&self, want: u64) -> Reply<'_, Blocks> {
 ///         let first = self.0.fetch_add(want, Ordering::Relaxed) + 1;
 ///         let block = Block::new(first, 1, want).map(Blocks::from).map_err(SourceError::exhausted);
 ///         Box::pin(std::future::ready(block))
@@ -32,11 +35,11 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub trait Source: Send + Sync {
     /// Takes about `want` numbers (at least 1; 0 counts as 1). The result is never empty, ascending by first number, and at
     /// most [`BLOCKS_MAX`](crate::BLOCKS_MAX) blocks. It may have fewer numbers than asked, and at most 2^m - 1 more.
-    fn take(&self, want: u64) -> BoxFuture<'_, Result<Blocks, SourceError>>;
+    fn take(&self, want: u64) -> Reply<'_, Blocks>;
 
     /// Raises the position so that later numbers are above `floor`; never lowers it. This serves the order of numbers, never
     /// uniqueness.
-    fn lift(&self, floor: u64) -> BoxFuture<'_, Result<(), SourceError>> {
+    fn lift(&self, floor: u64) -> Reply<'_, ()> {
         let _ = floor;
         Box::pin(std::future::ready(Ok(())))
     }

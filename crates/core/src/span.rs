@@ -1,22 +1,24 @@
 //! Span: the mapping from encoded numbers to users' numbers, up to an end. It is `start + step * (encoded - 2^(n+m))`, or
 //! the encoded number itself.
 
-use std::{fmt, str::FromStr};
+use std::str::FromStr;
 
-use crate::{Block, Layout};
+use crate::{Block, FieldFault, Layout, word_enum};
 
-/// Integer type that every number of a sequence must fit, so that no reader rounds or wraps it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Fits {
-    /// At most 2^53 - 1: exact in JavaScript and in every f64. The default.
-    #[default]
-    Js,
-    /// At most 2^31 - 1.
-    Int32,
-    /// At most 2^32 - 1.
-    Uint32,
-    /// At most 2^63 - 1.
-    Int64,
+word_enum! {
+    /// Integer type that every number of a sequence must fit, so that no reader rounds or wraps it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    pub enum Fits {
+        /// At most 2^53 - 1: exact in JavaScript and in every f64. The default.
+        #[default]
+        Js = "js",
+        /// At most 2^31 - 1.
+        Int32 = "int32",
+        /// At most 2^32 - 1.
+        Uint32 = "uint32",
+        /// At most 2^63 - 1.
+        Int64 = "int64",
+    }
 }
 
 impl Fits {
@@ -29,69 +31,36 @@ impl Fits {
             Self::Int64 => Block::NUMBER_MAX,
         }
     }
-
-    /// The name in a config.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Js => "js",
-            Self::Int32 => "int32",
-            Self::Uint32 => "uint32",
-            Self::Int64 => "int64",
-        }
-    }
-}
-
-impl fmt::Display for Fits {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
 }
 
 impl FromStr for Fits {
-    type Err = SpanError;
+    type Err = FieldFault;
 
-    fn from_str(text: &str) -> Result<Self, SpanError> {
-        [Self::Js, Self::Int32, Self::Uint32, Self::Int64]
-            .into_iter()
-            .find(|fits| fits.as_str() == text)
-            .ok_or_else(|| SpanError::Fits(text.to_owned()))
+    fn from_str(text: &str) -> Result<Self, FieldFault> {
+        let fault =
+            || FieldFault::new("fits", format!("{text:?}"), "js, int32, uint32 and int64 are allowed");
+        Self::from_word(text).ok_or_else(fault)
     }
 }
 
-/// How encoded numbers become users' numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Numbering {
-    /// `start + step * (encoded - 2^(n+m))`: the first number of slot 0 is `start`, in every layout.
-    #[default]
-    Ordinal,
-    /// The encoded number itself, `(raw << n | slot) << m | low`: its low bits name the slot.
-    Encoded,
-}
-
-impl Numbering {
-    /// The name in a config.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Ordinal => "ordinal",
-            Self::Encoded => "encoded",
-        }
-    }
-}
-
-impl fmt::Display for Numbering {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+word_enum! {
+    /// How encoded numbers become users' numbers.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    pub enum Numbering {
+        /// `start + step * (encoded - 2^(n+m))`: the first number of slot 0 is `start`, in every layout.
+        #[default]
+        Ordinal = "ordinal",
+        /// The encoded number itself, `(raw << n | slot) << m | low`: its low bits name the slot.
+        Encoded = "encoded",
     }
 }
 
 impl FromStr for Numbering {
-    type Err = SpanError;
+    type Err = FieldFault;
 
-    fn from_str(text: &str) -> Result<Self, SpanError> {
-        [Self::Ordinal, Self::Encoded]
-            .into_iter()
-            .find(|numbering| numbering.as_str() == text)
-            .ok_or_else(|| SpanError::Numbering(text.to_owned()))
+    fn from_str(text: &str) -> Result<Self, FieldFault> {
+        let fault = || FieldFault::new("numbering", format!("{text:?}"), "ordinal and encoded are allowed");
+        Self::from_word(text).ok_or_else(fault)
     }
 }
 
@@ -116,43 +85,6 @@ pub struct Span {
     numbering: Numbering,
 }
 
-/// Invalid bounds: they leave a sequence no number, or make numbers equal.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SpanError {
-    /// `start` out of bounds.
-    #[error("start is {0}: 0 to 9223372036854775807 are allowed")]
-    Start(u64),
-    /// `step` was 0.
-    #[error("step is {0}: at least 1 is allowed")]
-    Step(u64),
-    /// `end` below `start`.
-    #[error("end is {end}: at least start, {start}, is allowed")]
-    End {
-        /// The end found.
-        end: u64,
-        /// The start it must reach.
-        start: u64,
-    },
-    /// `end` or `start` above what fits.
-    #[error("{field} is {value}: fits = \"{fits}\" allows at most {limit}")]
-    Beyond {
-        /// `start` or `end`.
-        field: &'static str,
-        /// The value found.
-        value: u64,
-        /// The type asked for.
-        fits: Fits,
-        /// Its highest number.
-        limit: u64,
-    },
-    /// No such type.
-    #[error("fits is {0:?}: js, int32, uint32 and int64 are allowed")]
-    Fits(String),
-    /// No such numbering.
-    #[error("numbering is {0:?}: ordinal and encoded are allowed")]
-    Numbering(String),
-}
-
 impl Default for Span {
     fn default() -> Self {
         Self { start: 1, step: 1, limit: Fits::Js.limit(), numbering: Numbering::Ordinal }
@@ -160,29 +92,30 @@ impl Default for Span {
 }
 
 impl Span {
-    /// A span, checked.
-    pub const fn new(start: u64, step: u64, end: Option<u64>, fits: Fits) -> Result<Self, SpanError> {
+    /// A span, checked: bounds that leave a sequence no number, or make numbers equal, are refused.
+    pub fn new(start: u64, step: u64, end: Option<u64>, fits: Fits) -> Result<Self, FieldFault> {
         let limit = fits.limit();
+        let beyond = || format!("fits = \"{fits}\" allows at most {limit}");
         if start > Block::NUMBER_MAX {
-            return Err(SpanError::Start(start));
+            return Err(FieldFault::new("start", start, format!("0 to {} are allowed", Block::NUMBER_MAX)));
         }
         if step == 0 {
-            return Err(SpanError::Step(step));
+            return Err(FieldFault::new("step", step, "at least 1 is allowed"));
         }
         if start > limit {
-            return Err(SpanError::Beyond { field: "start", value: start, fits, limit });
+            return Err(FieldFault::new("start", start, beyond()));
         }
-        let numbering = Numbering::Ordinal;
         match end {
-            None => Ok(Self { start, step, limit, numbering }),
-            Some(end) if end < start => Err(SpanError::End { end, start }),
-            Some(end) if end > limit => Err(SpanError::Beyond { field: "end", value: end, fits, limit }),
-            Some(end) => Ok(Self { start, step, limit: end, numbering }),
+            Some(end) if end < start => {
+                Err(FieldFault::new("end", end, format!("at least start, {start}, is allowed")))
+            }
+            Some(end) if end > limit => Err(FieldFault::new("end", end, beyond())),
+            _ => Ok(Self { start, step, limit: end.unwrap_or(limit), numbering: Numbering::Ordinal }),
         }
     }
 
     /// The span of encoded numbers as they are, up to an end.
-    pub fn itself(end: Option<u64>, fits: Fits) -> Result<Self, SpanError> {
+    pub fn itself(end: Option<u64>, fits: Fits) -> Result<Self, FieldFault> {
         Self::new(0, 1, end, fits).map(|span| Self { numbering: Numbering::Encoded, ..span })
     }
 
@@ -278,10 +211,13 @@ mod tests {
     #[test]
     fn bounds_name_field_value_and_bound() {
         let beyond = Block::NUMBER_MAX + 1;
-        assert_eq!(Span::new(beyond, 1, None, Fits::Js), Err(SpanError::Start(beyond)));
+        let start = FieldFault::new("start", beyond, "0 to 9223372036854775807 are allowed");
+        assert_eq!(Span::new(beyond, 1, None, Fits::Js), Err(start));
         assert!(Span::new(0, 1, None, Fits::Js).is_ok());
-        assert_eq!(Span::new(1, 0, None, Fits::Js), Err(SpanError::Step(0)));
-        assert_eq!(Span::new(5, 1, Some(4), Fits::Js), Err(SpanError::End { end: 4, start: 5 }));
+        let step = FieldFault::new("step", 0, "at least 1 is allowed");
+        assert_eq!(Span::new(1, 0, None, Fits::Js), Err(step));
+        let end = FieldFault::new("end", 4, "at least start, 5, is allowed");
+        assert_eq!(Span::new(5, 1, Some(4), Fits::Js), Err(end));
         let text = Span::new(1, 1, Some(1 << 31), Fits::Int32).unwrap_err().to_string();
         assert_eq!(text, "end is 2147483648: fits = \"int32\" allows at most 2147483647");
     }

@@ -1,7 +1,7 @@
 //! Store: the trait of a backend, with one fenced cell per counter. The guard's rules in `crates/guard/guard.md` explain its
 //! calls.
 
-use crate::{Block, BoxFuture, Epoch, Examine, InstanceId, Key, SlotIndex, SourceError, Stamp};
+use crate::{Block, Epoch, Examine, InstanceId, Key, Reply, SlotIndex, SourceError, Stamp, word_enum};
 
 /// Cell of one counter, and the store's instance in which it may be used.
 ///
@@ -15,25 +15,16 @@ pub struct Cell<'a> {
     pub under: &'a InstanceId,
 }
 
-/// How much of what a store acknowledged survives a crash.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum DurabilityClass {
-    /// All of it.
-    Durable,
-    /// All except about the last second.
-    Lossy,
-    /// None of it.
-    Volatile,
-}
-
-impl DurabilityClass {
-    /// The name for status and metrics.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Durable => "durable",
-            Self::Lossy => "lossy",
-            Self::Volatile => "volatile",
-        }
+word_enum! {
+    /// How much of what a store acknowledged survives a crash.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum DurabilityClass {
+        /// All of it.
+        Durable = "durable",
+        /// All except about the last second.
+        Lossy = "lossy",
+        /// None of it.
+        Volatile = "volatile",
     }
 }
 
@@ -92,7 +83,7 @@ pub trait Store: Send + Sync {
     }
 
     /// Opens a connection if needed, and reads the store's description of itself.
-    fn inspect(&self) -> BoxFuture<'_, Result<Inspection, SourceError>>;
+    fn inspect(&self) -> Reply<'_, Inspection>;
 
     /// Replaces the stamp if it is `expected` now; otherwise `Refused`, naming what was found.
     fn stamp<'a>(
@@ -100,11 +91,11 @@ pub trait Store: Send + Sync {
         under: &'a InstanceId,
         expected: Option<&'a Stamp>,
         new: &'a Stamp,
-    ) -> BoxFuture<'a, Result<(), SourceError>>;
+    ) -> Reply<'a, ()>;
 
     /// Writes `version` under a reserved name, which is created if missing. The greater version is kept and returned. Version 0
     /// only reads and creates nothing. Like the calls on cells, it touches only the instance `under`.
-    fn mark<'a>(&'a self, under: &'a InstanceId, version: u64) -> BoxFuture<'a, Result<u64, SourceError>>;
+    fn mark<'a>(&'a self, under: &'a InstanceId, version: u64) -> Reply<'a, u64>;
 
     /// Adds `want` (0 counts as 1) to the cell and returns the ids added. A store may add fewer if so many at once would take
     /// too long, but at least one.
@@ -112,40 +103,25 @@ pub trait Store: Send + Sync {
     /// # Errors
     ///
     /// `Regressed` if the cell is not open for this epoch. `Exhausted` past `i64::MAX`; the cell is then unchanged.
-    fn take<'a>(
-        &'a self,
-        cell: Cell<'a>,
-        epoch: Epoch,
-        want: u64,
-    ) -> BoxFuture<'a, Result<Block, SourceError>>;
+    fn take<'a>(&'a self, cell: Cell<'a>, epoch: Epoch, want: u64) -> Reply<'a, Block>;
 
     /// Closes the cell for the epoch `next`, whatever its epoch was, and returns its value. Without a cell it returns 0 and
     /// still writes a closed one.
-    fn close<'a>(&'a self, cell: Cell<'a>, next: Epoch) -> BoxFuture<'a, Result<u64, SourceError>>;
+    fn close<'a>(&'a self, cell: Cell<'a>, next: Epoch) -> Reply<'a, u64>;
 
     /// Opens the cell at the greater of its value and `base`, if it is closed for this epoch. A cell already open for this
     /// epoch is left as it is. Anything else is `Regressed`.
-    fn install<'a>(
-        &'a self,
-        cell: Cell<'a>,
-        epoch: Epoch,
-        base: u64,
-    ) -> BoxFuture<'a, Result<(), SourceError>>;
+    fn install<'a>(&'a self, cell: Cell<'a>, epoch: Epoch, base: u64) -> Reply<'a, ()>;
 
     /// Raises the value to `floor` if it is lower, and returns the value held afterwards. A `floor` of 0 only reads. The call
     /// is `Regressed` unless the cell is open for this epoch.
-    fn lift<'a>(
-        &'a self,
-        cell: Cell<'a>,
-        epoch: Epoch,
-        floor: u64,
-    ) -> BoxFuture<'a, Result<u64, SourceError>>;
+    fn lift<'a>(&'a self, cell: Cell<'a>, epoch: Epoch, floor: u64) -> Reply<'a, u64>;
 
     /// The stamps of the cluster's other slots, among the first `slots`, that are in the same database.
     ///
     /// For kinds of store that keep each slot under its own names: there, a store moved to another slot looks unused. By
     /// default there are none.
-    fn beside(&self, slots: SlotIndex) -> BoxFuture<'_, Result<Vec<Stamp>, SourceError>> {
+    fn beside(&self, slots: SlotIndex) -> Reply<'_, Vec<Stamp>> {
         let _ = slots;
         Box::pin(std::future::ready(Ok(Vec::new())))
     }
@@ -154,7 +130,7 @@ pub trait Store: Send + Sync {
     /// kept and the result is false.
     ///
     /// Allowed only for a counter that can never start again; `crates/guard/guard.md` says which those are.
-    fn remove<'a>(&'a self, cell: Cell<'a>) -> BoxFuture<'a, Result<bool, SourceError>> {
+    fn remove<'a>(&'a self, cell: Cell<'a>) -> Reply<'a, bool> {
         let _ = cell;
         Box::pin(std::future::ready(Ok(false)))
     }

@@ -1,9 +1,8 @@
 //! Legal transitions of a state machine, checked where debug assertions are on: in tests and in the simulation.
 
-use std::{
-    collections::BTreeSet,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::BTreeSet, sync::Mutex};
+
+use crate::sync;
 
 /// The names of two states: the one before and the one after.
 type Pair = (&'static str, &'static str);
@@ -36,18 +35,14 @@ impl Transitions {
         if cfg!(debug_assertions) && from != to {
             let is_legal = self.legal.contains(&(from, to));
             debug_assert!(is_legal, "{}: no transition leads from {from} to {to}", self.of);
-            self.seen().insert((from, to));
+            sync::lock(&self.seen).insert((from, to));
         }
     }
 
     /// Those that have not happened in this process: all of them, in builds without debug assertions.
     pub fn unseen(&self) -> Vec<Pair> {
-        let seen = self.seen();
+        let seen = sync::lock(&self.seen);
         self.legal.iter().copied().filter(|pair| !seen.contains(pair)).collect()
-    }
-
-    fn seen(&self) -> MutexGuard<'_, BTreeSet<Pair>> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

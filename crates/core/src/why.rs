@@ -1,69 +1,45 @@
 //! Cause of a slot's failure in a form safe for callers, and a short summary line over many slots.
 
-use std::fmt;
+use crate::{ErrorKind, SlotIndex, SourceError, word_enum};
 
-use crate::{ErrorKind, SlotIndex, SourceError};
-
-/// Cause that callers are shown. It contains no address, user or statement.
-///
-/// The component that meets a failure sets it: for example, a driver whose login was refused. The layers above pass it on and
-/// decide nothing by it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Why {
-    /// Nothing listens at the address.
-    ConnectionRefused,
-    /// The connection broke.
-    ConnectionLost,
-    /// The host has no address or cannot be reached.
-    HostUnreachable,
-    /// The server refused the login.
-    LoginRefused,
-    /// No connection, or no answer, within the time limit.
-    TimedOut,
-    /// The store's disk is full.
-    DiskFull,
-    /// The store refuses writes.
-    ReadOnly,
-    /// The counter holds a value that no statement of ours wrote.
-    SetByHand,
-    /// The store lost one of the two places that hold the counter.
-    LostInPart,
-    /// An operator evicted the slot.
-    EvictedByHand,
-    /// An operator is draining the slot, and requests sent before are still pending.
-    Draining,
-    /// An operator drained the slot, and nothing is pending.
-    Drained,
+word_enum! {
+    /// Cause that callers are shown, as the text for every API. It contains no address, user or statement.
+    ///
+    /// The component that meets a failure sets it: for example, a driver whose login was refused. The layers above pass it on and
+    /// decide nothing by it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Why {
+        /// Nothing listens at the address.
+        ConnectionRefused = "connection refused",
+        /// The connection broke.
+        ConnectionLost = "connection lost",
+        /// The host has no address or cannot be reached.
+        HostUnreachable = "host unreachable",
+        /// The server refused the login.
+        LoginRefused = "login refused",
+        /// No connection, or no answer, within the time limit.
+        TimedOut = "timed out",
+        /// The store's disk is full.
+        DiskFull = "disk full",
+        /// The store refuses writes.
+        ReadOnly = "takes no writes",
+        /// The counter holds a value that no statement of ours wrote.
+        SetByHand = "set by hand",
+        /// The store lost one of the two places that hold the counter.
+        LostInPart = "lost in part",
+        /// An operator evicted the slot.
+        EvictedByHand = "evicted by an operator",
+        /// An operator is draining the slot, and requests sent before are still pending.
+        Draining = "draining",
+        /// An operator drained the slot, and nothing is pending.
+        Drained = "drained",
+    }
 }
 
 impl Why {
-    /// The text for every API.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::ConnectionRefused => "connection refused",
-            Self::ConnectionLost => "connection lost",
-            Self::HostUnreachable => "host unreachable",
-            Self::LoginRefused => "login refused",
-            Self::TimedOut => "timed out",
-            Self::DiskFull => "disk full",
-            Self::ReadOnly => "takes no writes",
-            Self::SetByHand => "set by hand",
-            Self::LostInPart => "lost in part",
-            Self::EvictedByHand => "evicted by an operator",
-            Self::Draining => "draining",
-            Self::Drained => "drained",
-        }
-    }
-
     /// Whether a slot command is the cause, and not the store.
     pub const fn is_by_word(self) -> bool {
         matches!(self, Self::EvictedByHand | Self::Draining | Self::Drained)
-    }
-}
-
-impl fmt::Display for Why {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 

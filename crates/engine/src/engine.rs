@@ -2,21 +2,21 @@
 
 use std::{
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
 
 use sequent_buffer::TakeError;
-use sequent_core::{Clock, Env, ErrorKind, Key, SequenceName};
+use sequent_core::{Clock, Env, ErrorKind, Key, SequenceName, SourceError, sync};
 use sequent_guard::Guard;
 use sequent_ha::Ring;
 
 use crate::{
     catalog::Catalog,
     config::{Config, SharedLimits},
-    error::{EngineError, OpenError, reason::Reason, reason_of},
+    error::{EngineError, OpenError, reason::Reason},
     issue::{
         active_key::{ActiveKey, Keyed},
         behind_reports::BehindReports,
@@ -171,13 +171,13 @@ impl Engine {
         inner.guard.close().await;
         inner.tasks.stop().await;
         let unleft = inner.cluster.close().await;
-        *inner.unleft.lock().unwrap_or_else(PoisonError::into_inner) = unleft;
+        *sync::lock(&inner.unleft) = unleft;
     }
 
     /// The files that [`shutdown`](Self::shutdown) could not close cleanly, because their disk does not respond. No
     /// data is lost: acknowledged writes are in the files and their logs.
     pub fn unleft(&self) -> Vec<String> {
-        self.0.unleft.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        sync::lock(&self.0.unleft).clone()
     }
 
     pub(crate) fn draining() -> EngineError {
@@ -186,17 +186,10 @@ impl Engine {
 
     pub(crate) fn failed(&self, name: &SequenceName, error: TakeError) -> EngineError {
         match error {
-            TakeError::Source(error) => {
-                if !matches!(error.kind(), ErrorKind::Exhausted) {
-                    let reason = reason_of(error.kind());
-                    let failed = EngineError::of_source(name, error);
-                    if let Some(left_out) = self.0.failures.line(reason.as_str(), self.0.env.clock.now()) {
-                        tracing::warn!(%name, %reason, left_out, detail = failed.detail(), "request failed");
-                    }
-                    return failed;
-                }
+            TakeError::Source(error) if error.kind() == ErrorKind::Exhausted => {
                 EngineError::of_source(name, error)
             }
+            TakeError::Source(error) => self.source_failed(name, error),
             TakeError::Deadline => {
                 EngineError::new(Reason::DeadlineExceeded, format!("no numbers of {name} came in time"))
             }
@@ -206,6 +199,16 @@ impl Engine {
                 EngineError::new(Reason::NoShardAvailable, format!("{name} was just closed"))
             }
         }
+    }
+
+    /// The error for callers of `name`. It is logged, as often as the throttle allows.
+    pub(crate) fn source_failed(&self, name: &SequenceName, error: SourceError) -> EngineError {
+        let failed = EngineError::of_source(name, error);
+        let reason = failed.reason();
+        if let Some(left_out) = self.0.failures.line(reason.as_str(), self.0.env.clock.now()) {
+            tracing::warn!(%name, %reason, left_out, detail = failed.detail(), "request failed");
+        }
+        failed
     }
 }
 

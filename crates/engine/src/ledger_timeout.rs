@@ -37,18 +37,6 @@ where
     call().await
 }
 
-/// The error for a caller after a failed call to the ledger: unavailable, unless an operator has to act.
-pub fn of_ledger(error: &SourceError) -> EngineError {
-    let (reason, text) = match error.kind() {
-        ErrorKind::LedgerBehind => {
-            (Reason::RecoveryRequired, "the ledger is older than what it gave, or another one")
-        }
-        ErrorKind::Refused => (Reason::RecoveryRequired, "the ledger is refused: a person must mend it"),
-        _ => (Reason::LedgerUnavailable, "the ledger is needed, and can't be used"),
-    };
-    EngineError::new(reason, text).because(error.clone())
-}
-
 /// The error for an unknown sequence.
 pub(crate) fn not_found(name: &SequenceName) -> EngineError {
     let text = format!("no sequence {name}: define it, or add a pattern to auto_create");
@@ -78,7 +66,7 @@ mod tests {
 
     #[test]
     fn a_refused_ledger_is_not_one_that_is_away() {
-        let of = |kind| of_ledger(&SourceError::new(kind, "read"));
+        let of = |kind| EngineError::from(SourceError::new(kind, "read"));
         let exit = |kind| of(kind).exit_code();
         assert_eq!(of(ErrorKind::Refused).reason(), Reason::RecoveryRequired, "at every api");
         assert_eq!(exit(ErrorKind::Refused), 3, "trying again can't help");

@@ -43,12 +43,12 @@ pub use catalog::define::DefineReport;
 pub use catalog::forget::ForgetReport;
 pub use definition::capacity::{AtRisk, Capacity};
 pub use definition::{
-    Body, BodyFault, BodyOptions, EARLIER_MAX, EFFECTIVE_AHEAD_MIN, Effective, Placement, RESERVE_MS_MAX,
+    Body, BodyOptions, EARLIER_MAX, EFFECTIVE_AHEAD_MIN, Effective, Placement, RESERVE_MS_MAX,
     SPREAD_CAPACITY_MIN,
 };
 pub use engine::Engine;
 pub use error::reason::{Reason, Retry};
-pub use error::{BURN, EngineError, FieldFault, OpenError, QuotaFault, SlotCause};
+pub use error::{BURN, EngineError, OpenError, QuotaFault, SlotCause};
 pub use issue::active_key::{Keyed, Ready, ReadyBlock};
 pub use issue::dense::{dense_number, dense_ordinal};
 pub use issue::request_types::{Dated, Issued, NextRequest, Way};

@@ -2,39 +2,26 @@
 
 use std::time::Instant;
 
-use sequent_core::{ErrorKind, SlotIndex, Why, ledger::SlotCommand};
+use sequent_core::{ErrorKind, SlotIndex, Why, ledger::SlotCommand, word_enum};
 
-/// The state of a slot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum SlotState {
-    /// In the rotation.
-    Live,
-    /// Out of the rotation: an error, slowness, or an operator's command.
-    Evicted,
-    /// About to come back: the next real take decides.
-    Probation,
-    /// Out until its guard, or a person, has cleared it.
-    Quarantined,
-    /// Asked no more by an operator's command; requests in flight are awaited.
-    Draining,
-    /// Drained: no request is in flight. Its store can be removed.
-    Drained,
-    /// No store is configured here.
-    Empty,
-}
-
-impl SlotState {
-    /// The name for status, metrics and JSON.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Live => "live",
-            Self::Evicted => "evicted",
-            Self::Probation => "probation",
-            Self::Quarantined => "quarantined",
-            Self::Draining => "draining",
-            Self::Drained => "drained",
-            Self::Empty => "empty",
-        }
+word_enum! {
+    /// The state of a slot.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum SlotState {
+        /// In the rotation.
+        Live = "live",
+        /// Out of the rotation: an error, slowness, or an operator's command.
+        Evicted = "evicted",
+        /// About to come back: the next real take decides.
+        Probation = "probation",
+        /// Out until its guard, or a person, has cleared it.
+        Quarantined = "quarantined",
+        /// Asked no more by an operator's command; requests in flight are awaited.
+        Draining = "draining",
+        /// Drained: no request is in flight. Its store can be removed.
+        Drained = "drained",
+        /// No store is configured here.
+        Empty = "empty",
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sequent_core::{
-    Block, BoxFuture, Cell, Epoch, ErrorKind, Examine, Inspection, InstanceId, Key, SlotIndex, SourceError,
+    Block, Cell, Epoch, ErrorKind, Examine, Inspection, InstanceId, Key, Reply, SlotIndex, SourceError,
     Stamp, Store,
 };
 use tokio::time::timeout;
@@ -28,8 +28,8 @@ impl TimeoutStore {
     fn run<'a, T: Send + 'static>(
         &self,
         operation: &'static str,
-        work: impl FnOnce(Arc<dyn Store>) -> BoxFuture<'static, Result<T, SourceError>>,
-    ) -> BoxFuture<'a, Result<T, SourceError>> {
+        work: impl FnOnce(Arc<dyn Store>) -> Reply<'static, T>,
+    ) -> Reply<'a, T> {
         let attempt = Attempt { operation, slot: self.slot, membership: Arc::clone(&self.membership) };
         let task = tokio::spawn(attempt.run(work(Arc::clone(&self.store))));
         Box::pin(async move {
@@ -37,6 +37,19 @@ impl TimeoutStore {
                 Err(SourceError::new(ErrorKind::Unavailable, format!("{operation}: its task ended early"))
                     .because(error))
             })
+        })
+    }
+
+    /// The same for an operation on a cell.
+    fn run_on_cell<'a, T: Send + 'static>(
+        &self,
+        operation: &'static str,
+        cell: Cell<'a>,
+        work: impl for<'c> FnOnce(&'c dyn Store, Cell<'c>) -> Reply<'c, T> + Send + 'static,
+    ) -> Reply<'a, T> {
+        let (key, under) = (cell.key.clone(), cell.under.clone());
+        self.run(operation, |store| {
+            Box::pin(async move { work(&*store, Cell { key: &key, under: &under }).await })
         })
     }
 }
@@ -49,7 +62,7 @@ struct Attempt {
 }
 
 impl Attempt {
-    async fn run<T>(self, work: BoxFuture<'static, Result<T, SourceError>>) -> Result<T, SourceError> {
+    async fn run<T>(self, work: Reply<'static, T>) -> Result<T, SourceError> {
         let (clock, config) = (&self.membership.env().clock, self.membership.config());
         let generation = self.membership.snapshot().slot(self.slot).generation;
         let began = clock.now();
@@ -86,7 +99,7 @@ impl Store for TimeoutStore {
         self.store.examiner()
     }
 
-    fn inspect(&self) -> BoxFuture<'_, Result<Inspection, SourceError>> {
+    fn inspect(&self) -> Reply<'_, Inspection> {
         self.run("inspect", |store| Box::pin(async move { store.inspect().await }))
     }
 
@@ -95,71 +108,37 @@ impl Store for TimeoutStore {
         under: &'a InstanceId,
         expected: Option<&'a Stamp>,
         new: &'a Stamp,
-    ) -> BoxFuture<'a, Result<(), SourceError>> {
+    ) -> Reply<'a, ()> {
         let (under, expected, new) = (under.clone(), expected.cloned(), new.clone());
         self.run("stamp", |store| Box::pin(async move { store.stamp(&under, expected.as_ref(), &new).await }))
     }
 
-    fn beside(&self, slots: SlotIndex) -> BoxFuture<'_, Result<Vec<Stamp>, SourceError>> {
+    fn beside(&self, slots: SlotIndex) -> Reply<'_, Vec<Stamp>> {
         self.run("look for other slots", move |store| Box::pin(async move { store.beside(slots).await }))
     }
 
-    fn mark<'a>(&'a self, under: &'a InstanceId, version: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
+    fn mark<'a>(&'a self, under: &'a InstanceId, version: u64) -> Reply<'a, u64> {
         let under = under.clone();
         self.run("mark", move |store| Box::pin(async move { store.mark(&under, version).await }))
     }
 
-    fn take<'a>(
-        &'a self,
-        Cell { key, under }: Cell<'a>,
-        epoch: Epoch,
-        want: u64,
-    ) -> BoxFuture<'a, Result<Block, SourceError>> {
-        let (key, under) = (key.clone(), under.clone());
-        self.run("take", move |store| {
-            Box::pin(async move { store.take(Cell { key: &key, under: &under }, epoch, want).await })
-        })
+    fn take<'a>(&'a self, cell: Cell<'a>, epoch: Epoch, want: u64) -> Reply<'a, Block> {
+        self.run_on_cell("take", cell, move |store, cell| store.take(cell, epoch, want))
     }
 
-    fn close<'a>(
-        &'a self,
-        Cell { key, under }: Cell<'a>,
-        next: Epoch,
-    ) -> BoxFuture<'a, Result<u64, SourceError>> {
-        let (key, under) = (key.clone(), under.clone());
-        self.run("close", move |store| {
-            Box::pin(async move { store.close(Cell { key: &key, under: &under }, next).await })
-        })
+    fn close<'a>(&'a self, cell: Cell<'a>, next: Epoch) -> Reply<'a, u64> {
+        self.run_on_cell("close", cell, move |store, cell| store.close(cell, next))
     }
 
-    fn install<'a>(
-        &'a self,
-        Cell { key, under }: Cell<'a>,
-        epoch: Epoch,
-        base: u64,
-    ) -> BoxFuture<'a, Result<(), SourceError>> {
-        let (key, under) = (key.clone(), under.clone());
-        self.run("install", move |store| {
-            Box::pin(async move { store.install(Cell { key: &key, under: &under }, epoch, base).await })
-        })
+    fn install<'a>(&'a self, cell: Cell<'a>, epoch: Epoch, base: u64) -> Reply<'a, ()> {
+        self.run_on_cell("install", cell, move |store, cell| store.install(cell, epoch, base))
     }
 
-    fn lift<'a>(
-        &'a self,
-        Cell { key, under }: Cell<'a>,
-        epoch: Epoch,
-        floor: u64,
-    ) -> BoxFuture<'a, Result<u64, SourceError>> {
-        let (key, under) = (key.clone(), under.clone());
-        self.run("lift", move |store| {
-            Box::pin(async move { store.lift(Cell { key: &key, under: &under }, epoch, floor).await })
-        })
+    fn lift<'a>(&'a self, cell: Cell<'a>, epoch: Epoch, floor: u64) -> Reply<'a, u64> {
+        self.run_on_cell("lift", cell, move |store, cell| store.lift(cell, epoch, floor))
     }
 
-    fn remove<'a>(&'a self, Cell { key, under }: Cell<'a>) -> BoxFuture<'a, Result<bool, SourceError>> {
-        let (key, under) = (key.clone(), under.clone());
-        self.run("remove", move |store| {
-            Box::pin(async move { store.remove(Cell { key: &key, under: &under }).await })
-        })
+    fn remove<'a>(&'a self, cell: Cell<'a>) -> Reply<'a, bool> {
+        self.run_on_cell("remove", cell, move |store, cell| store.remove(cell))
     }
 }

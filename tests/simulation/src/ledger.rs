@@ -2,12 +2,12 @@
 
 use sequent_backend::memory::MemoryLedger;
 use sequent_core::{
-    BoxFuture, InstanceId, SequenceName, SlotIndex, SourceError,
+    InstanceId, Key, Reply, SequenceName, SlotIndex,
     ledger::{
-        Answer, Catalog, Counter, Defined, Definition, Dense, DenseAsk, DenseRow, DenseTaken, Heartbeat,
-        Identity, Known, LayoutBook, LayoutPage, LayoutRecord, LedgerInspection, LedgerNote, Loss, Moved,
-        NoteSubject, Opened, Opening, Pass, PastEpoch, Presence, Raise, Raised, Reading, Rebased, Recovery,
-        Retention, Row, Rows, ServerId, SlotCommand, SlotCommands,
+        Answer, Catalog, Counter, Defined, Definition, Dense, DenseAsk, DenseRow, DenseTaken, Fence,
+        Heartbeat, Identity, Known, LayoutBook, LayoutPage, LayoutRecord, LedgerInspection, LedgerNote, Loss,
+        Moved, NoteSubject, Opened, Opening, Pass, PastEpoch, Presence, Raise, Raised, Reading, Rebased,
+        Recovery, Retention, Row, Rows, ServerId, SlotCommand, SlotCommands,
     },
 };
 
@@ -83,8 +83,6 @@ impl OwnedPass {
         Pass { under, record, server: *server, nonces, next: *next, generation: *generation }
     }
 }
-
-type Reply<'a, T> = BoxFuture<'a, Result<T, SourceError>>;
 
 /// Sends `$call` over the wire, with `$ledger` a handle to the shared ledger.
 macro_rules! send {
@@ -217,6 +215,10 @@ impl Catalog for SimLedger {
         send!(self, ledger => ledger.define(&definition, judged))
     }
 
+    fn notes(&self) -> Reply<'_, Vec<LedgerNote>> {
+        none()
+    }
+
     fn noted<'a>(&'a self, about: &'a NoteSubject) -> Reply<'a, u64> {
         let about = about.clone();
         send!(self, ledger => ledger.noted(&about))
@@ -258,4 +260,30 @@ impl Recovery for SimLedger {
 }
 
 /// No period is ever over here; layouts are.
-impl Retention for SimLedger {}
+impl Retention for SimLedger {
+    fn keys_between<'a>(
+        &'a self,
+        _slot: SlotIndex,
+        _from: &'a str,
+        _below: &'a str,
+        _most: usize,
+    ) -> Reply<'a, Vec<Key>> {
+        none()
+    }
+
+    fn forget<'a>(&'a self, _fence: &'a Fence, _counters: &'a [Counter]) -> Reply<'a, u64> {
+        none()
+    }
+
+    fn dense_between<'a>(&'a self, _from: &'a str, _below: &'a str, _most: usize) -> Reply<'a, Vec<Key>> {
+        none()
+    }
+
+    fn forget_dense<'a>(&'a self, _fence: &'a Fence, _keys: &'a [Key]) -> Reply<'a, u64> {
+        none()
+    }
+}
+
+fn none<'a, T: Default + Send + 'a>() -> Reply<'a, T> {
+    Box::pin(std::future::ready(Ok(T::default())))
+}

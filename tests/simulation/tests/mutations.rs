@@ -25,7 +25,7 @@ fn repeats(rule: Rule, scenario: &str, seed: u64) -> bool {
 fn chance_finds_what_a_missing_rule_repeats() {
     for (rule, scenario, most) in FOUND {
         let found = (1..=most).find(|&seed| repeats(rule, scenario, seed));
-        println!("{rule:?} off, {scenario}: a repeat at seed {found:?} ({})", rule.text());
+        println!("{rule:?} off, {scenario}: a repeat at seed {found:?} ({})", rule.as_str());
         assert!(found.is_some(), "{rule:?} off: {most} seeds of {scenario} repeat nothing");
     }
 }
@@ -39,7 +39,7 @@ fn chance_finds_what_a_resize_repeats_without_a_rule() {
     for (rule, most) in OF_RESIZE {
         let repeats = |seed| !run_resizing(seed, Rules::ALL.without(rule)).repeats.is_empty();
         let found = (1..=most).find(|&seed| repeats(seed));
-        println!("{rule:?} off: a repeat at seed {found:?} ({})", rule.text());
+        println!("{rule:?} off: a repeat at seed {found:?} ({})", rule.as_str());
         assert!(found.is_some(), "{rule:?} off: {most} seeds repeat nothing");
     }
 }

@@ -35,14 +35,9 @@ pub(crate) async fn extent_of(
     permitted: Option<&Arc<Permitted>>,
     pages: Pages,
 ) -> Extent {
-    let mut looks = JoinSet::new();
-    for (slot, store) in stores {
-        looks.spawn(of_one(slot, store, permitted.cloned(), pages));
-    }
+    let looks = stores.map(|(slot, store)| of_one(slot, store, permitted.cloned(), pages));
     let mut all = Extent { has_rows: permitted.is_some(), ..Extent::default() };
-    for own in looks.join_all().await {
-        all.add(own);
-    }
+    looks.collect::<JoinSet<_>>().join_all().await.into_iter().for_each(|own| all.add(own));
     all.sort();
     all
 }

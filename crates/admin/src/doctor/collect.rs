@@ -48,14 +48,11 @@ pub(super) async fn into_shards(
     shards: Vec<(Shard, Vec<Key>)>,
     env: &Env,
 ) -> Vec<(SlotIndex, Looked<Examination>)> {
-    let mut looks = JoinSet::new();
-    for (shard, keys) in shards {
+    let looks = shards.into_iter().map(|(shard, keys)| {
         let env = env.clone();
-        looks.spawn(async move {
-            (shard.part.slot, timed(&env, into_store(Arc::clone(&shard.store), &keys)).await)
-        });
-    }
-    let mut found = looks.join_all().await;
+        async move { (shard.part.slot, timed(&env, into_store(Arc::clone(&shard.store), &keys)).await) }
+    });
+    let mut found = looks.collect::<JoinSet<_>>().join_all().await;
     found.sort_by_key(|(slot, _)| *slot);
     found
 }

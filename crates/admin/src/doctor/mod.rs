@@ -21,7 +21,7 @@ mod version;
 use std::{sync::Arc, time::Duration};
 
 use sequent_core::{
-    Condition, Examination, Layout, LedgerExamination, SlotIndex, SourceError, Stamp,
+    Condition, Examination, LedgerExamination, SlotIndex, SourceError, Stamp,
     ledger::{LayoutRecord, Ledger},
 };
 use sequent_engine::{
@@ -178,7 +178,7 @@ impl Doctor<'_> {
                 if let Some(change) = &change {
                     return Some(resize_in_progress::stamp(site, found, held, (change, *slot)));
                 }
-                let expected = stamp_of(held.layout.clone()?, held, *slot);
+                let expected = held.layout.as_ref()?.stamp(held.inspection.id, *slot);
                 Some(ring::stamp(site, found, &expected, counters > 0))
             };
             examined.shard(shard, looked, stamp, &verdicts, counters);
@@ -250,8 +250,7 @@ impl Doctor<'_> {
     /// The stores that the configuration names, under the layout in force or the one that a first start would
     /// write.
     fn shards(&self, record: Option<&LayoutRecord>, files: &mut Files) -> Result<Vec<Shard>, OpenError> {
-        let first = || self.config.first_layout().map_err(|error| OpenError::Refused(error.to_string()));
-        let layout: Layout = record.map_or_else(first, |record| Ok(record.layout))?;
+        let layout = record.map_or_else(|| self.config.first_layout(), |record| record.layout);
         let cluster = record.map_or(&self.config.cluster, |record| &record.cluster);
         stores::shards(self.config.shards_of(layout), cluster, false, &self.options.env, files)
     }
@@ -271,10 +270,4 @@ fn has_no_layout(found: &LedgerExamination) -> bool {
 
 fn stamps_of(seen: &Seen) -> impl Iterator<Item = Stamp> {
     seen.iter().filter_map(|(_, looked)| looked.found.as_ref().ok()?.inspection.stamp.clone())
-}
-
-/// The stamp that belongs in a slot.
-fn stamp_of(record: LayoutRecord, held: &LedgerExamination, slot: SlotIndex) -> Stamp {
-    let LayoutRecord { cluster, layout, generation } = record;
-    Stamp { ledger: held.inspection.id, cluster, layout, slot, generation }
 }

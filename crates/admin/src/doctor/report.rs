@@ -2,32 +2,23 @@
 
 use std::fmt;
 
-use sequent_core::SlotIndex;
+use sequent_core::{SlotIndex, word_enum};
 use serde::{Serialize, Serializer};
 
 use super::findings::{Kind, TableRow};
 
-/// How much a finding matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// Something can repeat or lose numbers in the present state, or other users of the machine can read a secret.
-    Error,
-    /// Nothing repeats as far as doctor can tell, but something does not serve, skips numbers, is accessible to
-    /// more people than it should be, or is for an operator to judge.
-    Warning,
-    /// Worth knowing.
-    Info,
-}
-
-impl Severity {
-    /// The name for people and JSON.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Error => "error",
-            Self::Warning => "warning",
-            Self::Info => "info",
-        }
+word_enum! {
+    /// How much a finding matters.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Severity {
+        /// Something can repeat or lose numbers in the present state, or other users of the machine can read a secret.
+        Error = "error",
+        /// Nothing repeats as far as doctor can tell, but something does not serve, skips numbers, is accessible to
+        /// more people than it should be, or is for an operator to judge.
+        Warning = "warning",
+        /// Worth knowing.
+        Info = "info",
     }
 }
 

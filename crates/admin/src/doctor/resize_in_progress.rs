@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use sequent_core::{
-    Examination, LedgerExamination, Stamp,
+    Examination, LedgerExamination,
     ledger::{LayoutChange, LayoutRecord, Ledger},
 };
 use sequent_engine::ledger_timeout::within;
@@ -11,7 +11,6 @@ use sequent_engine::ledger_timeout::within;
 use super::{
     findings::Kind,
     report::{Finding, Site},
-    stamp_of,
 };
 
 /// The fact by which backends report a layout that they could not read as one in force.
@@ -54,11 +53,11 @@ pub(super) fn stamp(
     held: &LedgerExamination,
     (change, slot): (&LayoutChange, u16),
 ) -> Result<String, Finding> {
-    let next = stamp_of(change.next.clone(), held, slot);
+    let next = change.next.stamp(held.inspection.id, slot);
     let Some(found_stamp) = &found.inspection.stamp else {
         return Ok("it has no stamp yet, and gets one when the resize is finished".to_owned());
     };
-    let before = Stamp { slot: found_stamp.slot, ..stamp_of(change.from.clone(), held, slot) };
+    let before = change.from.stamp(held.inspection.id, found_stamp.slot);
     if *found_stamp == next {
         return Ok("it has the next layout's stamp already".to_owned());
     }

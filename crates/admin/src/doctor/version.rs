@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sequent_core::{InstanceId, LedgerExamination, MarkPlace, SlotIndex, SourceError};
-use sequent_engine::{config::Place, data::VersionFile, ledger_timeout::within, stores::Shard};
+use sequent_engine::{data::VersionFile, ledger_timeout::within, stores::Shard};
 use sequent_guard::LedgerFault;
 
 use super::{
@@ -54,9 +54,8 @@ impl Doctor<'_> {
         shards: &[Shard],
         seen: &Seen,
     ) -> bool {
-        let is_file = |place: &Place| matches!(place, Place::Sqlite(_));
         let is_embedded =
-            is_file(&self.config.ledger.place) && shards.iter().all(|shard| is_file(&shard.part.place));
+            self.config.ledger.place.is_file() && shards.iter().all(|shard| shard.part.place.is_file());
         let Some(held) = held.filter(|_| is_embedded) else { return false };
         let limit = self.limit();
         let Ok(known) = within(limit, "read the instances on record", self.ledger.known()).await else {

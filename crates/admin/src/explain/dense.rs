@@ -4,10 +4,7 @@ use sequent_core::{
     Key, Span,
     ledger::{DenseRow, NoteSubject},
 };
-use sequent_engine::{
-    EngineError, dense_number, dense_ordinal,
-    ledger_timeout::{of_ledger, within},
-};
+use sequent_engine::{EngineError, dense_number, dense_ordinal};
 
 use crate::{
     admin::Admin,
@@ -58,15 +55,14 @@ impl Admin {
     }
 
     async fn dense_row(&self, key: &Key) -> Result<Option<DenseRow>, EngineError> {
-        let read = within(self.limit(), "read the dense counter", self.ledger().dense(Some(key.as_str()), 1));
-        let rows = read.await.map_err(|error| of_ledger(&error))?;
+        let read = self.ledger().dense(Some(key.as_str()), 1);
+        let rows = self.0.within("read the dense counter", read).await?;
         Ok(rows.into_iter().find(|row| row.key == *key))
     }
 
     async fn advanced(&self, key: &Key) -> Result<u64, EngineError> {
         let about = NoteSubject::Advanced(key.clone());
-        let read = within(self.limit(), "read how far it was advanced", self.ledger().noted(&about)).await;
-        read.map_err(|error| of_ledger(&error))
+        Ok(self.0.within("read how far it was advanced", self.ledger().noted(&about)).await?)
     }
 }
 

@@ -6,10 +6,7 @@ mod spread;
 mod text;
 
 use sequent_core::{Key, SequenceName, Span, ledger::Fence};
-use sequent_engine::{
-    Body, EngineError, Placement, Reason,
-    ledger_timeout::{of_ledger, within},
-};
+use sequent_engine::{Body, EngineError, Placement, Reason};
 use sequent_format::Values;
 
 use crate::{admin::Admin, named_floor::floor};
@@ -143,9 +140,9 @@ impl Admin {
     /// Why nothing is known of a counter at that id.
     async fn without(&self, key: &Key, reached: u64) -> Result<Without, EngineError> {
         if let Some(own) = Fence::of(key) {
-            let read =
-                within(self.limit(), "read which periods are over", self.ledger().noted(&own.about())).await;
-            if read.map_err(|error| of_ledger(&error))? >= own.to {
+            let about = own.about();
+            let over = self.0.within("read which periods are over", self.ledger().noted(&about)).await?;
+            if over >= own.to {
                 return Ok(Without::Over);
             }
         }

@@ -4,10 +4,7 @@ use sequent_core::{
     Epoch, Key, Span,
     ledger::{Counter, PastEpoch, Row},
 };
-use sequent_engine::{
-    EngineError,
-    ledger_timeout::{of_ledger, within},
-};
+use sequent_engine::EngineError;
 
 use super::{Without, before_loss};
 use crate::{
@@ -25,11 +22,10 @@ impl Admin {
     ) -> Result<Option<(Origin, String)>, EngineError> {
         let Some(encoded) = span.encoded(self.layout(), number) else { return Ok(None) };
         let (raw, slot, low) = self.layout().decode(encoded);
-        let rows = self.rows_of(&key).await.map_err(|error| of_ledger(&error))?;
+        let rows = self.rows_of(&key).await?;
         let counter = Counter { slot, key };
         let row = rows.into_iter().find(|(held, _)| *held == counter).map(|(_, row)| row);
-        let history = within(self.limit(), "read the history", self.ledger().history(&counter)).await;
-        let history = history.map_err(|error| of_ledger(&error))?;
+        let history = self.0.within("read the history", self.ledger().history(&counter)).await?;
         let begins = begins(self.0.record.generation, row.as_ref(), &history);
         let (from, history) = begins.map_or((0, &history[..]), |(at, from)| (from, &history[at..]));
         let epoch = epoch_of(raw, row.as_ref(), history);

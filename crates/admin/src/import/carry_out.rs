@@ -8,7 +8,7 @@ use tokio::task::JoinSet;
 
 use super::{
     Action, ImportReport,
-    plan::{ImportPlan, Planned, firsts, request},
+    plan::{ImportPlan, Planned, firsts, refuse_each, request},
 };
 use crate::advance::{self, Raise};
 
@@ -33,12 +33,7 @@ pub async fn carry_out(engine: &Engine, plan: ImportPlan) -> Result<ImportReport
     raise_each(engine, &mut planned, Action::Define).await?;
     let firsts = firsts(&planned);
     let refusals = in_spite_of_outages(async || engine.define_each(&firsts).await).await?;
-    let defined = planned.iter_mut().filter(|planned| planned.body.is_some());
-    for (planned, refusal) in defined.zip(refusals) {
-        if let Some(why) = refusal {
-            planned.refuse(why);
-        }
-    }
+    refuse_each(&mut planned, refusals);
     raise_each(engine, &mut planned, Action::Advance).await?;
     Ok(ImportReport { is_done: true, counters: planned.into_iter().map(|planned| planned.shown).collect() })
 }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fmt, fs, path::PathBuf};
 
-use sequent_core::{BoxFuture, ErrorKind, SourceError};
+use sequent_core::{ErrorKind, Reply, SourceError};
 use sequent_engine::foreign::{COUNTERS_MAX, Look, Source, Table, TableFormat, Wanted};
 use serde::{
     Deserialize, Deserializer,
@@ -32,7 +32,7 @@ pub struct FileSource {
 }
 
 impl Source for FileSource {
-    fn read<'a>(&'a self, wanted: &'a Wanted) -> BoxFuture<'a, Result<Vec<Table>, SourceError>> {
+    fn read<'a>(&'a self, wanted: &'a Wanted) -> Reply<'a, Vec<Table>> {
         let table = check_wanted(wanted).and_then(|()| self.table());
         Box::pin(std::future::ready(table.map(|table| vec![table]).map_err(|fault| {
             SourceError::new(ErrorKind::Refused, format!("file {}: {fault}", self.path.display()))

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use sequent_core::{Block, Layout, Numbering, SequenceName};
 use sequent_engine::{
     Body, BodyOptions, Engine, EngineError, Placement,
+    config::SequencePart,
     foreign::{Table, TableFormat},
 };
 
@@ -182,7 +183,8 @@ pub async fn plan(engine: &Engine, tables: &[Table], choice: &Choice) -> Result<
             note_overlap(engine, planned, existing.as_ref()).await?;
         }
     }
-    prove(engine, &mut planned);
+    let refusals = engine.refusals(&firsts(&planned));
+    refuse_each(&mut planned, refusals);
     Ok(ImportPlan { planned })
 }
 
@@ -232,16 +234,12 @@ fn one(counter: OldCounter, choice: &Choice) -> Planned {
         source: counter.source,
         counter: counter.name,
         sequence,
-        action: Action::Nothing,
-        start: None,
         to: next.and_then(|next| next.checked_sub(1)),
         step: counter.step,
-        end: None,
-        placement: None,
-        numbering: None,
         template,
         period,
         note: counter.note,
+        ..ImportedCounter::default()
     };
     let OldCounter { encoded, tables, end, .. } = counter;
     let (own, next, name) = (own.unwrap_or(0), next.unwrap_or(0), name.ok());
@@ -317,14 +315,12 @@ fn body(planned: &Planned, start: u64, (choice, layout): (&Choice, Layout)) -> R
     }
     let placement = choice.placement.as_deref();
     let is_encoded = planned.encoded == Some(layout) && placement != Some(Placement::Dense.as_str());
-    let body = if is_encoded {
+    if is_encoded {
         let options = BodyOptions { numbering: Some("encoded".to_owned()), ..BodyOptions::default() };
-        let body = Body::check(placement, 1, 1, None, fits, texts);
-        body.and_then(|body| body.with_options(&options, placement))
-    } else {
-        Body::check(placement, start, shown.step, end, fits, texts)
-    };
-    body.map_err(|fault| format!("{} is {}: {}", fault.field, fault.value, fault.bound))
+        let body = Body::check(placement, 1, 1, None, fits, texts)?;
+        return Ok(body.with_options(&options, placement)?);
+    }
+    Ok(Body::check(placement, start, shown.step, end, fits, texts)?)
 }
 
 /// Notes which numbers both systems may have given.
@@ -350,10 +346,8 @@ async fn note_overlap(
     Ok(())
 }
 
-/// Refuses the definitions that the cluster would refuse.
-fn prove(engine: &Engine, planned: &mut [Planned]) {
-    let firsts = firsts(planned);
-    let refusals = engine.refusals(&firsts);
+/// Refuses the counters whose definitions are refused: `refusals` has the reason for each of the [`firsts`].
+pub(super) fn refuse_each(planned: &mut [Planned], refusals: Vec<Option<String>>) {
     let defined = planned.iter_mut().filter(|planned| planned.body.is_some());
     for (planned, refusal) in defined.zip(refusals) {
         if let Some(why) = refusal {
@@ -363,8 +357,11 @@ fn prove(engine: &Engine, planned: &mut [Planned]) {
 }
 
 /// The definitions of a plan, in its order.
-pub(super) fn firsts(planned: &[Planned]) -> Vec<(SequenceName, Body)> {
-    let first = |planned: &Planned| Some((planned.name.clone()?, planned.body.clone()?));
+pub(super) fn firsts(planned: &[Planned]) -> Vec<SequencePart> {
+    let first = |planned: &Planned| {
+        let (name, body) = (planned.name.clone()?, planned.body.clone()?);
+        Some(SequencePart { name, version: 1, body, effective: None })
+    };
     planned.iter().filter_map(first).collect()
 }
 

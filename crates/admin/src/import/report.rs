@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// What is done with a counter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
     /// The sequence is defined.
@@ -11,13 +11,14 @@ pub enum Action {
     /// The sequence is there, and its counter goes forward.
     Advance,
     /// The counter is far enough already.
+    #[default]
     Nothing,
     /// Refused: see the note.
     Refused,
 }
 
 /// A counter of another system, and the sequence that it becomes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ImportedCounter {
     /// The table of the other system, or what stands for one.
     pub source: String,

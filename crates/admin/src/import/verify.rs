@@ -63,15 +63,13 @@ async fn verified(
     let Some(existing) = existing else {
         return Ok(VerifiedCounter { standing: Standing::Missing, ..found });
     };
-    if existing.template != shown.template {
-        let note = Some("the sequence has another template".to_owned());
-        return Ok(VerifiedCounter { note, ..found });
-    }
-    if let Some(why) = existing.other_zone(choice.zone()) {
-        return Ok(VerifiedCounter { note: Some(why), ..found });
-    }
-    if let Some(why) = planned.other_layout(existing.numbering, engine.cluster().layout()) {
-        return Ok(VerifiedCounter { note: Some(why), ..found });
+    let is_other = existing.template != shown.template;
+    let why = is_other
+        .then(|| "the sequence has another template".to_owned())
+        .or_else(|| existing.other_zone(choice.zone()))
+        .or_else(|| planned.other_layout(existing.numbering, engine.cluster().layout()));
+    if why.is_some() {
+        return Ok(VerifiedCounter { note: why, ..found });
     }
     // Next numbers are compared: a last number of 0 is another thing than none. What the sequence gave itself is no floor:
     // numbers of both systems may be among it.

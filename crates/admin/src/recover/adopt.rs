@@ -8,12 +8,12 @@
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use sequent_core::{ErrorKind, Inspection, Layout, SlotIndex, SourceError, Stamp, ledger::LayoutRecord};
+use sequent_core::{ErrorKind, Inspection, SlotIndex, SourceError, ledger::LayoutRecord};
 use sequent_engine::{
     OpenError, Options,
     bootstrap::FIRST_CALL_FACTOR,
     config::{Config, Place},
-    foreign_stores::widest,
+    foreign_stores::existing,
     ledger_timeout::within,
     stores::{self, Files, Shard},
 };
@@ -93,7 +93,7 @@ async fn take_up(
     files: &mut Files,
 ) -> Result<(), OpenError> {
     let without = &loss.without;
-    let looks = look(config, options, widest(config)?, files).await?;
+    let looks = look(config, options, files).await?;
     let stamps = || looks.iter().filter_map(|(_, found)| found.as_ref().ok()?.stamp.clone());
     let Some(any) = stamps().next() else {
         let silent = looks.iter().filter_map(|(shard, found)| Some((shard.part.slot, found.as_ref().err()?)));
@@ -110,15 +110,12 @@ async fn take_up(
     }
     let limit = config.ring.attempt_timeout;
     let ledger = stores::ledger(&config.ledger.place, true, &options.env, files)?;
-    let unusable = |error: SourceError| OpenError::of_source(&error);
-    let id =
-        within(limit * FIRST_CALL_FACTOR, "open the ledger", ledger.inspect()).await.map_err(unusable)?.id;
+    let id = within(limit * FIRST_CALL_FACTOR, "open the ledger", ledger.inspect()).await?.id;
     let Some(gone) = stamps().map(|stamp| stamp.ledger).find(|ledger| *ledger != id) else { return Ok(()) };
-    let held = within(limit, "read the layout", ledger.layout()).await.map_err(unusable)?;
-    let rows = within(limit, "read the rows", ledger.list(None, 1)).await.map_err(unusable)?;
-    let (_, definitions) =
-        within(limit, "read the definitions", ledger.definitions()).await.map_err(unusable)?;
-    let dense = within(limit, "read the dense counters", ledger.dense(None, 1)).await.map_err(unusable)?;
+    let held = within(limit, "read the layout", ledger.layout()).await?;
+    let rows = within(limit, "read the rows", ledger.list(None, 1)).await?;
+    let (_, definitions) = within(limit, "read the definitions", ledger.definitions()).await?;
+    let dense = within(limit, "read the dense counters", ledger.dense(None, 1)).await?;
     if held.is_some_and(|held| held != record) || !rows.is_empty() || !dense.is_empty() {
         // The ledger is in use, so it does not replace a lost one.
         return Ok(());
@@ -135,10 +132,7 @@ async fn take_up(
     for (shard, found) in looks.into_iter().filter(|(shard, _)| shard.part.slot < slots) {
         let slot = shard.part.slot;
         let Ok(found) = found else { continue };
-        let stamp = |ledger| {
-            let LayoutRecord { cluster, layout, generation } = record.clone();
-            Stamp { ledger, cluster, layout, slot, generation }
-        };
+        let stamp = |ledger| record.stamp(ledger, slot);
         match &found.stamp {
             Some(borne) if *borne == stamp(gone) => to_stamp.push((shard, found, stamp(id))),
             // Stamped by an earlier run that was interrupted, or empty: an empty store is stamped at its
@@ -151,13 +145,13 @@ async fn take_up(
             }
         }
     }
-    let founded = within(limit, "write the layout", ledger.found(&record)).await.map_err(unusable)?;
+    let founded = within(limit, "write the layout", ledger.found(&record)).await?;
     if founded != record {
         return Err(OpenError::Refused("another process has written another layout meanwhile".to_owned()));
     }
     for (shard, found, stamp) in to_stamp {
         let stamped = shard.store.stamp(&found.instance, found.stamp.as_ref(), &stamp);
-        within(limit, "stamp the shard", stamped).await.map_err(unusable)?;
+        within(limit, "stamp the shard", stamped).await?;
     }
     Ok(())
 }
@@ -248,32 +242,21 @@ fn check_seen(
 pub(crate) async fn look(
     config: &Config,
     options: &Options,
-    layout: Layout,
     files: &mut Files,
 ) -> Result<Vec<Look>, OpenError> {
     let limit = config.ring.attempt_timeout;
-    let mut parts = config.shards_of(layout);
-    // A missing file has no stamp.
-    parts.retain(|part| !matches!(&part.place, Place::Sqlite(path) if !path.exists()));
-    let shards = stores::shards(parts, &config.cluster, false, &options.env, files)?;
-    let mut looks = JoinSet::new();
-    for shard in shards {
-        looks.spawn(async move {
-            let found = within(limit, "look", shard.store.inspect()).await;
-            (shard, found)
-        });
-    }
-    let mut looks = looks.join_all().await;
+    let looks = existing(config, options, files)?.into_iter().map(|shard| async move {
+        let found = within(limit, "look", shard.store.inspect()).await;
+        (shard, found)
+    });
+    let mut looks = looks.collect::<JoinSet<_>>().join_all().await;
     looks.sort_by_key(|(shard, _)| shard.part.slot);
     Ok(looks)
 }
 
 fn refused(slot: SlotIndex, cause: &str) -> OpenError {
-    let error = SourceError::new(
-        ErrorKind::Refused,
-        format!(
-            "slot {slot}: {cause}: an empty ledger replaces a lost one only if the stamp of every shard names that one"
-        ),
+    let context = format!(
+        "slot {slot}: {cause}: an empty ledger replaces a lost one only if the stamp of every shard names that one"
     );
-    OpenError::of_source(&error)
+    SourceError::new(ErrorKind::Refused, context).into()
 }

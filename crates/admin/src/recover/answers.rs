@@ -82,8 +82,7 @@ impl Admin {
         let cluster = &self.0;
         let unjudged = cluster.home.as_deref().map(Unjudged);
         let home = unjudged.as_ref().map(|home| home as &dyn MarkPlace);
-        let found = sequent_guard::not_newest(self.ledger(), &self.0.stores(), home, self.limit()).await;
-        let found = found.map_err(|error| OpenError::of_source(&error))?;
+        let found = sequent_guard::not_newest(self.ledger(), &self.0.stores(), home, self.limit()).await?;
         Ok(found.map(|error| error.context().to_owned()))
     }
 }

@@ -19,7 +19,7 @@ use sequent_core::{
     MarkPlace, SlotIndex, SourceError,
     ledger::{Counter, Loss},
 };
-use sequent_engine::{OpenError, bootstrap::FIRST_CALL_FACTOR, data::Unjudged, ledger_timeout::within};
+use sequent_engine::{OpenError, bootstrap::FIRST_CALL_FACTOR, data::Unjudged};
 
 use crate::{
     admin::Admin,
@@ -59,19 +59,16 @@ impl Admin {
         let shards = self.0.stores();
         let unjudged = cluster.home.as_deref().map(Unjudged);
         let home = unjudged.as_ref().map(|home| home as &dyn MarkPlace);
-        let unusable = |error: SourceError| OpenError::of_source(&error);
         let unreadable = match &cluster.home {
-            Some(home) => home.unreadable().await.map_err(unusable)?.map(|found| (home.path(), found)),
+            Some(home) => home.unreadable().await?.map(|found| (home.path(), found)),
             None => None,
         };
         if let Some(home) = &cluster.home {
             // Prepared before the ledger is changed. If it failed afterwards, a repeated command would add
             // the loss once more.
-            home.prepare().await.map_err(unusable)?;
+            home.prepare().await?;
         }
-        sequent_guard::recover(&*cluster.ledger, &shards, home, loss, cluster.limit)
-            .await
-            .map_err(unusable)?;
+        sequent_guard::recover(&*cluster.ledger, &shards, home, loss, cluster.limit).await?;
         if let Loss::Bump(bump) = loss {
             // If the note fails, then doctor reports cells that the loss covers. There is no other
             // consequence.
@@ -80,7 +77,7 @@ impl Admin {
         // Written after the ledger is changed. If the process ends in between, the marker still demands a
         // recovery, and the command is repeated.
         if let Some(home) = &cluster.home {
-            home.renew(Some(cluster.record.era())).await.map_err(unusable)?;
+            home.renew(Some(cluster.record.era())).await?;
         }
         let done = match loss {
             Loss::Moved => "this is the newest state: each counter goes on above its ceiling".to_owned(),
@@ -109,8 +106,7 @@ impl Admin {
         let cluster = &self.0;
         check_named(without, cluster.record.layout.slots())?;
         let stores: Vec<_> = self.0.stores().into_iter().map(|(_, store)| store).collect();
-        let belongs = sequent_guard::belongs(&*cluster.ledger, &stores, cluster.limit).await;
-        belongs.map_err(|error| OpenError::of_source(&error))?;
+        sequent_guard::belongs(&*cluster.ledger, &stores, cluster.limit).await?;
         self.marks().await.check(loss, without)?;
         self.check_named_enough(loss, without).await
     }
@@ -124,14 +120,12 @@ impl Admin {
 
     /// How far the cells are above what the ledger permits them.
     pub(crate) async fn extent(&self) -> Result<Extent, OpenError> {
-        let unusable = |error: SourceError| OpenError::of_source(&error);
         let limit = self.limit() * FIRST_CALL_FACTOR;
         let stores = self.0.stores().into_iter();
         if self.is_bare().await? {
             return Ok(extent_of(stores, None, Pages::all(limit)).await);
         }
-        let permitted =
-            Permitted::by(&self.0.ledger, self.0.record.generation, limit).await.map_err(unusable)?;
+        let permitted = Permitted::by(&self.0.ledger, self.0.record.generation, limit).await?;
         let mut extent = extent_of(stores, Some(&Arc::new(permitted)), Pages::all(limit)).await;
         for cell in extent.far() {
             // If the history can't be read, the warning contains less.
@@ -149,15 +143,13 @@ impl Admin {
         let counter = Counter { slot: cell.slot, key: without_generation(&cell.key) };
         let rows = self.rows_of(&counter.key).await?;
         let Some((_, row)) = rows.iter().find(|(held, _)| *held == counter) else { return Ok(None) };
-        let inspection = within(self.limit(), "open the ledger", self.ledger().inspect()).await?;
-        let others = rows.iter().filter(|(held, _)| *held != counter).map(|(_, row)| row);
+        let inspection = self.0.inspected().await?;
         let under = (self.layout(), &inspection);
-        bound(self.ledger(), (&counter, row), others, under, self.limit()).await.map(Some)
+        bound(self.ledger(), (&counter, row), &rows, under, self.limit()).await.map(Some)
     }
 
     /// Whether the ledger has no row of any counter.
     pub(crate) async fn is_bare(&self) -> Result<bool, OpenError> {
-        let rows = within(self.limit(), "read the rows", self.ledger().list(None, 1)).await;
-        Ok(rows.map_err(|error| OpenError::of_source(&error))?.is_empty())
+        Ok(self.0.within("read the rows", self.ledger().list(None, 1)).await?.is_empty())
     }
 }

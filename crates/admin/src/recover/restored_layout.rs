@@ -5,7 +5,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use sequent_core::{
-    Era, SlotIndex, SourceError, Stamp, Store,
+    Era, SlotIndex, Stamp, Store,
     ledger::{LayoutPage, LayoutRecord, Ledger, Loss},
 };
 
@@ -14,7 +14,6 @@ use sequent_engine::{
     bootstrap::FIRST_CALL_FACTOR,
     config::{Config, Place},
     data::{self, Found, Unjudged, VersionFile},
-    foreign_stores::widest,
     ledger_timeout::within,
     stores::{self, Files},
 };
@@ -88,18 +87,17 @@ async fn seen(config: &Config, options: &Options, files: &mut Files) -> Result<O
         return Ok(None);
     }
     let limit = config.ring.attempt_timeout * FIRST_CALL_FACTOR;
-    let unusable = |error: SourceError| OpenError::of_source(&error);
     let ledger = stores::ledger(&config.ledger.place, false, &options.env, files)?;
     // If the layout can't be read, the next one to open the ledger reports the cause.
     let Ok(Some(page)) = within(limit, "read the layout", ledger.page()).await else { return Ok(None) };
-    let id = within(limit, "open the ledger", ledger.inspect()).await.map_err(unusable)?.id;
-    let looks = look(config, options, widest(config)?, files).await?;
+    let id = within(limit, "open the ledger", ledger.inspect()).await?.id;
+    let looks = look(config, options, files).await?;
     let stamps = looks.iter().filter_map(|(_, found)| found.as_ref().ok()?.stamp.clone());
     let own = stamps.filter(|stamp| stamp.ledger == id && stamp.cluster == page.cluster);
     let stamped = own
         .max_by_key(|stamp| stamp.generation)
         .map(|Stamp { layout, generation, .. }| Era { generation, layout });
-    let marked = home(config, options).mark().await.map_err(unusable)?.era;
+    let marked = home(config, options).mark().await?.era;
     let newest = newest(&page, stamped, marked).map(|Era { generation, layout }| {
         let cluster = page.cluster.clone();
         LayoutRecord { cluster, layout, generation }
@@ -155,12 +153,9 @@ impl Sight {
             return Err(OpenError::Refused(UNCONFIRMED.to_owned()));
         }
         let home = home(config, options);
-        let unusable = |error: SourceError| OpenError::of_source(&error);
-        home.prepare().await.map_err(unusable)?;
-        sequent_guard::recover(&*self.ledger, &shards, Some(&Unjudged(&home)), loss, limit)
-            .await
-            .map_err(unusable)?;
-        home.renew(None).await.map_err(unusable)?;
+        home.prepare().await?;
+        sequent_guard::recover(&*self.ledger, &shards, Some(&Unjudged(&home)), loss, limit).await?;
+        home.renew(None).await?;
         Ok("the loss is named. The ledger is a copy made during a resize, and no numbers are given before the resize is finished: \
             `sequent resize --go`"
             .to_owned())

@@ -5,10 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use sequent_engine::{
-    EngineError, Reason, Timestamp,
-    ledger_timeout::{of_ledger, within},
-};
+use sequent_engine::{EngineError, Reason, Timestamp};
 
 use crate::admin::Admin;
 
@@ -61,8 +58,7 @@ impl Admin {
     /// `INVALID_ARGUMENT` if the copy's time is in the future, or if the loss is more than may be named;
     /// those of the ledger.
     pub async fn loss_since(&self, copy: CopyMade) -> Result<LossEstimate, EngineError> {
-        let opened = within(self.limit(), "open the ledger", self.ledger().inspect()).await;
-        let clock_ms = opened.map_err(|error| of_ledger(&error))?.clock_ms;
+        let clock_ms = self.0.inspected().await?.clock_ms;
         let worked_out = LossEstimate::of(copy, clock_ms.max(self.0.env.clock.wall_ms()))?;
         let extent = self.extent().await.map_err(|error| {
             let text = format!("the cells can't be compared with the ledger: {error}");

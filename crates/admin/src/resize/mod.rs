@@ -60,8 +60,7 @@ impl Resizing {
         let mut files = Files::default();
         let ledger = stores::ledger(&config.ledger.place, false, &options.env, &mut files)?;
         let limit = config.ring.attempt_timeout * FIRST_CALL_FACTOR;
-        let page = within(limit, "read the layout", patiently(|| ledger.page())).await;
-        let page = page.map_err(|error| OpenError::of_source(&error))?;
+        let page = within(limit, "read the layout", patiently(|| ledger.page())).await?;
         let page = page.ok_or_else(|| {
             OpenError::NoCluster(
                 "the ledger has no layout yet: a first `sequent next NAME` makes it".to_owned(),
@@ -113,7 +112,7 @@ impl Resizing {
     /// Withdraws a plan that was not begun; returns whether there was one.
     pub async fn cancel(&self) -> Result<bool, OpenError> {
         let limit = self.config.ring.attempt_timeout;
-        Resize::cancel(&*self.ledger, limit).await.map_err(|error| OpenError::of_source(&error))
+        Ok(Resize::cancel(&*self.ledger, limit).await?)
     }
 
     /// Closes the ledger's file, if it is one.
@@ -132,7 +131,7 @@ impl Resizing {
         if !faults.is_empty() && report.state != "fenced" {
             return Err(OpenError::Refused(faults.join("\n")));
         }
-        resize.run(tell).await.map_err(|error| OpenError::of_source(&error))?;
+        resize.run(tell).await?;
         Ok(ResizeReport { state: "current", ..report })
     }
 
@@ -163,10 +162,9 @@ impl Resizing {
 
     /// Whether everything in use so far is in files. A store that is new to the ring does not count.
     fn is_embedded(&self) -> bool {
-        let file = |place: &Place| matches!(place, Place::Sqlite(_));
         let is_new = |slot: &Option<SlotIndex>| slot.is_some_and(|slot| slot >= self.page.layout.slots());
         let mut before = self.parts.iter().filter(|(slot, _)| !is_new(slot));
-        file(&self.config.ledger.place) && before.all(|(_, part)| file(&part.place))
+        self.config.ledger.place.is_file() && before.all(|(_, part)| part.place.is_file())
     }
 
     /// Whether a store does not exist yet. A plan does not make it.

@@ -66,10 +66,10 @@ pub struct ResizeReport {
 
 impl Resizing {
     pub(super) async fn report(&self, resize: &Resize) -> Result<ResizeReport, OpenError> {
-        let plan = resize.plan().await.map_err(|error| OpenError::of_source(&error))?;
+        let plan = resize.plan().await?;
         let limit = self.config.ring.attempt_timeout;
-        let read = within(limit, "read the definitions", patiently(|| self.ledger.definitions())).await;
-        let (_, definitions) = read.map_err(|error| OpenError::of_source(&error))?;
+        let (_, definitions) =
+            within(limit, "read the definitions", patiently(|| self.ledger.definitions())).await?;
         let body = |name: &str| definitions.iter().find(|held| held.name.as_str() == name);
         let keys = plan.keys.iter().map(|key| {
             let body = body(key.key.sequence()).and_then(|held| Body::from_text(&held.body).ok());
@@ -121,7 +121,7 @@ impl Resizing {
             // If servers were added after the definition, that is not a fault of the next layout.
             body.check_layout(self.page.layout, at_risk).ok()?;
             let fault = body.check_layout(self.next, at_risk).err()?;
-            Some(format!("{sequence}: {} is {}: {}", fault.field, fault.value, fault.bound))
+            Some(format!("{sequence}: {fault}"))
         };
         let held = || unheld(&key.key, plan.change.next.generation, stores);
         ResizedKey {

@@ -30,11 +30,11 @@ const KEEP_BLOCKS: usize = 4;
 /// ```
 /// use std::sync::Arc;
 /// use sequent_buffer::{Reservoir, ReservoirConfig, Spawner};
-/// use sequent_core::{Block, Blocks, BoxFuture, Env, Source, SourceError};
+/// use sequent_core::{Block, Blocks, Reply, Env, Source, SourceError};
 /// # use std::sync::atomic::{AtomicU64, Ordering};
 /// # struct Counter(AtomicU64);
 /// # impl Source for Counter {
-/// #     fn take(&self, want: u64) -> BoxFuture<'_, Result<Blocks, SourceError>> {
+/// #     fn take(&self, want: u64) -> Reply<'_, Blocks> {
 /// #         let first = self.0.fetch_add(want, Ordering::Relaxed) + 1;
 /// #         Box::pin(std::future::ready(Block::new(first, 1, want).map(Blocks::from).map_err(SourceError::exhausted)))
 /// #     }

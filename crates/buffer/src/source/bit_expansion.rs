@@ -3,11 +3,11 @@
 use std::{
     cmp::Reverse,
     collections::BinaryHeap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
     time::Instant,
 };
 
-use sequent_core::{BLOCKS_MAX, Block, Blocks, BoxFuture, ErrorKind, Layout, Source, SourceError};
+use sequent_core::{BLOCKS_MAX, Block, Blocks, ErrorKind, Layout, Reply, Source, SourceError, sync};
 
 #[cfg(test)]
 mod tests;
@@ -90,7 +90,7 @@ impl BitExpansion {
         };
         let outcome = self.ids.take(missing).await;
         let ids = {
-            let mut leftover = self.leftover();
+            let mut leftover = sync::lock(&self.leftover);
             match outcome {
                 Ok(ids) => leftover.add(ids),
                 // The leftover can still be given, and must be if the source is at its end.
@@ -104,7 +104,7 @@ impl BitExpansion {
 
     /// The answer from the leftover alone, or how many ids are missing.
     fn take_leftover(&self, wanted: u64) -> Result<Blocks, u64> {
-        let mut leftover = self.leftover();
+        let mut leftover = sync::lock(&self.leftover);
         match leftover.missing(wanted) {
             0 => Ok(leftover.take(wanted)),
             missing => Err(missing),
@@ -126,21 +126,17 @@ impl BitExpansion {
         let count = u128::from(ids.count()) << self.layout.memory_bits();
         Block::new(u64::try_from(first).ok()?, 1, u64::try_from(count).ok()?).ok()
     }
-
-    fn leftover(&self) -> MutexGuard<'_, Leftover> {
-        self.leftover.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Source for BitExpansion {
-    fn take(&self, want: u64) -> BoxFuture<'_, Result<Blocks, SourceError>> {
+    fn take(&self, want: u64) -> Reply<'_, Blocks> {
         if self.layout.memory_bits() == 0 {
             return self.ids.take(want);
         }
         Box::pin(self.expand(want))
     }
 
-    fn lift(&self, floor: u64) -> BoxFuture<'_, Result<(), SourceError>> {
+    fn lift(&self, floor: u64) -> Reply<'_, ()> {
         self.ids.lift(floor >> self.layout.memory_bits())
     }
 
@@ -159,7 +155,7 @@ impl Source for BitExpansion {
         let before_last = last.checked_sub(1).map_or(Some(0), |before| self.ids.remaining_up_to(before))?;
         // Of the last id, some numbers may be above the limit.
         let beyond = if ids > before_last { per_id - 1 - limit % per_id } else { 0 };
-        let carried: u64 = self.leftover().blocks.iter().map(Block::count).sum();
+        let carried: u64 = sync::lock(&self.leftover).blocks.iter().map(Block::count).sum();
         Some(ids.saturating_add(carried).saturating_mul(per_id).saturating_sub(beyond))
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use sequent_core::{Blocks, BoxFuture, ErrorKind, Layout, Source, SourceError, Span};
+use sequent_core::{Blocks, ErrorKind, Layout, Reply, Source, SourceError, Span};
 
 /// Turns a source of encoded numbers into a source of the numbers of a span, exhausted past its end.
 ///
@@ -77,11 +77,11 @@ impl RangeMapping {
 }
 
 impl Source for RangeMapping {
-    fn take(&self, want: u64) -> BoxFuture<'_, Result<Blocks, SourceError>> {
+    fn take(&self, want: u64) -> Reply<'_, Blocks> {
         Box::pin(async move { self.numbers(self.encoded.take(want).await?) })
     }
 
-    fn lift(&self, floor: u64) -> BoxFuture<'_, Result<(), SourceError>> {
+    fn lift(&self, floor: u64) -> Reply<'_, ()> {
         // A floor between two numbers of the span counts as the lower one.
         let steps = floor.checked_sub(self.span.start()).map(|above| above / self.span.step());
         match steps.and_then(|steps| steps.checked_add(self.zero())) {
@@ -111,7 +111,7 @@ mod tests {
         /// Ids above a position, each of them known to be left.
         struct Ids(u64);
         impl Source for Ids {
-            fn take(&self, _: u64) -> BoxFuture<'_, Result<Blocks, SourceError>> {
+            fn take(&self, _: u64) -> Reply<'_, Blocks> {
                 Box::pin(std::future::pending())
             }
 

@@ -9,7 +9,7 @@ use std::{
 };
 
 use sequent_buffer::{Reservoir, ReservoirConfig, ReservoirContext, Spawner};
-use sequent_core::{Blocks, BoxFuture, Clock, Env, Event, Events, Source, SourceError};
+use sequent_core::{Blocks, Clock, Env, Event, Events, Reply, Source};
 use sequent_testkit::{PausedClock, ScriptedSource, SeededEntropy};
 
 pub(crate) const SECOND: Duration = Duration::from_secs(1);
@@ -18,7 +18,7 @@ pub(crate) const SECOND: Duration = Duration::from_secs(1);
 pub(crate) struct Leases(pub(crate) ScriptedSource, pub(crate) u64);
 
 impl Source for Leases {
-    fn take(&self, _: u64) -> BoxFuture<'_, Result<Blocks, SourceError>> {
+    fn take(&self, _: u64) -> Reply<'_, Blocks> {
         let until = now() + 2 * SECOND;
         Box::pin(async move { Ok(self.0.take(self.1).await?.until(Some(until))) })
     }

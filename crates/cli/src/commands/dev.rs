@@ -30,16 +30,14 @@ pub(crate) struct Dev {}
 
 impl Dev {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
-        serve(cluster, in_memory(cluster.config()?)?, false).await
+        serve(cluster, in_memory(cluster.config()?), false).await
     }
 }
 
 /// The same definitions and limits, with every store in memory, and a free port for each listener that is not
 /// configured.
-fn in_memory(mut config: Config) -> Result<Config, Failure> {
-    let layout = config.first_layout();
-    let layout = layout.map_err(|error| Failure::failed(format!("no layout: {error}")))?;
-    let mut shards = config.shards_of(layout);
+fn in_memory(mut config: Config) -> Config {
+    let mut shards = config.shards_of(config.first_layout());
     for shard in &mut shards {
         shard.place = Place::Memory;
     }
@@ -63,7 +61,7 @@ fn in_memory(mut config: Config) -> Result<Config, Failure> {
             *address = free;
         }
     }
-    Ok(config)
+    config
 }
 
 /// Whether this key is set.

@@ -206,6 +206,5 @@ fn of_value(error: &ValueError, before: &str) -> Failure {
 /// How many numbers a key has, and how many may be skipped, by this configuration.
 fn configured(cluster: &Cluster, body: &Body) -> Result<Capacity, Failure> {
     let config = cluster.config()?;
-    let layout = config.first_layout().map_err(|error| Failure::failed(error.to_string()))?;
-    Ok(body.capacity(layout, AtRisk::of(&config)))
+    Ok(body.capacity(config.first_layout(), AtRisk::of(&config)))
 }

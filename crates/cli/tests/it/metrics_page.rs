@@ -115,7 +115,7 @@ fn section(group: MetricGroup, metrics: &[&Metric]) -> String {
     });
     let rows: String = rows.collect();
     let long: String = own.iter().map(|metric| long_labels(metric)).collect();
-    let (title, about) = (group.title(), about(group));
+    let (title, about) = (group.as_str(), about(group));
     format!("\n## {title}\n\n{about}\n\n| metric | kind | labels | what |\n|---|---|---|---|\n{rows}{long}")
 }
 

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use sequent_core::{Block, Clock, Fits, SequenceName, Span, SpanError, SystemClock};
+use sequent_core::{Block, Clock, FieldFault, Fits, SequenceName, Span, SystemClock};
 use sequent_format::{
     CounterSpec, Format, Registry, RenderContext, Template, Timestamp, limits::MAXLEN_DEFAULT,
 };
@@ -81,7 +81,7 @@ impl Templates {
 }
 
 /// The numbers that have a text: from `start` in steps up to the last one, as in a server.
-fn span_of(format: &Format) -> Result<Span, SpanError> {
+fn span_of(format: &Format) -> Result<Span, FieldFault> {
     let CounterSpec { start, step, end, wrap, .. } = format.counter_spec();
     let round = wrap.map(|wrap| start.saturating_add(wrap.cycle).saturating_sub(step));
     let end = round.unwrap_or(end).min(Fits::Js.limit());

@@ -1,7 +1,7 @@
 //! Catalog: versioned, immutable definitions of sequences, and the ledger's notes.
 
 use super::{LedgerNote, NoteSubject};
-use crate::{BoxFuture, ErrorKind, SequenceName, SourceError};
+use crate::{Reply, SequenceName};
 
 /// One version of a sequence's definition as canonical text. The engine gives the text its meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,44 +41,29 @@ pub enum Defined {
 /// Definitions in force, and the ledger's notes.
 pub trait Catalog: Send + Sync {
     /// The catalog's version, and the highest version of each definition, ascending by name.
-    fn definitions(&self) -> BoxFuture<'_, Result<(u64, Vec<Definition>), SourceError>>;
+    fn definitions(&self) -> Reply<'_, (u64, Vec<Definition>)>;
 
     /// The highest version of one definition. It costs no more than that, however many there are.
-    fn definition<'a>(
-        &'a self,
-        name: &'a SequenceName,
-    ) -> BoxFuture<'a, Result<Option<Definition>, SourceError>>;
+    fn definition<'a>(&'a self, name: &'a SequenceName) -> Reply<'a, Option<Definition>>;
 
     /// Adds a definition, or returns why it was not added.
     ///
     /// `judged` is the version in force that the caller compared with, or `None` if it found none. If another version is in
     /// force by now, nothing is written, since nobody has checked whether the new one may follow it.
-    fn define<'a>(
-        &'a self,
-        definition: &'a Definition,
-        judged: Option<u32>,
-    ) -> BoxFuture<'a, Result<Defined, SourceError>>;
+    fn define<'a>(&'a self, definition: &'a Definition, judged: Option<u32>) -> Reply<'a, Defined>;
 
     /// All notes, ascending by subject.
-    fn notes(&self) -> BoxFuture<'_, Result<Vec<LedgerNote>, SourceError>> {
-        Box::pin(std::future::ready(Ok(Vec::new())))
-    }
+    fn notes(&self) -> Reply<'_, Vec<LedgerNote>>;
 
     /// The number noted about a subject; 0 if there is none.
-    fn noted<'a>(&'a self, about: &'a NoteSubject) -> BoxFuture<'a, Result<u64, SourceError>> {
-        let _ = about;
-        Box::pin(std::future::ready(Err(no_notes())))
-    }
+    fn noted<'a>(&'a self, about: &'a NoteSubject) -> Reply<'a, u64>;
 
     /// Writes a note and returns the number held afterwards: the greater of old and new. If it rises, the catalog's version
     /// goes up by one, so that every server reads the note.
-    fn note<'a>(&'a self, note: &'a LedgerNote) -> BoxFuture<'a, Result<u64, SourceError>> {
-        let _ = note;
-        Box::pin(std::future::ready(Err(no_notes())))
-    }
+    fn note<'a>(&'a self, note: &'a LedgerNote) -> Reply<'a, u64>;
 
     /// The same for several notes, in one call where the ledger can. Callers bound how many they are.
-    fn note_all<'a>(&'a self, notes: &'a [LedgerNote]) -> BoxFuture<'a, Result<(), SourceError>> {
+    fn note_all<'a>(&'a self, notes: &'a [LedgerNote]) -> Reply<'a, ()> {
         Box::pin(async move {
             for note in notes {
                 self.note(note).await?;
@@ -86,8 +71,4 @@ pub trait Catalog: Send + Sync {
             Ok(())
         })
     }
-}
-
-fn no_notes() -> SourceError {
-    SourceError::new(ErrorKind::Refused, "this ledger can't note how far a key is advanced")
 }

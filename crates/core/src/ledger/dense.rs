@@ -1,7 +1,7 @@
 //! Dense counters: gapless counters, one row each, kept in the ledger alone.
 
 use super::{Answer, Pass};
-use crate::{Block, BoxFuture, Key, SourceError};
+use crate::{Block, Key, Reply};
 
 /// Request to a dense counter. It gets all its numbers or none.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,17 +81,9 @@ pub trait Dense: Send + Sync {
     ///
     /// The version goes up by one if any number was given, so that the version can be marked on a store before the numbers
     /// leave.
-    fn count<'a>(
-        &'a self,
-        pass: Pass<'a>,
-        asks: &'a [DenseAsk],
-    ) -> BoxFuture<'a, Result<Answer<Vec<DenseTaken>>, SourceError>>;
+    fn count<'a>(&'a self, pass: Pass<'a>, asks: &'a [DenseAsk]) -> Reply<'a, Answer<Vec<DenseTaken>>>;
 
     /// The counters whose key is `under` or starts with it, at most `most`, ascending by key. A sequence's name selects all its
     /// keys. A whole key selects that key first, then its extensions. `None` selects all sequences.
-    fn dense<'a>(
-        &'a self,
-        under: Option<&'a str>,
-        most: usize,
-    ) -> BoxFuture<'a, Result<Vec<DenseRow>, SourceError>>;
+    fn dense<'a>(&'a self, under: Option<&'a str>, most: usize) -> Reply<'a, Vec<DenseRow>>;
 }

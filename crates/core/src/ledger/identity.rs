@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    BoxFuture, Durability, Entropy, ErrorKind, ExamineLedger, InstanceId, LedgerId, SlotIndex, SourceError,
+    Durability, Entropy, ErrorKind, ExamineLedger, InstanceId, LedgerId, Reply, SlotIndex, SourceError,
 };
 
 /// The least distance between the first versions of two instances of the same ledger data. It exceeds the number of calls that
@@ -111,23 +111,18 @@ pub trait Identity: Send + Sync {
     }
 
     /// Opens a connection if needed, and reads the ledger's description of itself. The first use creates id and schema.
-    fn inspect(&self) -> BoxFuture<'_, Result<LedgerInspection, SourceError>>;
+    fn inspect(&self) -> Reply<'_, LedgerInspection>;
 
     /// Writes the caller's row with its first nonce; required before its first [`Pass`]. If there are many rows, those of
     /// servers not seen for a day may be deleted.
-    fn enlist<'a>(
-        &'a self,
-        under: &'a InstanceId,
-        server: ServerId,
-        nonce: u64,
-    ) -> BoxFuture<'a, Result<(), SourceError>>;
+    fn enlist<'a>(&'a self, under: &'a InstanceId, server: ServerId, nonce: u64) -> Reply<'a, ()>;
 
     /// Gives the ledger a new instance id if it still has `was`. Called by a server that found that the ledger went back.
     /// Returns the id in force afterwards.
-    fn rebear<'a>(&'a self, was: &'a InstanceId) -> BoxFuture<'a, Result<InstanceId, SourceError>>;
+    fn rebear<'a>(&'a self, was: &'a InstanceId) -> Reply<'a, InstanceId>;
 
     /// The instances on record.
-    fn known(&self) -> BoxFuture<'_, Result<Known, SourceError>>;
+    fn known(&self) -> Reply<'_, Known>;
 
     /// Records the instance of the ledger (`slot` is `None`) or of a store as accepted. If another instance of the ledger was
     /// on record, the version goes up by [`apart`] in the same step.
@@ -136,5 +131,5 @@ pub trait Identity: Send + Sync {
         under: &'a InstanceId,
         slot: Option<SlotIndex>,
         instance: &'a InstanceId,
-    ) -> BoxFuture<'a, Result<(), SourceError>>;
+    ) -> Reply<'a, ()>;
 }

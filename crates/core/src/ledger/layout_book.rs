@@ -1,7 +1,9 @@
 //! Layout book: the ledger's record of the layout, and its change by a resize.
 
 use super::{RESIZE_TRANSITIONS, ResizeStep};
-use crate::{BoxFuture, Era, ErrorKind, InstanceId, Key, Layout, SequenceName, SlotIndex, SourceError};
+use crate::{
+    Era, ErrorKind, InstanceId, Key, Layout, LedgerId, Reply, SequenceName, SlotIndex, SourceError, Stamp,
+};
 
 /// The layout in force.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +20,12 @@ impl LayoutRecord {
     /// The layout with its generation.
     pub const fn era(&self) -> Era {
         Era { generation: self.generation, layout: self.layout }
+    }
+
+    /// The stamp that the store in `slot` has under this ledger.
+    pub fn stamp(&self, ledger: LedgerId, slot: SlotIndex) -> Stamp {
+        let Self { cluster, layout, generation } = self.clone();
+        Stamp { ledger, cluster, layout, slot, generation }
     }
 }
 
@@ -164,17 +172,14 @@ pub struct Rebased {
 /// Layout book: the one page that says how raw ids become numbers.
 pub trait LayoutBook: Send + Sync {
     /// The layout in force, or `None` for a new ledger. `Refused` while a change is fenced ([`LayoutPage::record`]).
-    fn layout(&self) -> BoxFuture<'_, Result<Option<LayoutRecord>, SourceError>>;
+    fn layout(&self) -> Reply<'_, Option<LayoutRecord>>;
 
     /// Writes the first layout if there is none, and returns the layout held afterwards. `Refused` while a change is fenced.
-    fn found<'a>(&'a self, first: &'a LayoutRecord) -> BoxFuture<'a, Result<LayoutRecord, SourceError>>;
+    fn found<'a>(&'a self, first: &'a LayoutRecord) -> Reply<'a, LayoutRecord>;
 
     /// As [`found`](Self::found), and whether this call wrote the layout. Of several servers that start at once, exactly one is
     /// told so. The default implementation only guesses from a read before, so several may be told so.
-    fn found_anew<'a>(
-        &'a self,
-        first: &'a LayoutRecord,
-    ) -> BoxFuture<'a, Result<(LayoutRecord, bool), SourceError>> {
+    fn found_anew<'a>(&'a self, first: &'a LayoutRecord) -> Reply<'a, (LayoutRecord, bool)> {
         Box::pin(async move {
             let is_new = self.layout().await?.is_none();
             Ok((self.found(first).await?, is_new))
@@ -182,9 +187,7 @@ pub trait LayoutBook: Send + Sync {
     }
 
     /// The current page, or `None` for a new ledger.
-    fn page(&self) -> BoxFuture<'_, Result<Option<LayoutPage>, SourceError>> {
-        Box::pin(async move { Ok(self.layout().await?.as_ref().map(LayoutPage::of)) })
-    }
+    fn page(&self) -> Reply<'_, Option<LayoutPage>>;
 
     /// Replaces the page if it is `held` now; otherwise `Refused`, naming what was found. The ledger's version goes up by one
     /// and is returned.
@@ -192,14 +195,7 @@ pub trait LayoutBook: Send + Sync {
     /// If this [completes](LayoutPage::settles) a change, two things happen in the same step. The floor of counters without a
     /// row is [converted](LayoutChange::turned) to the next layout and rises to at least that, and every store's record is
     /// deleted.
-    fn turn<'a>(
-        &'a self,
-        held: &'a LayoutPage,
-        new: &'a LayoutPage,
-    ) -> BoxFuture<'a, Result<u64, SourceError>> {
-        let _ = (held, new);
-        Box::pin(std::future::ready(Err(unchangeable())))
-    }
+    fn turn<'a>(&'a self, held: &'a LayoutPage, new: &'a LayoutPage) -> Reply<'a, u64>;
 
     /// Replaces the rows of each key by one row for each slot named. Requires that the page is `held` and its change fenced;
     /// otherwise `Refused`.
@@ -210,18 +206,7 @@ pub trait LayoutBook: Send + Sync {
     ///
     /// Each key takes one step, or several if a transaction holds too few rows. A key found half done is done again. Each of
     /// several steps replaces only the rows of its own slots, so that a late step removes none of the others' rows.
-    fn rebase<'a>(
-        &'a self,
-        held: &'a LayoutPage,
-        keys: &'a [Rebased],
-    ) -> BoxFuture<'a, Result<u64, SourceError>> {
-        let _ = (held, keys);
-        Box::pin(std::future::ready(Err(unchangeable())))
-    }
-}
-
-fn unchangeable() -> SourceError {
-    SourceError::new(ErrorKind::Refused, "this ledger can't change its layout")
+    fn rebase<'a>(&'a self, held: &'a LayoutPage, keys: &'a [Rebased]) -> Reply<'a, u64>;
 }
 
 /// The error when a page cannot be replaced because another one was found.

@@ -67,7 +67,7 @@ impl NoteSubject {
     pub fn to_stored(&self) -> String {
         match self {
             Self::Advanced(key) => key.to_string(),
-            Self::PeriodsOver(Periods { sequence, unit }) => format!("{sequence}{MARK}{}", unit.stored()),
+            Self::PeriodsOver(Periods { sequence, unit }) => format!("{sequence}{MARK}{unit}"),
             Self::GivenAbove(key) => marked(key, "above"),
             Self::BegunAt(key) => marked(key, "raw"),
             Self::LayoutEnded { generation } => format!("{MARK}generation{generation}"),
@@ -99,7 +99,7 @@ impl NoteSubject {
             "above" => Some(Self::GivenAbove(key(rest))),
             "raw" => Some(Self::BegunAt(key(rest))),
             _ => {
-                let unit = PeriodUnit::ALL.into_iter().find(|unit| unit.stored() == word)?;
+                let unit = PeriodUnit::from_word(word)?;
                 Some(Self::PeriodsOver(Periods { sequence: sequence.to_owned(), unit }))
             }
         }
@@ -125,21 +125,4 @@ impl NoteSubject {
 fn marked(key: &Key, word: &str) -> String {
     let (sequence, rest) = key.as_str().split_at(key.sequence().len());
     format!("{sequence}{MARK}{word}{rest}")
-}
-
-impl PeriodUnit {
-    const ALL: [Self; 7] =
-        [Self::Year, Self::FiscalYear, Self::Quarter, Self::Month, Self::IsoWeek, Self::Day, Self::Hour];
-
-    const fn stored(self) -> &'static str {
-        match self {
-            Self::Year => "year",
-            Self::FiscalYear => "fy",
-            Self::Quarter => "quarter",
-            Self::Month => "month",
-            Self::IsoWeek => "isoweek",
-            Self::Day => "day",
-            Self::Hour => "hour",
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! Recovery of a lost ledger: an operator names how much was lost.
 
-use crate::{BoxFuture, InstanceId, SourceError};
+use crate::{InstanceId, Reply};
 
 /// Loss that an operator names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,5 +23,5 @@ pub trait Recovery: Send + Sync {
     /// - The ledger gets a new instance id, recorded as accepted, and every store's record is deleted.
     ///
     /// Each counter then opens a new epoch above its ceiling.
-    fn recover(&self, loss: Loss, version_floor: u64) -> BoxFuture<'_, Result<InstanceId, SourceError>>;
+    fn recover(&self, loss: Loss, version_floor: u64) -> Reply<'_, InstanceId>;
 }

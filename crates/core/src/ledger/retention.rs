@@ -7,7 +7,7 @@
 //! `crates/guard/guard.md` explains why that suffices. A dense counter begins in the ledger, which checks the fence itself.
 
 use super::{Counter, LedgerNote, NoteSubject};
-use crate::{BoxFuture, ErrorKind, Key, SlotIndex, SourceError};
+use crate::{Key, Reply, SlotIndex, word_enum};
 
 /// All periods of one unit of a sequence.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,23 +18,25 @@ pub struct Periods {
     pub unit: PeriodUnit,
 }
 
-/// Unit of a period.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum PeriodUnit {
-    /// `2017`.
-    Year,
-    /// `FY2017`.
-    FiscalYear,
-    /// `2017Q1`.
-    Quarter,
-    /// `201703`.
-    Month,
-    /// `2017W09`.
-    IsoWeek,
-    /// `20170304`.
-    Day,
-    /// `2017030415`.
-    Hour,
+word_enum! {
+    /// Unit of a period, with its word in a [note](NoteSubject::PeriodsOver).
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum PeriodUnit {
+        /// `2017`.
+        Year = "year",
+        /// `FY2017`.
+        FiscalYear = "fy",
+        /// `2017Q1`.
+        Quarter = "quarter",
+        /// `201703`.
+        Month = "month",
+        /// `2017W09`.
+        IsoWeek = "isoweek",
+        /// `20170304`.
+        Day = "day",
+        /// `2017030415`.
+        Hour = "hour",
+    }
 }
 
 impl PeriodUnit {
@@ -110,14 +112,6 @@ impl Fence {
     }
 }
 
-/// The error of a ledger that does not support retention.
-fn unsupported<T>() -> Result<T, SourceError> {
-    Err(SourceError::new(
-        ErrorKind::Refused,
-        "this ledger can't delete the counters of periods that are over",
-    ))
-}
-
 /// Deletion of counters whose periods are over.
 pub trait Retention: Send + Sync {
     /// The keys of a slot's counters in `from .. below`, at most `most`, ascending.
@@ -127,42 +121,17 @@ pub trait Retention: Send + Sync {
         from: &'a str,
         below: &'a str,
         most: usize,
-    ) -> BoxFuture<'a, Result<Vec<Key>, SourceError>> {
-        let _ = (slot, from, below, most);
-        Box::pin(std::future::ready(unsupported()))
-    }
+    ) -> Reply<'a, Vec<Key>>;
 
     /// Notes a fence as [`Catalog::note`](super::Catalog::note) does. In the same step it deletes these counters, which are
     /// behind it, with everything held about them.
     ///
     /// At most 4096 counters. The version goes up by one if any of them existed.
-    fn forget<'a>(
-        &'a self,
-        fence: &'a Fence,
-        counters: &'a [Counter],
-    ) -> BoxFuture<'a, Result<u64, SourceError>> {
-        let _ = (fence, counters);
-        Box::pin(std::future::ready(unsupported()))
-    }
+    fn forget<'a>(&'a self, fence: &'a Fence, counters: &'a [Counter]) -> Reply<'a, u64>;
 
     /// The keys of dense counters in `from .. below`, at most `most`, ascending.
-    fn dense_between<'a>(
-        &'a self,
-        from: &'a str,
-        below: &'a str,
-        most: usize,
-    ) -> BoxFuture<'a, Result<Vec<Key>, SourceError>> {
-        let _ = (from, below, most);
-        Box::pin(std::future::ready(unsupported()))
-    }
+    fn dense_between<'a>(&'a self, from: &'a str, below: &'a str, most: usize) -> Reply<'a, Vec<Key>>;
 
     /// As [`forget`](Self::forget), for dense counters.
-    fn forget_dense<'a>(
-        &'a self,
-        fence: &'a Fence,
-        keys: &'a [Key],
-    ) -> BoxFuture<'a, Result<u64, SourceError>> {
-        let _ = (fence, keys);
-        Box::pin(std::future::ready(unsupported()))
-    }
+    fn forget_dense<'a>(&'a self, fence: &'a Fence, keys: &'a [Key]) -> Reply<'a, u64>;
 }

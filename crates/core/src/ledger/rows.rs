@@ -1,7 +1,7 @@
 //! Rows: epoch, base and ceiling of each counter.
 
 use super::{Pass, SlotCommand};
-use crate::{BoxFuture, Epoch, InstanceId, Key, SlotIndex, SourceError};
+use crate::{Epoch, InstanceId, Key, Reply, SlotIndex};
 
 /// Counter: a key in a slot. Counters share no state.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -187,52 +187,31 @@ pub trait Rows: Send + Sync {
     }
 
     /// Reads rows in one call. Fails with `InstanceChanged` on a connection of another instance.
-    fn read<'a>(
-        &'a self,
-        under: &'a InstanceId,
-        counters: &'a [Counter],
-    ) -> BoxFuture<'a, Result<Reading, SourceError>>;
+    fn read<'a>(&'a self, under: &'a InstanceId, counters: &'a [Counter]) -> Reply<'a, Reading>;
 
     /// Opens new epochs, each over the row that it names. For each counter, one atomic step reads the old ceiling as base and
     /// switches the epoch.
     ///
     /// Without a row, the old ceiling is the floor that a recovery left, 0 by default. The ended `(epoch, base, ceiling)` goes
     /// into the history.
-    fn open<'a>(
-        &'a self,
-        pass: Pass<'a>,
-        openings: &'a [Opening],
-    ) -> BoxFuture<'a, Result<Answer<Vec<Opened>>, SourceError>>;
+    fn open<'a>(&'a self, pass: Pass<'a>, openings: &'a [Opening]) -> Reply<'a, Answer<Vec<Opened>>>;
 
     /// Raises ceilings and reports ids taken, each only if the row still holds the epoch.
     ///
     /// The version goes up by one only if the call moved a row's ceiling or `seen`.
-    fn raise<'a>(
-        &'a self,
-        pass: Pass<'a>,
-        raises: &'a [Raise],
-    ) -> BoxFuture<'a, Result<Answer<Vec<Raised>>, SourceError>>;
+    fn raise<'a>(&'a self, pass: Pass<'a>, raises: &'a [Raise]) -> Reply<'a, Answer<Vec<Raised>>>;
 
     /// The rows that calls moved after the version `since`, ordered by version, at most `most`. Fails with `InstanceChanged` on a
     /// connection of another instance.
     ///
     /// One call moves at most 4096 rows. If `most` is greater, only the last version may be incomplete.
-    fn moved<'a>(
-        &'a self,
-        under: &'a InstanceId,
-        since: u64,
-        most: usize,
-    ) -> BoxFuture<'a, Result<Vec<Moved>, SourceError>>;
+    fn moved<'a>(&'a self, under: &'a InstanceId, since: u64, most: usize) -> Reply<'a, Vec<Moved>>;
 
     /// The rows of a sequence's keys, or of all sequences for `None`, with their counters; at most `most`, ascending.
-    fn list<'a>(
-        &'a self,
-        sequence: Option<&'a str>,
-        most: usize,
-    ) -> BoxFuture<'a, Result<Vec<(Counter, Row)>, SourceError>>;
+    fn list<'a>(&'a self, sequence: Option<&'a str>, most: usize) -> Reply<'a, Vec<(Counter, Row)>>;
 
     /// The ended epochs of a counter, oldest first.
-    fn history<'a>(&'a self, counter: &'a Counter) -> BoxFuture<'a, Result<Vec<PastEpoch>, SourceError>>;
+    fn history<'a>(&'a self, counter: &'a Counter) -> Reply<'a, Vec<PastEpoch>>;
 }
 
 /// Reply to a heartbeat.
@@ -252,9 +231,5 @@ pub struct Presence {
 pub trait Heartbeat: Send + Sync {
     /// Raises and reports in one transaction, as [`Rows::raise`] does, and returns what other servers reported. At most 4096
     /// raises. If nothing moves, as for an idle server, the version stays.
-    fn heartbeat<'a>(
-        &'a self,
-        pass: Pass<'a>,
-        raises: &'a [Raise],
-    ) -> BoxFuture<'a, Result<Answer<Presence>, SourceError>>;
+    fn heartbeat<'a>(&'a self, pass: Pass<'a>, raises: &'a [Raise]) -> Reply<'a, Answer<Presence>>;
 }

@@ -1,31 +1,17 @@
 //! Slot commands of operators: evict, rescue, drain. Every server carries one out within two seconds; only an operator revokes it.
 
-use crate::{BoxFuture, SlotIndex, SourceError};
+use crate::{Reply, SlotIndex, word_enum};
 
-/// Kind of slot command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum SlotVerb {
-    /// Removes the slot from the rotation until another command.
-    Evict,
-    /// Ends an eviction or quarantine with an immediate probe.
-    Rescue,
-    /// Sends the slot no more requests, and removes it once all pending ones are answered.
-    Drain,
-}
-
-impl SlotVerb {
-    /// The name in ledgers, logs and JSON.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Evict => "evict",
-            Self::Rescue => "rescue",
-            Self::Drain => "drain",
-        }
-    }
-
-    /// The kind with this name, if there is one.
-    pub fn from_word(word: &str) -> Option<Self> {
-        [Self::Evict, Self::Rescue, Self::Drain].into_iter().find(|verb| verb.as_str() == word)
+word_enum! {
+    /// Kind of slot command.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum SlotVerb {
+        /// Removes the slot from the rotation until another command.
+        Evict = "evict",
+        /// Ends an eviction or quarantine with an immediate probe.
+        Rescue = "rescue",
+        /// Sends the slot no more requests, and removes it once all pending ones are answered.
+        Drain = "drain",
     }
 }
 
@@ -49,8 +35,8 @@ pub struct SlotCommand {
 /// Slot commands in the ledger.
 pub trait SlotCommands: Send + Sync {
     /// The latest command of each slot, ascending by slot, without expired ones.
-    fn slot_commands(&self) -> BoxFuture<'_, Result<Vec<SlotCommand>, SourceError>>;
+    fn slot_commands(&self) -> Reply<'_, Vec<SlotCommand>>;
 
     /// Replaces the slot's command, and returns it as written.
-    fn say<'a>(&'a self, word: &'a SlotCommand) -> BoxFuture<'a, Result<SlotCommand, SourceError>>;
+    fn say<'a>(&'a self, word: &'a SlotCommand) -> Reply<'a, SlotCommand>;
 }

@@ -1,7 +1,9 @@
 //! Definitions of the configuration that wait while the ledger is in doubt. The ledger may have to be replaced, so
 //! nothing is written into it until then.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
+
+use sequent_core::sync;
 
 use super::Catalog;
 use crate::{config::SequencePart, error::OpenError};
@@ -12,16 +14,12 @@ pub(super) struct Pending(Mutex<Option<Vec<SequencePart>>>);
 
 impl Pending {
     pub(super) fn put(&self, parts: &[SequencePart]) {
-        *self.parts() = Some(parts.to_vec());
+        *sync::lock(&self.0) = Some(parts.to_vec());
     }
 
     /// Clears them after the import, or when a newer file replaces them.
     pub(super) fn clear(&self) {
-        *self.parts() = None;
-    }
-
-    fn parts(&self) -> MutexGuard<'_, Option<Vec<SequencePart>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        *sync::lock(&self.0) = None;
     }
 }
 
@@ -29,9 +27,9 @@ impl Catalog {
     /// Imports the definitions that were held back at the start. No number is issued before: a first use could create
     /// a definition in the place of one of them.
     pub(crate) async fn bring_pending(&self) -> Result<(), OpenError> {
-        let parts = self.pending.parts().clone();
+        let parts = sync::lock(&self.pending.0).clone();
         let Some(parts) = parts else { return Ok(()) };
-        self.refresh().await.map_err(|error| OpenError::of_source(&error))?;
+        self.refresh().await?;
         self.bring_all(&parts).await?;
         self.pending.clear();
         Ok(())

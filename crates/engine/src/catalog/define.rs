@@ -52,8 +52,8 @@ impl Engine {
     }
 
     /// The reason for which each of these first versions would be refused, without defining any.
-    pub fn refusals(&self, firsts: &[(SequenceName, Body)]) -> Vec<Option<String>> {
-        self.0.catalog.refusals(&parts(firsts))
+    pub fn refusals(&self, firsts: &[SequencePart]) -> Vec<Option<String>> {
+        self.0.catalog.refusals(firsts)
     }
 
     /// Defines the first version of many sequences, each by itself: a sequence that is refused does not keep others back.
@@ -62,23 +62,13 @@ impl Engine {
     /// # Errors
     ///
     /// Errors of the ledger. Those that were defined before stay.
-    pub async fn define_each(
-        &self,
-        firsts: &[(SequenceName, Body)],
-    ) -> Result<Vec<Option<String>>, OpenError> {
+    pub async fn define_each(&self, firsts: &[SequencePart]) -> Result<Vec<Option<String>>, OpenError> {
         let inner = &self.0;
-        if let Some(trouble) = inner.guard.trouble() {
-            return Err(OpenError::of_source(&trouble.error()));
-        }
-        if firsts.iter().any(|(_, body)| body.placement() == Placement::Dense) {
-            let may_count = inner.guard.may_count().await;
-            may_count.map_err(|error| OpenError::Refused(error.context().to_owned()))?;
-        }
-        inner.catalog.bring_pending().await?;
-        inner.catalog.follow(None).await.map_err(|error| OpenError::of_source(&error))?;
-        let refused = inner.catalog.bring_each(&parts(firsts)).await;
+        let is_dense = |first: &SequencePart| first.body.placement() == Placement::Dense;
+        self.may_define(firsts.iter().any(is_dense)).await?;
+        let refused = inner.catalog.bring_each(firsts).await;
         inner.let_go();
-        refused.map_err(|error| OpenError::of_source(&error))
+        Ok(refused?)
     }
 
     /// The same, in effect from an instant that the caller names. `None` means now, unless the caller names the
@@ -95,15 +85,7 @@ impl Engine {
         body: Body,
     ) -> Result<DefineReport, OpenError> {
         let inner = &self.0;
-        if let Some(trouble) = inner.guard.trouble() {
-            return Err(OpenError::of_source(&trouble.error()));
-        }
-        if body.placement() == Placement::Dense {
-            let may_count = inner.guard.may_count().await;
-            may_count.map_err(|error| OpenError::Refused(error.context().to_owned()))?;
-        }
-        inner.catalog.bring_pending().await?;
-        inner.catalog.follow(None).await.map_err(|error| OpenError::of_source(&error))?;
+        self.may_define(body.placement() == Placement::Dense).await?;
         let held = inner.catalog.find(name);
         let unchanged = held.as_ref().and_then(|held| match version {
             Some(version) => self.ignored(held, version),
@@ -134,7 +116,7 @@ impl Engine {
                 _ => true,
             };
         let mut warnings = body.warnings(held.as_ref().and_then(|held| held.known().ok()));
-        if already && let Err(fault) = body.check_layout(self.0.cluster.layout(), inner.catalog.at_risk()) {
+        if already && let Err(fault) = body.check_layout(inner.cluster.layout(), inner.catalog.at_risk()) {
             warnings.push(format!("it stays in force, though today {}", fault.bound));
         }
         let in_force = held.map_or(0, |held| held.version);
@@ -163,6 +145,18 @@ impl Engine {
 }
 
 impl Engine {
+    /// Checks that the ledger accepts definitions, dense ones among them or not, and reads the definitions that it has.
+    async fn may_define(&self, some_dense: bool) -> Result<(), OpenError> {
+        let inner = &self.0;
+        inner.guard.trusted()?;
+        if some_dense {
+            let may_count = inner.guard.may_count().await;
+            may_count.map_err(|error| OpenError::Refused(error.context().to_owned()))?;
+        }
+        inner.catalog.bring_pending().await?;
+        Ok(inner.catalog.follow(None).await?)
+    }
+
     /// The response for a content that is in effect while another version waits. Defining it again does not cancel the
     /// waiting version.
     fn in_effect_already(&self, held: &Arc<Entry>, body: &Body) -> Option<DefineReport> {
@@ -209,16 +203,6 @@ impl Engine {
             warnings: body.warnings(Some(&body)).into_iter().chain([told]).collect(),
         }
     }
-}
-
-fn parts(firsts: &[(SequenceName, Body)]) -> Vec<SequencePart> {
-    let part = |(name, body): &(SequenceName, Body)| SequencePart {
-        name: name.clone(),
-        version: 1,
-        body: body.clone(),
-        effective: None,
-    };
-    firsts.iter().map(part).collect()
 }
 
 /// Refuses an instant that is too near for every server to learn of it. Also refuses an instant later than the one for

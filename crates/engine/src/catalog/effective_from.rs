@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use sequent_core::FieldFault;
 use sequent_format::Timestamp;
 
 use super::{Catalog, Entry};
 use crate::{
     config::SequencePart,
-    definition::{Body, BodyFault, EARLIER_MAX, EFFECTIVE_AHEAD_MIN, Effective},
+    definition::{Body, EARLIER_MAX, EFFECTIVE_AHEAD_MIN, Effective},
 };
 
 impl Catalog {
@@ -19,7 +20,7 @@ impl Catalog {
 
     /// The content to write in the place of `held`. It includes the texts of versions before; if it takes effect
     /// later, it includes the version in effect until then.
-    pub(super) fn succeeding(&self, part: &SequencePart, held: &Arc<Entry>) -> Result<Body, BodyFault> {
+    pub(super) fn succeeding(&self, part: &SequencePart, held: &Arc<Entry>) -> Result<Body, FieldFault> {
         let Ok(before) = held.known() else { return Ok(part.body.clone()) };
         let body = part.body.after(held.version, before);
         let Some(from) = self.begins(part, held)? else { return Ok(body) };
@@ -32,7 +33,7 @@ impl Catalog {
 
     /// Checks that the version in effect now is among the versions kept. Otherwise a waiting version would be in
     /// effect at once.
-    fn check_room(&self, stages: &[(u32, &Body)], from: Timestamp) -> Result<(), BodyFault> {
+    fn check_room(&self, stages: &[(u32, &Body)], from: Timestamp) -> Result<(), FieldFault> {
         let now = self.now();
         let waits = |begins: Timestamp| now < begins && begins < from;
         let waiting = stages.iter().filter(|(_, body)| body.begins().is_some_and(waits)).count();
@@ -50,7 +51,7 @@ impl Catalog {
         &self,
         part: &SequencePart,
         held: &Arc<Entry>,
-    ) -> Result<Option<Timestamp>, BodyFault> {
+    ) -> Result<Option<Timestamp>, FieldFault> {
         let now = self.now();
         match part.effective {
             Some(Effective::At(instant)) if instant > now => Ok(Some(instant)),
@@ -70,7 +71,7 @@ impl Catalog {
     }
 
     /// Checks that a first version takes effect at once: it has no version before it.
-    pub(super) fn check_first(&self, part: &SequencePart) -> Result<(), BodyFault> {
+    pub(super) fn check_first(&self, part: &SequencePart) -> Result<(), FieldFault> {
         match part.effective {
             Some(word @ Effective::At(instant)) if instant > self.now() => {
                 Err(word.fault("no version is before it, which could be in effect until then: leave it out"))

@@ -2,10 +2,10 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
 };
 
-use sequent_core::{SequenceName, ledger::Definition};
+use sequent_core::{SequenceName, ledger::Definition, sync};
 use sequent_format::Timestamp;
 
 use crate::{
@@ -134,7 +134,7 @@ impl Contents {
     }
 
     fn content(&self, text: String, read: impl FnOnce(&str) -> Result<Body, String>) -> Arc<Content> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = sync::lock(&self.0);
         if let Some(content) = known.get(&text) {
             return Arc::clone(content);
         }
@@ -162,7 +162,7 @@ impl Contents {
 
     /// Drops contents without a definition.
     pub(crate) fn forget_unused(&self) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = sync::lock(&self.0);
         known.retain(|_, content| Arc::strong_count(content) > 1);
     }
 }

@@ -3,13 +3,13 @@
 
 use std::time::Duration;
 
-use sequent_core::{Key, SequenceName, SourceError, ledger::Fence};
+use sequent_core::{FieldFault, Key, SequenceName, SourceError, ledger::Fence};
 use sequent_format::{Format, Timestamp};
 
 use super::Catalog;
 use crate::{
     config::SequencePart,
-    definition::{Body, BodyFault, EFFECTIVE_AHEAD_MIN, Effective},
+    definition::{Body, EFFECTIVE_AHEAD_MIN, Effective},
     issue::retention::last_over,
     ledger_timeout::within,
 };
@@ -26,7 +26,7 @@ impl Catalog {
     pub(super) async fn of_ended_periods(
         &self,
         part: &SequencePart,
-    ) -> Result<Option<BodyFault>, SourceError> {
+    ) -> Result<Option<FieldFault>, SourceError> {
         let (name, now) = (&part.name, self.now());
         let held = self.find(name).filter(|held| held.version < part.version);
         let (Some(held), Some(format)) = (held, part.body.format()) else { return Ok(None) };

@@ -2,13 +2,13 @@
 
 use std::{
     sync::{
-        Mutex, PoisonError,
+        Mutex,
         atomic::{AtomicUsize, Ordering},
     },
     time::Instant,
 };
 
-use sequent_core::SequenceName;
+use sequent_core::{SequenceName, sync};
 
 use crate::{
     config::{LimitsSection, SharedLimits},
@@ -62,7 +62,7 @@ impl FirstUses {
             return Err(EngineError::new(Reason::QuotaExceeded, text));
         }
         let pace = pace(&limits);
-        let mut bucket = self.bucket.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut bucket = sync::lock(&self.bucket);
         if bucket.fill(pace, now) >= 1.0 {
             bucket.add(-1.0);
             return Ok(());

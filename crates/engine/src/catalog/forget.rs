@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     engine::Engine,
     error::{EngineError, reason::Reason},
-    ledger_timeout::{not_found, of_ledger, within},
+    ledger_timeout::not_found,
     status::key_display::shown,
 };
 
@@ -75,10 +75,8 @@ impl Engine {
     pub async fn forget(&self, name: &SequenceName) -> Result<ForgetReport, EngineError> {
         self.check_forget(name)?;
         let inner = &self.0;
-        if let Some(trouble) = inner.guard.trouble() {
-            return Err(EngineError::of_source(name, trouble.error()));
-        }
-        inner.catalog.follow(None).await.map_err(|error| of_ledger(&error))?;
+        inner.guard.trusted().map_err(|error| EngineError::of_source(name, error))?;
+        inner.catalog.follow(None).await?;
         let held = inner.catalog.find(name).ok_or_else(|| not_found(name))?;
         let report = |version, already| ForgetReport { sequence: name.to_string(), version, already };
         if held.is_forgotten() {
@@ -92,15 +90,14 @@ impl Engine {
         let version = held.version.saturating_add(1);
         let definition = Definition { name: name.clone(), version, body: FORGOTTEN.to_owned() };
         let define = inner.cluster.ledger.define(&definition, Some(held.version));
-        let written = within(inner.cluster.limit, "forget a definition", define).await;
-        match written.map_err(|error| of_ledger(&error))? {
+        match inner.cluster.within("forget a definition", define).await? {
             Defined::Created | Defined::Same => {}
             Defined::Older { .. } | Defined::Conflict { .. } | Defined::Moved { .. } => {
                 let text = format!("another version of {name} has just been defined: nothing was forgotten");
                 return Err(EngineError::new(Reason::DefinitionConflict, text));
             }
         }
-        inner.catalog.follow(None).await.map_err(|error| of_ledger(&error))?;
+        inner.catalog.follow(None).await?;
         inner.let_go();
         Ok(report(version, false))
     }

@@ -1,17 +1,17 @@
 //! Import of the configuration's definitions into the ledger. All are checked first; if one is refused, none is
 //! written.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, fmt::Display};
 
 use sequent_core::{
-    ErrorKind, Key, SequenceName, SourceError,
+    ErrorKind, FieldFault, Key, SequenceName, SourceError,
     ledger::{Defined, Definition},
 };
 
 use super::Catalog;
 use crate::{
     config::SequencePart,
-    definition::{Body, BodyFault, Placement},
+    definition::{Body, Placement},
     error::OpenError,
     ledger_timeout::{patiently, within},
     stores,
@@ -30,14 +30,12 @@ impl Catalog {
         let mut refusals: Vec<String> = parts.iter().filter_map(|part| self.refusal(part, parts)).collect();
         if refusals.is_empty() {
             for part in parts {
-                refusals.extend(
-                    self.refusal_by_ledger(part).await.map_err(|error| OpenError::of_source(&error))?,
-                );
+                refusals.extend(self.refusal_by_ledger(part).await?);
             }
         }
         if refusals.is_empty() {
             for part in parts {
-                refusals.extend(self.bring(part, parts).await.map_err(|error| OpenError::of_source(&error))?);
+                refusals.extend(self.bring(part, parts).await?);
             }
         }
         if !refusals.is_empty() {
@@ -46,7 +44,7 @@ impl Catalog {
         if parts.is_empty() {
             return Ok(());
         }
-        self.refresh().await.map_err(|error| OpenError::of_source(&error))
+        Ok(self.refresh().await?)
     }
 
     /// The reason for which each definition would be refused, as far as it is known without reading the ledger.
@@ -87,7 +85,7 @@ impl Catalog {
 
     /// A definition for import: with the counter that its template names. If a key hides its numbers, the sequence's name
     /// becomes part of the hiding, unless earlier versions did without.
-    fn named<'a>(&self, part: &'a SequencePart) -> Result<Cow<'a, SequencePart>, BodyFault> {
+    fn named<'a>(&self, part: &'a SequencePart) -> Result<Cow<'a, SequencePart>, FieldFault> {
         if part.body.texts().is_none() {
             return Ok(Cow::Borrowed(part));
         }
@@ -100,11 +98,11 @@ impl Catalog {
     /// The reason for which the ledger's content refuses the definition.
     async fn refusal_by_ledger(&self, part: &SequencePart) -> Result<Option<String>, SourceError> {
         let fault = self.of_ended_periods(part).await?;
-        Ok(fault.map(|fault| of_fault(&part.name, &fault)))
+        Ok(fault.map(|fault| refused(&part.name, fault)))
     }
 
     /// Refuses a counter that the definition can't draw from. The sequence that it names is defined already, or with it.
-    fn check_counter(&self, part: &SequencePart, others: &[SequencePart]) -> Result<(), BodyFault> {
+    fn check_counter(&self, part: &SequencePart, others: &[SequencePart]) -> Result<(), FieldFault> {
         let Some(name) = part.body.counter() else { return Ok(()) };
         if self.find(&part.name).is_some_and(|held| part.version <= held.version) {
             return Ok(());
@@ -126,8 +124,8 @@ impl Catalog {
         for drawer in self.drawing_from(&part.name) {
             let Ok(body) = drawer.known() else { continue };
             body.check_counter(Some(&part.body)).map_err(|fault| {
-                let (name, other, BodyFault { bound, .. }) = (&part.name, drawer.name(), fault);
-                format!("sequence {name}: {other} draws from its counter, and would be refused: {bound}")
+                let (other, bound) = (drawer.name(), fault.bound);
+                format!("{other} draws from its counter, and would be refused: {bound}")
             })?;
         }
         Ok(())
@@ -136,70 +134,64 @@ impl Catalog {
     /// The reason for which the definition is refused, as far as it is known without reading the ledger. `others` are
     /// defined with it.
     fn refusal(&self, part: &SequencePart, others: &[SequencePart]) -> Option<String> {
-        let name = &part.name;
-        let of_fault = |fault: BodyFault| of_fault(name, &fault);
-        let part = match self.named(part) {
-            Ok(part) => part,
-            Err(fault) => return Some(of_fault(fault)),
-        };
-        let part = &*part;
-        if let Err(fault) = self.check_risk(part).and_then(|()| self.check_counter(part, others)) {
-            return Some(of_fault(fault));
+        Some(refused(&part.name, self.check(part, others).err()?))
+    }
+
+    /// The same, without the name.
+    fn check(&self, part: &SequencePart, others: &[SequencePart]) -> Result<(), String> {
+        let part = &*self.named(part)?;
+        self.check_risk(part)?;
+        self.check_counter(part, others)?;
+        let (name, version) = (&part.name, part.version);
+        let key = part.body.example_key(name).map_err(|error| error.to_string())?;
+        if part.body.placement() == Placement::Spread {
+            self.counted_here(part, &key)?;
         }
-        let key = part.body.example_key(name).map_err(|error| error.to_string());
-        let counts_here = part.body.placement() == Placement::Spread;
-        let held = |key: Key| if counts_here { self.counted_here(part, &key) } else { Ok(()) };
-        if let Err(bound) = key.and_then(held) {
-            return Some(format!("sequence {name}: {bound}"));
-        }
-        let version = part.version;
         let held = self.find(name);
         // A ledger that was restored from a copy may hold a version far below one that was in force.
         let known = held.iter().chain(self.lost.get(name).iter()).map(|held| held.version).max().unwrap_or(0);
         let version_max = known.saturating_add(VERSION_AHEAD_MAX);
         if version > version_max {
-            return Some(format!(
-                "sequence {name}: version is {version}: at most {version_max} is allowed, {VERSION_AHEAD_MAX} above the version in force"
+            return Err(format!(
+                "version is {version}: at most {version_max} is allowed, {VERSION_AHEAD_MAX} above the version in force"
             ));
         }
-        let Some(held) = held else { return self.check_first(part).err().map(of_fault) };
+        let Some(held) = held else { return Ok(self.check_first(part)?) };
         if version < held.version {
-            return None;
+            return Ok(());
         }
         if version == held.version {
             let says_as = |known: &Body| known.says_as(&part.body) && !self.begins_otherwise(part, known);
             let same = held.known().is_ok_and(says_as) || part.body.to_text() == held.text();
-            return (!same).then(|| conflict(&held.definition(), &part.body.to_text()));
+            return if same { Ok(()) } else { Err(conflict(&held.definition(), &part.body.to_text())) };
         }
         if held.is_forgotten() {
-            return Some(format!("sequence {name}: {}", held.forgotten()));
+            return Err(held.forgotten());
         }
-        let before = match held.known() {
-            Ok(before) => before,
-            Err(error) => {
-                return Some(format!(
-                    "sequence {name}: version {} is in force and can't be read, so nobody knows whether version \
-                     {version} would give its numbers again: {error}",
-                    held.version,
-                ));
-            }
-        };
-        // The advice is part of the fault, and given once.
-        let follows = part.body.follows(before).err().map(|why| {
+        let before = held.known().map_err(|error| {
             format!(
-                "sequence {name}: version {version} {why} (version {} is in force: found {}, refused {})",
+                "version {} is in force and can't be read, so nobody knows whether version {version} would give its \
+                 numbers again: {error}",
+                held.version,
+            )
+        })?;
+        // The advice is part of the fault, and given once.
+        part.body.follows(before).map_err(|why| {
+            format!(
+                "version {version} {why} (version {} is in force: found {}, refused {})",
                 held.version,
                 shown(held.text()),
                 shown(&part.body.to_text()),
             )
-        });
-        let follows = follows.or_else(|| self.check_drawers(part, before).err());
-        follows.or_else(|| self.succeeding(part, &held).err().map(of_fault))
+        })?;
+        self.check_drawers(part, before)?;
+        self.succeeding(part, &held)?;
+        Ok(())
     }
 
     /// Refuses a new definition of which all servers together could skip too much. A definition in force stays in
     /// force if the number of servers has grown since.
-    fn check_risk(&self, part: &SequencePart) -> Result<(), BodyFault> {
+    fn check_risk(&self, part: &SequencePart) -> Result<(), FieldFault> {
         if !self.is_new(part) {
             return Ok(());
         }
@@ -243,7 +235,7 @@ impl Catalog {
     }
 
     /// The definition to write. It includes the texts of versions before, and the instant from which it is in effect.
-    fn written(&self, part: &SequencePart) -> Result<Definition, BodyFault> {
+    fn written(&self, part: &SequencePart) -> Result<Definition, FieldFault> {
         let part = &*self.named(part)?;
         Ok(match self.find(&part.name) {
             Some(held) if held.version == part.version => held.definition(),
@@ -287,7 +279,7 @@ impl Catalog {
                 }
                 Defined::Conflict { held } => {
                     let same = Body::from_text(&held.body).is_ok_and(|held| held.says_as(&part.body));
-                    return Ok((!same).then(|| conflict(&held, &definition.body)));
+                    return Ok((!same).then(|| refused(&part.name, conflict(&held, &definition.body))));
                 }
                 Defined::Moved { .. } => self.refresh().await?,
             }
@@ -297,15 +289,14 @@ impl Catalog {
     }
 }
 
-fn of_fault(name: &SequenceName, fault: &BodyFault) -> String {
-    format!("sequence {name}: {} is {}: {}", fault.field, fault.value, fault.bound)
+fn refused(name: &SequenceName, why: impl Display) -> String {
+    format!("sequence {name}: {why}")
 }
 
 fn conflict(held: &Definition, body: &str) -> String {
     format!(
-        "sequence {}: version {} is in the ledger with another content: found {}, expected {}; \
-         a changed definition needs a higher version",
-        held.name,
+        "version {} is in the ledger with another content: found {}, expected {}; a changed definition needs a higher \
+         version",
         held.version,
         shown(&held.body),
         shown(body),

@@ -3,16 +3,16 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
-use sequent_core::SequenceName;
+use sequent_core::{SequenceName, sync};
 
 use super::{Catalog, Entry};
 use crate::{
     error::{EngineError, reason::Reason},
-    ledger_timeout::{of_ledger, within},
+    ledger_timeout::within,
 };
 
 /// For how long a name that the ledger does not hold is unknown without another look.
@@ -49,16 +49,16 @@ struct Waiting<'a> {
 impl Looks {
     /// Whether a look has just found that the ledger does not hold this name.
     fn is_missing(&self, name: &SequenceName, now: Instant) -> bool {
-        self.state().missing.get(name).is_some_and(|looked| now.duration_since(*looked) < MISSING_FOR)
+        sync::lock(&self.0).missing.get(name).is_some_and(|looked| now.duration_since(*looked) < MISSING_FOR)
     }
 
     /// Whether a look that began after `came` has found that the ledger does not hold this name, however long ago.
     fn was_missed_since(&self, name: &SequenceName, came: Instant) -> bool {
-        self.state().missing.get(name).is_some_and(|looked| *looked >= came)
+        sync::lock(&self.0).missing.get(name).is_some_and(|looked| *looked >= came)
     }
 
     fn wait<'a>(&'a self, name: &'a SequenceName) -> Result<Waiting<'a>, EngineError> {
-        let waiting = &mut self.state().waiting;
+        let waiting = &mut sync::lock(&self.0).waiting;
         if waiting.len() >= NAMES_WAITING_MAX && !waiting.contains_key(name) {
             let text = format!(
                 "the ledger is asked for {NAMES_WAITING_MAX} sequences that this server does not know: at most \
@@ -73,19 +73,19 @@ impl Looks {
     /// How long the next look has to wait.
     fn pause(&self, now: Instant) -> Duration {
         let since = |last| LOOKS_APART.saturating_sub(now.duration_since(last));
-        self.state().last.map_or(Duration::ZERO, since)
+        sync::lock(&self.0).last.map_or(Duration::ZERO, since)
     }
 
     /// Counts a look.
     fn begin(&self, now: Instant) -> u64 {
-        let mut state = self.state();
+        let mut state = sync::lock(&self.0);
         state.last = Some(now);
         state.begun += 1;
         state.begun
     }
 
     fn miss(&self, name: &SequenceName, now: Instant) {
-        let mut state = self.state();
+        let mut state = sync::lock(&self.0);
         let State { missing, waiting, .. } = &mut *state;
         // Those who wait for the same name since then are answered, too.
         missing
@@ -96,17 +96,13 @@ impl Looks {
     /// How many looks were made.
     #[cfg(test)]
     pub(super) fn begun(&self) -> u64 {
-        self.state().begun
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        sync::lock(&self.0).begun
     }
 }
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        let waiting = &mut self.looks.state().waiting;
+        let waiting = &mut sync::lock(&self.looks.0).waiting;
         if let Some(callers) = waiting.get_mut(self.name) {
             *callers -= 1;
             if *callers == 0 {
@@ -143,12 +139,11 @@ impl Catalog {
         let looks = self.looks.begin(began);
         tracing::debug!(%name, looks, "looked for a definition of another server");
         if self.lost.has(name) {
-            self.refresh_in(&turn).await.map_err(|error| of_ledger(&error))?;
+            self.refresh_in(&turn).await?;
             return Ok(self.find(name));
         }
         let read = self.context.ledger.definition(name);
-        let read = within(self.context.limit, "look for a definition", read).await;
-        let Some(found) = read.map_err(|error| of_ledger(&error))? else {
+        let Some(found) = within(self.context.limit, "look for a definition", read).await? else {
             self.looks.miss(name, began);
             return Ok(None);
         };

@@ -19,7 +19,7 @@ mod tests;
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     ops::Bound,
-    sync::{Arc, PoisonError, RwLock},
+    sync::{Arc, RwLock},
     time::Duration,
 };
 
@@ -28,13 +28,14 @@ use globset::GlobSet;
 use sequent_core::{
     Clock, ErrorKind, Key, Layout, SequenceName, SourceError, Span,
     ledger::{Defined, Ledger},
+    sync,
 };
 
 use crate::{
     config::{SequencePart, SharedLimits},
     definition::{Body, capacity::AtRisk},
     error::{EngineError, OpenError},
-    ledger_timeout::{not_found, of_ledger, patiently, within},
+    ledger_timeout::{not_found, patiently, within},
     stores::{self, Shard},
 };
 
@@ -110,7 +111,7 @@ impl Catalog {
             readings: Readings::default(),
             looks: Looks::default(),
         };
-        catalog.refresh().await.map_err(|error| OpenError::of_source(&error))?;
+        catalog.refresh().await?;
         if trusted {
             catalog.bring_all(parts).await?;
         } else {
@@ -150,7 +151,7 @@ impl Catalog {
     /// A definition in force.
     pub(crate) fn find(&self, name: &SequenceName) -> Option<Arc<Entry>> {
         let read = self.snapshot.load().entries.get(name).map(Arc::clone);
-        read.or_else(|| self.fresh.read().unwrap_or_else(PoisonError::into_inner).get(name).map(Arc::clone))
+        read.or_else(|| sync::read(&self.fresh).get(name).map(Arc::clone))
     }
 
     /// The sequences that draw from the counter of `name`. It reads all definitions, and is for what is done rarely.
@@ -158,7 +159,7 @@ impl Catalog {
         let draws = |entry: &&Arc<Entry>| entry.known().is_ok_and(|body| body.counter() == Some(name));
         let mut found: Vec<Arc<Entry>> =
             self.snapshot.load().entries.values().filter(draws).map(Arc::clone).collect();
-        let fresh = self.fresh.read().unwrap_or_else(PoisonError::into_inner);
+        let fresh = sync::read(&self.fresh);
         found.extend(fresh.values().filter(draws).map(Arc::clone));
         found
     }
@@ -176,7 +177,7 @@ impl Catalog {
         let range = (Bound::Excluded(after), Bound::Unbounded);
         let read = snapshot.entries.range::<str, _>(range).map(|(_, entry)| entry);
         let mut entries: Vec<_> = read.filter(|entry| is_wanted(entry)).take(most).map(Arc::clone).collect();
-        let fresh = self.fresh.read().unwrap_or_else(PoisonError::into_inner);
+        let fresh = sync::read(&self.fresh);
         let is_new = |name: &SequenceName| name.as_str() > after && !snapshot.entries.contains_key(name);
         entries.extend(fresh.iter().filter(|(name, _)| is_new(name)).map(|(_, entry)| Arc::clone(entry)));
         entries.retain(is_wanted);
@@ -221,7 +222,7 @@ impl Catalog {
             return Ok(entry);
         }
         if let Some(lost) = self.lost.get(name) {
-            return self.find_again(&lost).await.map_err(|error| of_ledger(&error));
+            return Ok(self.find_again(&lost).await?);
         }
         if !self.may_create(name) {
             // Another server may have just defined it.
@@ -231,10 +232,10 @@ impl Catalog {
         stores::hold(&context.shards, &key).map_err(|bound| EngineError::invalid("sequence", name, bound))?;
         self.check_agrees_with_old(name, &key, Body::default().span())?;
         let first_use = self.first_uses.begin();
-        let known = self.fresh.read().unwrap_or_else(PoisonError::into_inner).len();
+        let known = sync::read(&self.fresh).len();
         let known = known + self.snapshot.load().in_use + first_use.others;
         self.first_uses.admit(name, known, self.context.clock.now())?;
-        self.create(name).await.map_err(|error| of_ledger(&error))
+        Ok(self.create(name).await?)
     }
 
     async fn create(&self, name: &SequenceName) -> Result<Arc<Entry>, SourceError> {
@@ -260,7 +261,7 @@ impl Catalog {
     /// Adds one definition before all are read. The snapshot's version stays behind on purpose, so that the next
     /// heartbeat causes a read of all new definitions. A version in the snapshot has priority over this one.
     fn add_fresh(&self, entry: &Arc<Entry>) {
-        let mut fresh = self.fresh.write().unwrap_or_else(PoisonError::into_inner);
+        let mut fresh = sync::write(&self.fresh);
         fresh.insert(entry.name().clone(), Arc::clone(entry));
     }
 }

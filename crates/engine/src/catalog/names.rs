@@ -1,8 +1,8 @@
 //! Names that have been defined or used. Any other name may be misspelt, and creates no sequence.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
-use sequent_core::SequenceName;
+use sequent_core::{SequenceName, sync};
 use sequent_format::did_you_mean;
 
 use super::{Catalog, Entry};
@@ -34,8 +34,7 @@ impl Catalog {
     }
 
     fn nearest(&self, name: &SequenceName) -> String {
-        let (snapshot, fresh) =
-            (self.snapshot.load(), self.fresh.read().unwrap_or_else(PoisonError::into_inner));
+        let (snapshot, fresh) = (self.snapshot.load(), sync::read(&self.fresh));
         if snapshot.entries.len() + fresh.len() > NAMES_COMPARED_MAX {
             return String::new();
         }

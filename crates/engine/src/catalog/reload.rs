@@ -3,12 +3,12 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex,
         atomic::{AtomicU64, Ordering},
     },
 };
 
-use sequent_core::{SequenceName, SourceError, ledger::Definition};
+use sequent_core::{SequenceName, SourceError, ledger::Definition, sync};
 use sequent_format::Timestamp;
 
 use super::{Catalog, Entry, Snapshot};
@@ -24,12 +24,6 @@ pub(super) struct Readings {
     changed: Mutex<BTreeSet<SequenceName>>,
 }
 
-impl Readings {
-    fn changed(&self) -> MutexGuard<'_, BTreeSet<SequenceName>> {
-        self.changed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl Catalog {
     /// Reads the ledger's definitions if it has another version of them; with `None` in any case.
     pub(crate) async fn follow(&self, version: Option<u64>) -> Result<(), SourceError> {
@@ -38,7 +32,7 @@ impl Catalog {
 
     /// The names whose definition changed since the last call.
     pub(crate) fn changed(&self) -> BTreeSet<SequenceName> {
-        std::mem::take(&mut *self.readings.changed())
+        std::mem::take(&mut *sync::lock(&self.readings.changed))
     }
 
     /// The instant as of which the snapshot is known to be the ledger's.
@@ -65,8 +59,7 @@ impl Catalog {
     ) -> Result<(), SourceError> {
         let as_of_ms = self.context.clock.wall_ms();
         // These were in the ledger before this read: those that the read lacks are lost.
-        let fresh: Vec<Arc<Entry>> =
-            self.fresh.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
+        let fresh: Vec<Arc<Entry>> = sync::read(&self.fresh).values().cloned().collect();
         let read = self.context.ledger.definitions();
         let (version, definitions) = within(self.context.limit, "read the definitions", read).await?;
         let before = self.snapshot.load();
@@ -83,8 +76,8 @@ impl Catalog {
         let now = Arc::new(Snapshot { version, entries, in_use });
         self.snapshot.store(Arc::clone(&now));
         // Reported only now: a caller that drops a key because of it makes the next one from the new snapshot.
-        self.readings.changed().append(&mut changed);
-        let mut fresh = self.fresh.write().unwrap_or_else(PoisonError::into_inner);
+        sync::lock(&self.readings.changed).append(&mut changed);
+        let mut fresh = sync::write(&self.fresh);
         fresh.retain(|name, _| !now.entries.contains_key(name) && !self.lost.has(name));
         fresh.shrink_to_fit();
         self.readings.as_of_ms.store(as_of_ms, Ordering::Relaxed);
@@ -100,7 +93,7 @@ impl Catalog {
         changed: &mut BTreeSet<SequenceName>,
     ) -> Arc<Entry> {
         let name = &found.name;
-        let fresh = || self.fresh.read().unwrap_or_else(PoisonError::into_inner).get(name).map(Arc::clone);
+        let fresh = || sync::read(&self.fresh).get(name).map(Arc::clone);
         let held = before.entries.get(name).map(Arc::clone).or_else(fresh);
         if let Some(held) = held.as_ref().filter(|held| held.is(&found)) {
             return Arc::clone(held);

@@ -2,12 +2,13 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use sequent_core::{
     SequenceName, SourceError,
     ledger::{Defined, Definition},
+    sync,
 };
 
 use super::{Catalog, Entry, entry::Contents};
@@ -22,22 +23,22 @@ pub(super) struct Lost(Mutex<BTreeMap<SequenceName, Arc<Entry>>>);
 
 impl Lost {
     pub(super) fn get(&self, name: &SequenceName) -> Option<Arc<Entry>> {
-        self.entries().get(name).map(Arc::clone)
+        sync::lock(&self.0).get(name).map(Arc::clone)
     }
 
     pub(super) fn has(&self, name: &SequenceName) -> bool {
-        self.entries().contains_key(name)
+        sync::lock(&self.0).contains_key(name)
     }
 
     /// Records that the ledger no longer has this definition, or has only an older version.
     pub(super) fn miss(&self, entry: &Arc<Entry>) {
-        self.entries().entry(entry.name().clone()).or_insert_with(|| Arc::clone(entry));
+        sync::lock(&self.0).entry(entry.name().clone()).or_insert_with(|| Arc::clone(entry));
     }
 
     /// The entry for the ledger's `definition` in a process that had a different one, `held`, in force.
     pub(super) fn judge(&self, contents: &Contents, held: &Arc<Entry>, definition: Definition) -> Arc<Entry> {
         let name = definition.name.clone();
-        let held = self.entries().remove(&name).unwrap_or_else(|| Arc::clone(held));
+        let held = sync::lock(&self.0).remove(&name).unwrap_or_else(|| Arc::clone(held));
         if held.is(&definition) {
             return held;
         }
@@ -54,17 +55,13 @@ impl Lost {
         }
         Arc::new(contents.usurping(&held, definition))
     }
-
-    fn entries(&self) -> MutexGuard<'_, BTreeMap<SequenceName, Arc<Entry>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Catalog {
     /// Writes the lost definitions again, and reads the result.
     pub(crate) async fn restore(&self) -> Result<(), SourceError> {
         let lost: Vec<Arc<Entry>> = {
-            let entries = self.lost.entries();
+            let entries = sync::lock(&self.lost.0);
             entries.values().filter(|entry| entry.known().is_ok()).take(RESTORED_MAX).cloned().collect()
         };
         if lost.is_empty() {

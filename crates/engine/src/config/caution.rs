@@ -2,49 +2,35 @@
 
 use std::{collections::BTreeMap, fmt, net::IpAddr};
 
-use sequent_core::SlotIndex;
+use sequent_core::{SlotIndex, word_enum};
 use sequent_format::Timestamp;
 
 use super::{Config, Place, SequencePart, ServerPlace, Tls};
-use crate::definition::{BodyFault, capacity::AtRisk};
+use crate::definition::capacity::AtRisk;
 
 /// How long before its end a principal is named.
 const EXPIRES_SOON_MS: i64 = 14 * 24 * 3600 * 1000;
 
-/// What a caution is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum CautionKind {
-    /// Other users of the machine can read a file with a secret.
-    SecretReadable,
-    /// Other users of the machine can change the configuration, or who is trusted by certificate.
-    SettingsWritable,
-    /// Other users of the machine can read or change the data.
-    DataReadable,
-    /// Connections to another host are not encrypted.
-    Plaintext,
-    /// Callers of other hosts can define any name.
-    AutoCreateOpen,
-    /// A principal has expired, or will soon.
-    PrincipalExpires,
-    /// Slots, or a slot and the ledger, are on one host.
-    OneHost,
-    /// A new definition of a sequence is refused; one in force stays.
-    NotDefinable,
-}
-
-impl CautionKind {
-    /// The name.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::SecretReadable => "secret_readable",
-            Self::SettingsWritable => "settings_writable",
-            Self::DataReadable => "data_readable",
-            Self::Plaintext => "plaintext",
-            Self::AutoCreateOpen => "auto_create_open",
-            Self::PrincipalExpires => "principal_expires",
-            Self::OneHost => "one_host",
-            Self::NotDefinable => "not_definable",
-        }
+word_enum! {
+    /// What a caution is about.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum CautionKind {
+        /// Other users of the machine can read a file with a secret.
+        SecretReadable = "secret_readable",
+        /// Other users of the machine can change the configuration, or who is trusted by certificate.
+        SettingsWritable = "settings_writable",
+        /// Other users of the machine can read or change the data.
+        DataReadable = "data_readable",
+        /// Connections to another host are not encrypted.
+        Plaintext = "plaintext",
+        /// Callers of other hosts can define any name.
+        AutoCreateOpen = "auto_create_open",
+        /// A principal has expired, or will soon.
+        PrincipalExpires = "principal_expires",
+        /// Slots, or a slot and the ledger, are on one host.
+        OneHost = "one_host",
+        /// A new definition of a sequence is refused; one in force stays.
+        NotDefinable = "not_definable",
     }
 }
 
@@ -141,14 +127,10 @@ impl Config {
 
     /// Sequences that could skip more than the file's own bounds allow. Whether one is in force, only the ledger knows.
     fn not_definable(&self) -> Vec<Caution> {
-        let Ok(layout) = self.first_layout() else { return Vec::new() };
+        let layout = self.first_layout();
         let refused = |part: &SequencePart| {
             let fault = part.body.check_layout(layout, AtRisk::of(self)).err()?;
-            let BodyFault { field, value, bound } = fault;
-            let found = format!(
-                "sequence {} is refused unless it is in force: {field} is {value}: {bound}",
-                part.name
-            );
+            let found = format!("sequence {} is refused unless it is in force: {fault}", part.name);
             Some(Caution::new(CautionKind::NotDefinable, CautionPlace::Cluster, found))
         };
         self.sequences.iter().filter_map(refused).collect()

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use globset::GlobSet;
-use sequent_core::{Layout, LayoutError, NameError, SequenceName};
+use sequent_core::{Layout, NameError, SequenceName};
 
 use super::{
     AuditSection, AuthSection, Fault, Faults, LedgerSection, LimitsSection, ListenSection, Place,
@@ -177,9 +177,11 @@ impl Config {
     }
 
     /// The layout of a new cluster.
-    pub fn first_layout(&self) -> Result<Layout, LayoutError> {
+    pub fn first_layout(&self) -> Layout {
         let n = self.ring.shard_bits.unwrap_or(SHARD_BITS_DEFAULT);
-        Layout::new(n, self.ring.memory_bits.unwrap_or(MEMORY_BITS_DEFAULT))
+        let m = self.ring.memory_bits.unwrap_or(MEMORY_BITS_DEFAULT);
+        // Both settings are checked as they are read: the last resort is never used.
+        Layout::new(n, m).unwrap_or(Layout::WIDEST)
     }
 
     /// The store of each slot that has one, ascending.

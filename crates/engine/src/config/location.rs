@@ -24,6 +24,11 @@ impl Place {
             Self::Memory => "memory",
         }
     }
+
+    /// Whether it is a file of this machine.
+    pub const fn is_file(&self) -> bool {
+        matches!(self, Self::Sqlite(_))
+    }
 }
 
 impl fmt::Display for Place {

@@ -4,13 +4,13 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError, mpsc},
+    sync::{Mutex, mpsc},
     thread,
     time::Duration,
 };
 
 use sequent_backend::net::ServerOptions;
-use sequent_core::SlotIndex;
+use sequent_core::{SlotIndex, sync};
 
 use super::{Fault, LedgerSection, Place, RingSection, ShardPart, reading::Reader};
 
@@ -139,7 +139,7 @@ static MUTE: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 /// The identity of a file. A disk that hangs does not block the start: its files are then identified by their paths,
 /// and later by their stamps.
 fn identity(path: &Path) -> Identity {
-    let mute = || MUTE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mute = || sync::lock(&MUTE);
     let folder = path.parent().unwrap_or(path).to_owned();
     if mute().contains(&folder) {
         return Identity::Path(lexical(path));

@@ -10,7 +10,7 @@ use std::{
 ///
 /// A key in a flag is its dotted path (`ring.shard_bits`); in the environment `SEQUENT_RING_SHARD_BITS`. Shards and
 /// sequences are lists, and come from the file alone.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Sources {
     /// The data directory: embedded stores, the version file and relative paths are in it.
     pub data: PathBuf,
@@ -27,13 +27,7 @@ pub struct Sources {
 impl Sources {
     /// The embedded default over `data`: no file, no environment.
     pub fn embedded(data: impl AsRef<Path>) -> Self {
-        Self {
-            data: data.as_ref().to_owned(),
-            file: None,
-            flags: BTreeMap::new(),
-            environment: BTreeMap::new(),
-            reserved: &[],
-        }
+        Self { data: data.as_ref().to_owned(), ..Self::default() }
     }
 
     /// The same, with this process's environment (names and values that are UTF-8). The program itself reads `reserved`.

@@ -115,9 +115,8 @@ fn is_there(ledger: &Path) -> Result<bool, OpenError> {
 }
 
 fn existing_shards(config: &Config, asking: &Asking) -> Vec<PathBuf> {
-    // A layout of the widest ring: the layout is not known before the ledger is read.
-    let layout = Layout::new(sequent_core::SHARD_BITS_MAX, 0).or_else(|_| config.first_layout());
-    let parts = layout.map(|layout| config.shards_of(layout)).unwrap_or_default();
+    // The layout is not known before the ledger is read.
+    let parts = config.shards_of(Layout::WIDEST);
     let file = |place| match place {
         Place::Sqlite(path) => Some(path),
         Place::Server(_) | Place::Memory => None,

@@ -2,9 +2,11 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
+
+use sequent_core::sync;
 
 use crate::error::OpenError;
 
@@ -15,12 +17,8 @@ pub(super) struct Asking(Arc<Mutex<PathBuf>>);
 impl Asking {
     /// Sets the path in use.
     pub(super) fn about<'a>(&self, path: &'a Path) -> &'a Path {
-        path.clone_into(&mut self.now());
+        path.clone_into(&mut sync::lock(&self.0));
         path
-    }
-
-    fn now(&self) -> MutexGuard<'_, PathBuf> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -36,10 +34,12 @@ pub(super) async fn asked<T: Send + 'static>(
     let working = tokio::task::spawn_blocking(move || work(&at));
     match tokio::time::timeout(limit, working).await {
         Ok(Ok(done)) => done,
-        Ok(Err(error)) => Err(OpenError::Unavailable(format!("look at {}: {error}", asking.now().display()))),
+        Ok(Err(error)) => {
+            Err(OpenError::Unavailable(format!("look at {}: {error}", sync::lock(&asking.0).display())))
+        }
         Err(_) => Err(OpenError::Unavailable(format!(
             "the disk under {} does not answer: no word within {} ms",
-            asking.now().display(),
+            sync::lock(&asking.0).display(),
             limit.as_millis()
         ))),
     }

@@ -39,7 +39,7 @@ pub struct AtRisk {
 /// assert_eq!((capacity.reserve, capacity.lease, capacity.ceilings), (6403, 6400, 6400));
 /// assert_eq!((capacity.skipped(), capacity.may_be_spread()), (3 * (6403 + 6400) + 6400, true));
 /// assert!(!capacity.for_servers(5).may_be_spread());
-/// # Ok::<(), sequent_engine::BodyFault>(())
+/// # Ok::<(), sequent_core::FieldFault>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capacity {

@@ -1,9 +1,9 @@
 //! Checks of a definition before it is accepted.
 
-use sequent_core::{Fits, Layout, Span, SpanError};
+use sequent_core::{FieldFault, Fits, Layout, Span};
 use sequent_format::{CounterSpec, Format};
 
-use super::{Body, BodyFault, Placement, SPREAD_CAPACITY_MIN, capacity::AtRisk};
+use super::{Body, Placement, SPREAD_CAPACITY_MIN, capacity::AtRisk};
 use crate::texts::Texts;
 
 impl Body {
@@ -15,8 +15,8 @@ impl Body {
         end: Option<u64>,
         fits: Option<&str>,
         texts: Option<Texts>,
-    ) -> Result<Self, BodyFault> {
-        let fits = fits.map_or(Ok(Fits::default()), str::parse::<Fits>).map_err(|error| of_span(&error))?;
+    ) -> Result<Self, FieldFault> {
+        let fits = fits.map_or(Ok(Fits::default()), str::parse::<Fits>)?;
         let texts = texts.map(Texts::proven).transpose()?;
         let counter = texts.as_ref().and_then(Texts::format).map(Format::counter_spec);
         let start = said_once("start", start, counter.map(|counter| counter.start))?;
@@ -24,9 +24,9 @@ impl Body {
         check_round(start, counter)?;
         check_first(start, counter)?;
         // The sequence's own end is checked first: a template with fewer texts would hide its fault.
-        Span::new(start, step, end, fits).map_err(|error| of_span(&error))?;
+        Span::new(start, step, end, fits)?;
         let body = Self { start, step, end, fits, texts, ..Self::default() };
-        body.checked_span().map_err(|error| of_span(&error))?;
+        body.checked_span()?;
         let placement = match placement {
             Some(word) => body.placement_of(word)?,
             None => body.placement_by_size(),
@@ -34,10 +34,8 @@ impl Body {
         Ok(Self { placement, ..body })
     }
 
-    fn placement_of(&self, word: &str) -> Result<Placement, BodyFault> {
-        let refuse = |bound: &str| {
-            Err(BodyFault { field: "placement", value: format!("{word:?}"), bound: bound.to_owned() })
-        };
+    fn placement_of(&self, word: &str) -> Result<Placement, FieldFault> {
+        let refuse = |bound: &str| Err(FieldFault::new("placement", format!("{word:?}"), bound));
         match word {
             "spread" => Ok(Placement::Spread),
             "dense" => Ok(Placement::Dense),
@@ -62,7 +60,7 @@ impl Body {
 
     /// Refuses `spread` with a bound if all servers together could skip more than 1 % of it; the error contains the
     /// sum. The rule applies to new definitions: one in force stays, however many servers there are later.
-    pub fn check_layout(&self, layout: Layout, at_risk: AtRisk) -> Result<(), BodyFault> {
+    pub fn check_layout(&self, layout: Layout, at_risk: AtRisk) -> Result<(), FieldFault> {
         self.check_at_risk(at_risk.held_max)?;
         let Some((field, end)) = self.bound().filter(|_| self.placement == Placement::Spread) else {
             return Ok(());
@@ -80,18 +78,16 @@ impl Body {
             capacity.parts(),
         );
         let value = if is_end { end.to_string() } else { format!("one of {numbers} numbers") };
-        Err(BodyFault { field, value, bound })
+        Err(FieldFault::new(field, value, bound))
     }
 }
 
 /// A number that either a definition or its template may set. Two different values are refused.
-fn said_once(field: &'static str, said: u64, template: Option<u64>) -> Result<u64, BodyFault> {
+fn said_once(field: &'static str, said: u64, template: Option<u64>) -> Result<u64, FieldFault> {
     match template {
-        Some(template) if template != 1 && said != 1 && said != template => Err(BodyFault {
-            field,
-            value: said.to_string(),
-            bound: format!("the template says {template}: say it once"),
-        }),
+        Some(template) if template != 1 && said != 1 && said != template => {
+            Err(FieldFault::new(field, said, format!("the template says {template}: say it once")))
+        }
         Some(template) if template != 1 => Ok(template),
         _ => Ok(said),
     }
@@ -99,7 +95,7 @@ fn said_once(field: &'static str, said: u64, template: Option<u64>) -> Result<u6
 
 /// Refuses a first number other than the template's if texts wrap around. A text is parsed as a number of its first
 /// round, which begins at the template's own first number.
-fn check_round(start: u64, template: Option<CounterSpec>) -> Result<(), BodyFault> {
+fn check_round(start: u64, template: Option<CounterSpec>) -> Result<(), FieldFault> {
     let Some(counter) = template.filter(|counter| counter.wrap.is_some() && counter.start != start) else {
         return Ok(());
     };
@@ -107,37 +103,13 @@ fn check_round(start: u64, template: Option<CounterSpec>) -> Result<(), BodyFaul
         "{} is where rounds of over=wrap begin, unless the template says another: say it there, @{{seq,start={start}}}",
         counter.start
     );
-    Err(BodyFault { field: "start", value: start.to_string(), bound })
+    Err(FieldFault::new("start", start, bound))
 }
 
 /// Refuses a first number below the template's: what is known of the template's texts holds from its own first number on.
-fn check_first(start: u64, template: Option<CounterSpec>) -> Result<(), BodyFault> {
-    match template.filter(|counter| start < counter.start) {
-        None => Ok(()),
-        Some(counter) => Err(BodyFault {
-            field: "start",
-            value: start.to_string(),
-            bound: format!(
-                "the template's numbers begin at {}: say it there, @{{seq,start={start}}}",
-                counter.start
-            ),
-        }),
-    }
-}
-
-/// The same fault with field, value and bound.
-pub(super) fn of_span(error: &SpanError) -> BodyFault {
-    let field = match error {
-        SpanError::Start(_) => "start",
-        SpanError::Step(_) => "step",
-        SpanError::End { .. } => "end",
-        SpanError::Beyond { field, .. } => field,
-        SpanError::Fits(_) => "fits",
-        SpanError::Numbering(_) => "numbering",
-    };
-    // The text has the form `field is value: bound`.
-    let text = error.to_string();
-    let rest = text.strip_prefix(field).and_then(|rest| rest.strip_prefix(" is ")).unwrap_or(&text);
-    let (value, bound) = rest.split_once(": ").unwrap_or((rest, ""));
-    BodyFault { field, value: value.to_owned(), bound: bound.to_owned() }
+fn check_first(start: u64, template: Option<CounterSpec>) -> Result<(), FieldFault> {
+    let Some(counter) = template.filter(|counter| start < counter.start) else { return Ok(()) };
+    let bound =
+        format!("the template's numbers begin at {}: say it there, @{{seq,start={start}}}", counter.start);
+    Err(FieldFault::new("start", start, bound))
 }

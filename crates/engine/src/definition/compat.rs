@@ -1,9 +1,9 @@
 //! Compatibility of a new definition with the one in force. A definition that could repeat a number or a text is
 //! refused.
 
-use sequent_core::SequenceName;
+use sequent_core::{FieldFault, SequenceName};
 
-use super::{Body, BodyFault};
+use super::Body;
 use crate::texts::Texts;
 
 impl Body {
@@ -71,7 +71,7 @@ impl Body {
 
     /// The same for import into a sequence of which `held` is known: with its counter. If a key hides its numbers, the
     /// name becomes part of the hiding.
-    pub(crate) fn named(&self, name: &SequenceName, held: Option<&Self>) -> Result<Self, BodyFault> {
+    pub(crate) fn named(&self, name: &SequenceName, held: Option<&Self>) -> Result<Self, FieldFault> {
         let body = self.clone().drawing(name, held)?;
         let Some(texts) = body.texts().filter(|texts| texts.hides()) else { return Ok(body) };
         let texts = texts.named(name, held.and_then(Self::texts))?;

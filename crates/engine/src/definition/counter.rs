@@ -1,9 +1,9 @@
 //! The counter of another sequence: `ref=NAME` in a template draws from it, so that several templates share one.
 
-use sequent_core::SequenceName;
+use sequent_core::{FieldFault, SequenceName};
 use sequent_format::{Format, Reset};
 
-use super::{Body, BodyFault};
+use super::Body;
 
 impl Body {
     /// The sequence whose counter it draws from; `None`: its own.
@@ -17,7 +17,7 @@ impl Body {
     }
 
     /// The same as a definition of `name`, which may follow `held`: with the counter that its template names.
-    pub(crate) fn drawing(self, name: &SequenceName, held: Option<&Self>) -> Result<Self, BodyFault> {
+    pub(crate) fn drawing(self, name: &SequenceName, held: Option<&Self>) -> Result<Self, FieldFault> {
         let said = self.named_counter().filter(|said| *said != name.as_str());
         // Before counters were shared, a name was only a label. Such a sequence goes on with its own counter.
         let is_label = |held: &Self| held.counter.is_none() && held.named_counter() == said;
@@ -35,7 +35,7 @@ impl Body {
     }
 
     /// Refuses a counter that this definition can't draw from: `held` is the definition of the sequence that it names.
-    pub(crate) fn check_counter(&self, held: Option<&Self>) -> Result<(), BodyFault> {
+    pub(crate) fn check_counter(&self, held: Option<&Self>) -> Result<(), FieldFault> {
         let Some(name) = &self.counter else { return Ok(()) };
         let refused = |bound: String| Err(fault(name.as_str(), bound));
         let Some(held) = held else {
@@ -82,24 +82,8 @@ fn several(format: &Format) -> Option<String> {
     }
 }
 
-fn fault(name: &str, bound: String) -> BodyFault {
-    BodyFault { field: "ref", value: format!("{name:?}"), bound }
-}
-
-/// The name as a text in a definition.
-pub(super) mod name {
-    use sequent_core::SequenceName;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
-
-    #[allow(clippy::ref_option, reason = "serde hands a reference")]
-    pub(crate) fn serialize<S: Serializer>(name: &Option<SequenceName>, to: S) -> Result<S::Ok, S::Error> {
-        name.as_ref().map(SequenceName::as_str).serialize(to)
-    }
-
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SequenceName>, D::Error> {
-        let text = Option::<String>::deserialize(from)?;
-        text.map(|text| text.parse()).transpose().map_err(D::Error::custom)
-    }
+fn fault(name: &str, bound: String) -> FieldFault {
+    FieldFault::new("ref", format!("{name:?}"), bound)
 }
 
 #[cfg(test)]
@@ -130,7 +114,7 @@ mod tests {
             assert_eq!(Body::from_text(&body.to_text()).unwrap(), body);
         }
         let fault = of("A@{seq,ref=a b}").drawing(&"own".parse().unwrap(), None).unwrap_err();
-        assert_eq!((fault.field, fault.value.as_str()), ("ref", "\"a b\""));
+        assert_eq!((&*fault.field, fault.value.as_str()), ("ref", "\"a b\""));
     }
 
     #[test]

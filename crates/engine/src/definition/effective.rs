@@ -3,10 +3,11 @@
 
 use std::time::Duration;
 
+use sequent_core::FieldFault;
 use sequent_format::{Format, Reset, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::{Body, BodyFault};
+use super::Body;
 use crate::texts::Texts;
 
 /// Upper limit of the earlier versions kept with one, each in effect up to an instant. Instants before the oldest of
@@ -35,25 +36,6 @@ pub(crate) struct Earlier {
     body: Body,
 }
 
-/// An instant, as a definition's text has it: RFC 3339, in UTC.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub(crate) struct Since(Timestamp);
-
-impl TryFrom<String> for Since {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse().map(Self).map_err(|_| format!("{text:?} is no instant"))
-    }
-}
-
-impl From<Since> for String {
-    fn from(since: Since) -> Self {
-        since.0.to_string()
-    }
-}
-
 impl Effective {
     /// Parses `now`, `next-period`, or an instant in the form that requests of this definition use. Instants count in
     /// whole milliseconds.
@@ -65,9 +47,9 @@ impl Effective {
     /// let midnight = Effective::read("2027-01-01", &body)?;
     /// assert_eq!(midnight, Effective::At("2026-12-31T16:00:00Z".parse().unwrap()));
     /// assert_eq!(Effective::read("soon", &body).unwrap_err().field, "effective");
-    /// # Ok::<(), sequent_engine::BodyFault>(())
+    /// # Ok::<(), sequent_core::FieldFault>(())
     /// ```
-    pub fn read(text: &str, body: &Body) -> Result<Self, BodyFault> {
+    pub fn read(text: &str, body: &Body) -> Result<Self, FieldFault> {
         let instant = match text {
             "now" => return Ok(Self::Now),
             "next-period" => return Ok(Self::NextPeriod),
@@ -83,7 +65,7 @@ impl Effective {
             let bound = format!(
                 "now, next-period, or an instant such as 2027-01-01T00:00:00+08:00{date} is expected"
             );
-            BodyFault { field: "effective", value: format!("{text:?}"), bound }
+            FieldFault::new("effective", format!("{text:?}"), bound)
         })
     }
 
@@ -97,15 +79,15 @@ impl Effective {
     }
 
     /// The fault of this value, with its bound.
-    pub(crate) fn fault(self, bound: impl Into<String>) -> BodyFault {
-        BodyFault { field: "effective", value: self.shown(), bound: bound.into() }
+    pub(crate) fn fault(self, bound: impl Into<String>) -> FieldFault {
+        FieldFault::new("effective", self.shown(), bound)
     }
 }
 
 impl Body {
     /// When it takes effect, if another version is in effect before.
     pub fn begins(&self) -> Option<Timestamp> {
-        self.from.map(|since| since.0)
+        self.from
     }
 
     /// An instant in the definition's zone, in RFC 3339.
@@ -148,7 +130,7 @@ impl Body {
             let texts = body.texts.as_ref().map(Texts::alone);
             Earlier { version: *version, body: Self { texts, earlier: Vec::new(), ..(*body).clone() } }
         });
-        Self { earlier: earlier.collect(), from: Some(Since(from)), ..self }
+        Self { earlier: earlier.collect(), from: Some(from), ..self }
     }
 
     /// The same without the instant and the earlier versions.
@@ -169,7 +151,7 @@ impl Body {
     }
 
     /// Refuses a version with another last number than an earlier one if both share a counter: a counter has one end.
-    pub(crate) fn check_counters(&self) -> Result<(), BodyFault> {
+    pub(crate) fn check_counters(&self) -> Result<(), FieldFault> {
         let Some(from) = self.begins() else { return Ok(()) };
         let until = self.earlier().skip(1).filter_map(|(_, next)| next.begins()).chain([from]);
         for ((version, before), until) in self.earlier().zip(until) {
@@ -269,7 +251,7 @@ mod tests {
         let checked = |next: &Body, from| next.clone().beginning_at(from, &[(1, &short)]).check_counters();
         checked(&long, midnight).unwrap();
         let fault = checked(&long, at("2027-01-01T12:00:00Z")).unwrap_err();
-        assert_eq!((fault.field, fault.value.as_str()), ("effective", "\"2027-01-01T12:00:00Z\""));
+        assert_eq!((&*fault.field, fault.value.as_str()), ("effective", "\"2027-01-01T12:00:00Z\""));
         assert!(
             fault.bound.contains("its last number is 999999, that of version 1 is 99999"),
             "{}",

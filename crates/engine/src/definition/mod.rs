@@ -5,16 +5,18 @@ mod check;
 mod compat;
 mod counter;
 mod effective;
-mod fits;
+mod in_words;
 mod options;
 #[cfg(test)]
 mod tests;
 
-use sequent_core::{Fits, Key, KeyError, Numbering, SequenceName, Span, SpanError, ledger::Definition};
+use sequent_core::{
+    FieldFault, Fits, Key, KeyError, Numbering, SequenceName, Span, ledger::Definition, word_enum,
+};
 use sequent_format::{CounterSpec, Format, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use self::effective::{Earlier, Since};
+use self::effective::Earlier;
 use crate::texts::Texts;
 
 pub use effective::{EARLIER_MAX, EFFECTIVE_AHEAD_MIN, Effective};
@@ -23,23 +25,15 @@ pub use options::{BodyOptions, RESERVE_MS_MAX};
 /// A key with fewer numbers than this has `dense` as its default placement.
 pub const SPREAD_CAPACITY_MIN: u64 = 1_000_000;
 
-/// A placement of this version.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Placement {
-    /// Numbers are spread over the slots of the ring.
-    Spread,
-    /// One counter in the ledger: in order, without gaps, and only while the ledger is available.
-    Dense,
-}
-
-impl Placement {
-    /// The name of the placement.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Spread => "spread",
-            Self::Dense => "dense",
-        }
+word_enum! {
+    /// A placement of this version.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Placement {
+        /// Numbers are spread over the slots of the ring.
+        Spread = "spread",
+        /// One counter in the ledger: in order, without gaps, and only while the ledger is available.
+        Dense = "dense",
     }
 }
 
@@ -63,36 +57,25 @@ pub struct Body {
     step: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     end: Option<u64>,
-    #[serde(with = "fits")]
+    #[serde(with = "in_words")]
     fits: Fits,
-    #[serde(default, with = "options::numbering", skip_serializing_if = "options::numbering::is_default")]
+    #[serde(default, with = "in_words", skip_serializing_if = "in_words::is_default")]
     numbering: Numbering,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reserve_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     at_risk_max: Option<u64>,
     /// The sequence whose counter it draws from, if that is not its own.
-    #[serde(default, with = "counter::name", skip_serializing_if = "Option::is_none")]
+    #[serde(default, with = "in_words::option", skip_serializing_if = "Option::is_none")]
     counter: Option<SequenceName>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     texts: Option<Texts>,
     /// When it takes effect, if another version is in effect before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    from: Option<Since>,
+    #[serde(default, with = "in_words::option", skip_serializing_if = "Option::is_none")]
+    from: Option<Timestamp>,
     /// The versions in effect before it, the oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     earlier: Vec<Earlier>,
-}
-
-/// A field of a definition that is out of bounds.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BodyFault {
-    /// The field.
-    pub field: &'static str,
-    /// The value found.
-    pub value: String,
-    /// What is allowed.
-    pub bound: String,
 }
 
 impl Default for Body {
@@ -121,7 +104,7 @@ impl Body {
         self.checked_span().unwrap_or_default()
     }
 
-    fn checked_span(&self) -> Result<Span, SpanError> {
+    fn checked_span(&self) -> Result<Span, FieldFault> {
         let limit = self.fits.limit();
         let template = self.texts_end().filter(|end| *end < limit);
         let end = self.end.into_iter().chain(template).min();
@@ -188,11 +171,9 @@ impl Body {
         serde_json::from_str(text).map_err(|error| error.to_string())
     }
 
-    fn prove(&mut self) -> Result<(), String> {
-        let proven = self.texts.take().map(Texts::proven).transpose();
-        self.texts =
-            proven.map_err(|fault| format!("{} is {}: {}", fault.field, fault.value, fault.bound))?;
-        self.checked_span().map(drop).map_err(|error| error.to_string())
+    fn prove(&mut self) -> Result<(), FieldFault> {
+        self.texts = self.texts.take().map(Texts::proven).transpose()?;
+        self.checked_span().map(drop)
     }
 
     /// A key with the form of every key of `name`: with a period or not, the number of values, and the shortest

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use sequent_buffer::ReservoirConfig;
-use sequent_core::{Numbering, Span};
+use sequent_core::{FieldFault, Numbering, Span};
 
-use super::{Body, BodyFault, Placement, check::of_span};
+use super::{Body, Placement};
 
 /// The longest `reserve_ms` of a sequence, ten minutes.
 pub const RESERVE_MS_MAX: u64 = 600_000;
@@ -30,12 +30,11 @@ impl Body {
     /// let body = Body::check(None, 1, 1, None, None, None)?.with_options(&encoded, None)?;
     /// assert!(body.to_text().contains(r#""start":0"#), "{}", body.to_text());
     /// assert_eq!(body.with_options(&encoded, Some("dense")).unwrap_err().field, "numbering");
-    /// # Ok::<(), sequent_engine::BodyFault>(())
+    /// # Ok::<(), sequent_core::FieldFault>(())
     /// ```
-    pub fn with_options(self, options: &BodyOptions, placement: Option<&str>) -> Result<Self, BodyFault> {
+    pub fn with_options(self, options: &BodyOptions, placement: Option<&str>) -> Result<Self, FieldFault> {
         let BodyOptions { numbering, reserve_ms, at_risk_max } = options;
-        let numbering = numbering.as_deref().map_or(Ok(Numbering::Ordinal), str::parse);
-        let body = match numbering.map_err(|error| of_span(&error))? {
+        let body = match numbering.as_deref().map_or(Ok(Numbering::Ordinal), str::parse)? {
             Numbering::Ordinal => self,
             Numbering::Encoded => self.encoded(placement)?,
         };
@@ -45,32 +44,31 @@ impl Body {
         let said = held.into_iter().find_map(|(field, value)| Some((field, (*value)?)));
         if let Some((field, value)) = said.filter(|_| body.placement == Placement::Dense) {
             let bound = "a dense sequence holds nothing ready: leave it out, or say placement spread";
-            return Err(BodyFault { field, value: value.to_string(), bound: bound.to_owned() });
+            return Err(FieldFault::new(field, value, bound));
         }
         Ok(Self { reserve_ms: *reserve_ms, at_risk_max: *at_risk_max, ..body })
     }
 
     /// The same with encoded numbers: what a slot's counter and its index make, without start and step.
-    fn encoded(self, placement: Option<&str>) -> Result<Self, BodyFault> {
-        let fault = |field, value: String, bound: &str| BodyFault { field, value, bound: bound.to_owned() };
+    fn encoded(self, placement: Option<&str>) -> Result<Self, FieldFault> {
         if self.start > 1 {
             let bound = "encoded numbers begin at 2^(n+m), whatever the ring is: leave it out";
-            return Err(fault("start", self.start.to_string(), bound));
+            return Err(FieldFault::new("start", self.start, bound));
         }
         if self.step != 1 {
-            return Err(fault("step", self.step.to_string(), "encoded numbers have no step: leave it out"));
+            return Err(FieldFault::new("step", self.step, "encoded numbers have no step: leave it out"));
         }
         if placement == Some(Placement::Dense.as_str()) {
             let bound = "dense numbers have no slot: leave it out, or say placement spread";
-            return Err(fault("numbering", "\"encoded\"".to_owned(), bound));
+            return Err(FieldFault::new("numbering", "\"encoded\"", bound));
         }
         let body = Self { start: 0, numbering: Numbering::Encoded, placement: Placement::Spread, ..self };
-        body.checked_span().map_err(|error| of_span(&error))?;
+        body.checked_span()?;
         Ok(body)
     }
 
     /// The span of these bounds, by the numbering.
-    pub(super) fn span_up_to(&self, end: Option<u64>) -> Result<Span, sequent_core::SpanError> {
+    pub(super) fn span_up_to(&self, end: Option<u64>) -> Result<Span, FieldFault> {
         match self.numbering {
             Numbering::Ordinal => Span::new(self.start, self.step, end, self.fits),
             Numbering::Encoded => Span::itself(end, self.fits),
@@ -95,14 +93,13 @@ impl Body {
     }
 
     /// Refuses more numbers at risk than the configuration of this cluster allows to any sequence.
-    pub(super) fn check_at_risk(&self, held_max: u64) -> Result<(), BodyFault> {
+    pub(super) fn check_at_risk(&self, held_max: u64) -> Result<(), FieldFault> {
         match self.at_risk_max.filter(|own| *own > held_max) {
             None => Ok(()),
-            Some(own) => Err(BodyFault {
-                field: "at_risk_max",
-                value: own.to_string(),
-                bound: format!("at most {held_max}, reservoir.at_risk_max, is allowed"),
-            }),
+            Some(own) => {
+                let bound = format!("at most {held_max}, reservoir.at_risk_max, is allowed");
+                Err(FieldFault::new("at_risk_max", own, bound))
+            }
         }
     }
 }
@@ -111,33 +108,12 @@ fn within(
     field: &'static str,
     value: Option<u64>,
     bounds: std::ops::RangeInclusive<u64>,
-) -> Result<(), BodyFault> {
+) -> Result<(), FieldFault> {
     match value.filter(|value| !bounds.contains(value)) {
         None => Ok(()),
-        Some(value) => Err(BodyFault {
-            field,
-            value: value.to_string(),
-            bound: format!("{} to {} are allowed", bounds.start(), bounds.end()),
-        }),
-    }
-}
-
-/// The numbering as its name in a definition.
-pub(super) mod numbering {
-    use sequent_core::Numbering;
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-    pub(crate) fn serialize<S: Serializer>(numbering: &Numbering, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(numbering.as_str())
-    }
-
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Numbering, D::Error> {
-        String::deserialize(from)?.parse().map_err(D::Error::custom)
-    }
-
-    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-    pub(crate) fn is_default(numbering: &Numbering) -> bool {
-        *numbering == Numbering::default()
+        Some(value) => {
+            let bound = format!("{} to {} are allowed", bounds.start(), bounds.end());
+            Err(FieldFault::new(field, value, bound))
+        }
     }
 }

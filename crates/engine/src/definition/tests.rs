@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn body(template: &str, start: u64, step: u64) -> Result<Body, BodyFault> {
+fn body(template: &str, start: u64, step: u64) -> Result<Body, FieldFault> {
     Body::check(Some("spread"), start, step, None, None, Some(Texts::new(template)))
 }
 
@@ -19,7 +19,7 @@ fn ends_are_read(body: &Body) -> bool {
 #[test]
 fn a_round_begins_where_its_template_says() {
     let fault = body("@{seq,w=3,over=wrap,reuse_after=1d}", 5, 1).unwrap_err();
-    assert_eq!((fault.field, fault.value.as_str()), ("start", "5"));
+    assert_eq!((&*fault.field, fault.value.as_str()), ("start", "5"));
     assert!(fault.bound.contains("@{seq,start=5}"), "{}", fault.bound);
     for (template, start, step) in [
         ("@{seq,w=3,over=wrap,reuse_after=1d}", 1, 1),

@@ -1,19 +1,8 @@
-//! What an error tells a caller besides its text: fields, slots, the limit reached, the end of a key.
+//! What an error tells a caller besides its text and fields: slots, the limit reached, the end of a key.
 
-use std::{borrow::Cow, time::Duration};
+use std::time::Duration;
 
 use sequent_core::{ErrorKind, SlotIndex};
-
-/// One field of a request that is out of bounds.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FieldFault {
-    /// The field, as the caller wrote it.
-    pub field: Cow<'static, str>,
-    /// The value found.
-    pub value: String,
-    /// What is allowed.
-    pub bound: String,
-}
 
 /// A slot that could not serve, without details that callers may not know: number and cause, no addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

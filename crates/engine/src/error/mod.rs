@@ -8,10 +8,10 @@ mod tests;
 
 use std::{borrow::Cow, fmt};
 
-use sequent_core::{Condition, ErrorKind, SequenceName, SlotFailure, SourceError, Why, line_of};
+use sequent_core::{Condition, ErrorKind, FieldFault, SequenceName, SlotFailure, SourceError, Why, line_of};
 
 pub(crate) use faults::End;
-pub use faults::{BURN, FieldFault, QuotaFault, SlotCause};
+pub use faults::{BURN, QuotaFault, SlotCause};
 pub use open_error::OpenError;
 
 use crate::error::reason::Reason;
@@ -19,7 +19,8 @@ use crate::error::reason::Reason;
 /// A request that failed: the reason, and a text that names no address and no statement.
 ///
 /// The underlying failure is [`EngineError::detail`], for log and status only.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{text}")]
 pub struct EngineError {
     reason: Reason,
     text: String,
@@ -44,8 +45,8 @@ impl EngineError {
             Cow::Owned(field) => Cow::Owned(shown(field)),
             known @ Cow::Borrowed(_) => known,
         };
-        let fault = FieldFault { field, value: shown(value.to_string()), bound: bound.into() };
-        let text = format!("{} is {}: {}", fault.field, fault.value, fault.bound);
+        let fault = FieldFault::new(field, shown(value.to_string()), bound);
+        let text = fault.to_string();
         Self { fields: vec![fault], ..Self::new(Reason::InvalidArgument, text) }
     }
 
@@ -70,7 +71,7 @@ impl EngineError {
         value: impl fmt::Display,
         bound: impl Into<String>,
     ) -> Self {
-        let fault = FieldFault { field: field.into(), value: shown(value.to_string()), bound: bound.into() };
+        let fault = FieldFault::new(field, shown(value.to_string()), bound);
         Self { fields: vec![fault], ..self }
     }
 
@@ -129,12 +130,6 @@ impl EngineError {
         Self::new(reason, error.to_string())
     }
 
-    /// The same failure with the underlying one.
-    #[must_use]
-    pub(crate) fn because(self, source: SourceError) -> Self {
-        Self { source: Some(source), ..self }
-    }
-
     /// The reason, which callers match on.
     pub fn reason(&self) -> Reason {
         self.reason
@@ -184,15 +179,17 @@ impl EngineError {
     }
 }
 
-impl fmt::Display for EngineError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-impl std::error::Error for EngineError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.source.as_ref().map(|source| source as &(dyn std::error::Error + 'static))
+/// A call to the ledger failed, and no sequence is asked for numbers: it is unavailable, unless an operator has to act.
+impl From<SourceError> for EngineError {
+    fn from(error: SourceError) -> Self {
+        let (reason, text) = match error.kind() {
+            ErrorKind::LedgerBehind => {
+                (Reason::RecoveryRequired, "the ledger is older than what it gave, or another one")
+            }
+            ErrorKind::Refused => (Reason::RecoveryRequired, "the ledger is refused: a person must mend it"),
+            _ => (Reason::LedgerUnavailable, "the ledger is needed, and can't be used"),
+        };
+        Self { source: Some(error), ..Self::new(reason, text) }
     }
 }
 
@@ -232,7 +229,7 @@ fn detail(failure: &SlotFailure) -> &str {
 }
 
 /// The reason for a caller after a kind of failure.
-pub(crate) fn reason_of(kind: ErrorKind) -> Reason {
+fn reason_of(kind: ErrorKind) -> Reason {
     match kind {
         ErrorKind::Exhausted => Reason::SequenceExhausted,
         ErrorKind::NoWitness => Reason::LedgerUnavailable,

@@ -33,15 +33,15 @@ impl OpenError {
             Self::Unavailable(_) => 4,
         }
     }
+}
 
-    /// The error of a start after a failure of a source.
-    pub fn of_source(error: &SourceError) -> Self {
-        match error.kind() {
-            ErrorKind::LedgerBehind => Self::Recovery(error.to_string()),
-            ErrorKind::Refused | ErrorKind::Jumped | ErrorKind::Regressed | ErrorKind::Unfit => {
-                Self::Refused(error.to_string())
-            }
-            _ => Self::Unavailable(error.to_string()),
-        }
+impl From<SourceError> for OpenError {
+    fn from(error: SourceError) -> Self {
+        let kind = match error.kind() {
+            ErrorKind::LedgerBehind => Self::Recovery,
+            ErrorKind::Refused | ErrorKind::Jumped | ErrorKind::Regressed | ErrorKind::Unfit => Self::Refused,
+            _ => Self::Unavailable,
+        };
+        kind(error.to_string())
     }
 }

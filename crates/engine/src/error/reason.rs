@@ -1,47 +1,49 @@
 //! One error table for all APIs, exit codes and SDK kinds.
 
-use std::fmt;
+use sequent_core::word_enum;
 
-/// The reason why a request or a start failed. Callers match on it; it has the same name in every API.
-///
-/// ```
-/// use sequent_engine::{Reason, Retry};
-/// assert_eq!(Reason::NoShardAvailable.as_str(), "NO_SHARD_AVAILABLE");
-/// assert_eq!((Reason::NoShardAvailable.exit_code(), Reason::NoShardAvailable.retry()), (4, Retry::Yes));
-/// assert_eq!(Reason::RecoveryRequired.exit_code(), 3);
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Reason {
-    /// A field of the request is out of bounds; no number was consumed.
-    InvalidArgument,
-    /// The sequence does not exist, and no pattern lets a first use define it.
-    SequenceNotFound,
-    /// The caller is not authenticated.
-    Unauthenticated,
-    /// The caller may not do this.
-    PermissionDenied,
-    /// The quota of the caller, or of the server, is used up.
-    QuotaExceeded,
-    /// The sequence is at its end.
-    SequenceExhausted,
-    /// No slot could serve.
-    NoShardAvailable,
-    /// The ledger is needed, and unavailable.
-    LedgerUnavailable,
-    /// This server is stopping.
-    Draining,
-    /// The ledger went back, or everything changed at once: an operator must declare the loss.
-    RecoveryRequired,
-    /// No response within the caller's deadline; numbers in progress are discarded.
-    DeadlineExceeded,
-    /// The caller has a number that this cluster can't have issued.
-    ClusterBehind,
-    /// The document has another number already.
-    DocumentConflict,
-    /// The reservation was not confirmed in time.
-    ReservationExpired,
-    /// The same version of a definition with another content, or a version that can't replace the one in force.
-    DefinitionConflict,
+word_enum! {
+    /// The reason why a request or a start failed. Callers match on it; it has the same name in every API.
+    ///
+    /// ```
+    /// use sequent_engine::{Reason, Retry};
+    /// assert_eq!(Reason::NoShardAvailable.as_str(), "NO_SHARD_AVAILABLE");
+    /// assert_eq!((Reason::NoShardAvailable.exit_code(), Reason::NoShardAvailable.retry()), (4, Retry::Yes));
+    /// assert_eq!(Reason::RecoveryRequired.exit_code(), 3);
+    /// ```
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Reason {
+        /// A field of the request is out of bounds; no number was consumed.
+        InvalidArgument = "INVALID_ARGUMENT",
+        /// The sequence does not exist, and no pattern lets a first use define it.
+        SequenceNotFound = "SEQUENCE_NOT_FOUND",
+        /// The caller is not authenticated.
+        Unauthenticated = "UNAUTHENTICATED",
+        /// The caller may not do this.
+        PermissionDenied = "PERMISSION_DENIED",
+        /// The quota of the caller, or of the server, is used up.
+        QuotaExceeded = "QUOTA_EXCEEDED",
+        /// The sequence is at its end.
+        SequenceExhausted = "SEQUENCE_EXHAUSTED",
+        /// No slot could serve.
+        NoShardAvailable = "NO_SHARD_AVAILABLE",
+        /// The ledger is needed, and unavailable.
+        LedgerUnavailable = "LEDGER_UNAVAILABLE",
+        /// This server is stopping.
+        Draining = "DRAINING",
+        /// The ledger went back, or everything changed at once: an operator must declare the loss.
+        RecoveryRequired = "RECOVERY_REQUIRED",
+        /// No response within the caller's deadline; numbers in progress are discarded.
+        DeadlineExceeded = "DEADLINE_EXCEEDED",
+        /// The caller has a number that this cluster can't have issued.
+        ClusterBehind = "CLUSTER_BEHIND",
+        /// The document has another number already.
+        DocumentConflict = "DOCUMENT_CONFLICT",
+        /// The reservation was not confirmed in time.
+        ReservationExpired = "RESERVATION_EXPIRED",
+        /// The same version of a definition with another content, or a version that can't replace the one in force.
+        DefinitionConflict = "DEFINITION_CONFLICT",
+    }
 }
 
 /// Whether the same request may be sent again.
@@ -67,43 +69,25 @@ impl Retry {
 }
 
 impl Reason {
-    /// Every reason, in the order of the table.
-    pub const ALL: [Self; 15] = [
-        Self::InvalidArgument,
-        Self::SequenceNotFound,
-        Self::Unauthenticated,
-        Self::PermissionDenied,
-        Self::QuotaExceeded,
-        Self::SequenceExhausted,
-        Self::NoShardAvailable,
-        Self::LedgerUnavailable,
-        Self::Draining,
-        Self::RecoveryRequired,
-        Self::DeadlineExceeded,
-        Self::ClusterBehind,
-        Self::DocumentConflict,
-        Self::ReservationExpired,
-        Self::DefinitionConflict,
-    ];
-
-    /// The name in every API.
-    pub const fn as_str(self) -> &'static str {
+    /// How the APIs and commands show it: gRPC's status, HTTP's status, RESP's first word, the exit code, and whether
+    /// the same request may be sent again.
+    const fn row(self) -> (&'static str, u16, &'static str, u8, Retry) {
         match self {
-            Self::InvalidArgument => "INVALID_ARGUMENT",
-            Self::SequenceNotFound => "SEQUENCE_NOT_FOUND",
-            Self::Unauthenticated => "UNAUTHENTICATED",
-            Self::PermissionDenied => "PERMISSION_DENIED",
-            Self::QuotaExceeded => "QUOTA_EXCEEDED",
-            Self::SequenceExhausted => "SEQUENCE_EXHAUSTED",
-            Self::NoShardAvailable => "NO_SHARD_AVAILABLE",
-            Self::LedgerUnavailable => "LEDGER_UNAVAILABLE",
-            Self::Draining => "DRAINING",
-            Self::RecoveryRequired => "RECOVERY_REQUIRED",
-            Self::DeadlineExceeded => "DEADLINE_EXCEEDED",
-            Self::ClusterBehind => "CLUSTER_BEHIND",
-            Self::DocumentConflict => "DOCUMENT_CONFLICT",
-            Self::ReservationExpired => "RESERVATION_EXPIRED",
-            Self::DefinitionConflict => "DEFINITION_CONFLICT",
+            Self::InvalidArgument => ("INVALID_ARGUMENT", 400, "ERR", 2, Retry::No),
+            Self::SequenceNotFound => ("NOT_FOUND", 404, "ERR", 1, Retry::No),
+            Self::Unauthenticated => ("UNAUTHENTICATED", 401, "NOAUTH", 1, Retry::No),
+            Self::PermissionDenied => ("PERMISSION_DENIED", 403, "NOPERM", 1, Retry::No),
+            Self::QuotaExceeded => ("RESOURCE_EXHAUSTED", 429, "QUOTA", 4, Retry::After),
+            Self::SequenceExhausted => ("FAILED_PRECONDITION", 409, "EXHAUSTED", 1, Retry::No),
+            Self::NoShardAvailable | Self::LedgerUnavailable | Self::Draining => {
+                ("UNAVAILABLE", 503, "TRYAGAIN", 4, Retry::Yes)
+            }
+            Self::RecoveryRequired => ("FAILED_PRECONDITION", 409, "ERR", 3, Retry::Page),
+            Self::DeadlineExceeded => ("DEADLINE_EXCEEDED", 504, "TRYAGAIN", 4, Retry::YesAtACost),
+            Self::ClusterBehind => ("FAILED_PRECONDITION", 409, "ERR", 1, Retry::Page),
+            Self::DocumentConflict | Self::ReservationExpired | Self::DefinitionConflict => {
+                ("FAILED_PRECONDITION", 409, "ERR", 1, Retry::No)
+            }
         }
     }
 
@@ -112,106 +96,28 @@ impl Reason {
     /// A reason that needs an operator is `FAILED_PRECONDITION`: "do not retry until the system state has been fixed".
     /// gRPC defines `UNAVAILABLE` and `ABORTED` as calls to repeat, and libraries and proxies do repeat them.
     pub const fn grpc(self) -> &'static str {
-        match self {
-            Self::InvalidArgument => "INVALID_ARGUMENT",
-            Self::SequenceNotFound => "NOT_FOUND",
-            Self::Unauthenticated => "UNAUTHENTICATED",
-            Self::PermissionDenied => "PERMISSION_DENIED",
-            Self::QuotaExceeded => "RESOURCE_EXHAUSTED",
-            Self::NoShardAvailable | Self::LedgerUnavailable | Self::Draining => "UNAVAILABLE",
-            Self::DeadlineExceeded => "DEADLINE_EXCEEDED",
-            Self::SequenceExhausted
-            | Self::ClusterBehind
-            | Self::RecoveryRequired
-            | Self::DocumentConflict
-            | Self::ReservationExpired
-            | Self::DefinitionConflict => "FAILED_PRECONDITION",
-        }
+        self.row().0
     }
 
     /// The HTTP status: 409 for each reason with gRPC's `FAILED_PRECONDITION`. Proxies and clients repeat a 503, and
     /// many repeat any 5xx.
     pub const fn http(self) -> u16 {
-        match self {
-            Self::InvalidArgument => 400,
-            Self::Unauthenticated => 401,
-            Self::PermissionDenied => 403,
-            Self::SequenceNotFound => 404,
-            Self::SequenceExhausted
-            | Self::RecoveryRequired
-            | Self::ClusterBehind
-            | Self::DocumentConflict
-            | Self::ReservationExpired
-            | Self::DefinitionConflict => 409,
-            Self::QuotaExceeded => 429,
-            Self::NoShardAvailable | Self::LedgerUnavailable | Self::Draining => 503,
-            Self::DeadlineExceeded => 504,
-        }
+        self.row().1
     }
 
     /// The first word of a RESP error.
     pub const fn resp(self) -> &'static str {
-        match self {
-            Self::Unauthenticated => "NOAUTH",
-            Self::PermissionDenied => "NOPERM",
-            Self::QuotaExceeded => "QUOTA",
-            Self::SequenceExhausted => "EXHAUSTED",
-            Self::NoShardAvailable | Self::LedgerUnavailable | Self::Draining | Self::DeadlineExceeded => {
-                "TRYAGAIN"
-            }
-            Self::InvalidArgument
-            | Self::SequenceNotFound
-            | Self::RecoveryRequired
-            | Self::ClusterBehind
-            | Self::DocumentConflict
-            | Self::ReservationExpired
-            | Self::DefinitionConflict => "ERR",
-        }
+        self.row().2
     }
 
     /// The exit code of a command that fails for this reason: 1 failed, 2 usage, 3 configuration refused, 4 try again.
     pub const fn exit_code(self) -> u8 {
-        match self {
-            Self::InvalidArgument => 2,
-            Self::RecoveryRequired => 3,
-            Self::QuotaExceeded
-            | Self::NoShardAvailable
-            | Self::LedgerUnavailable
-            | Self::Draining
-            | Self::DeadlineExceeded => 4,
-            Self::SequenceNotFound
-            | Self::Unauthenticated
-            | Self::PermissionDenied
-            | Self::SequenceExhausted
-            | Self::ClusterBehind
-            | Self::DocumentConflict
-            | Self::ReservationExpired
-            | Self::DefinitionConflict => 1,
-        }
+        self.row().3
     }
 
     /// Whether the same request may be sent again.
     pub const fn retry(self) -> Retry {
-        match self {
-            Self::QuotaExceeded => Retry::After,
-            Self::NoShardAvailable | Self::LedgerUnavailable | Self::Draining => Retry::Yes,
-            Self::DeadlineExceeded => Retry::YesAtACost,
-            Self::RecoveryRequired | Self::ClusterBehind => Retry::Page,
-            Self::InvalidArgument
-            | Self::SequenceNotFound
-            | Self::Unauthenticated
-            | Self::PermissionDenied
-            | Self::SequenceExhausted
-            | Self::DocumentConflict
-            | Self::ReservationExpired
-            | Self::DefinitionConflict => Retry::No,
-        }
-    }
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+        self.row().4
     }
 }
 

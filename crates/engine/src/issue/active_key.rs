@@ -258,10 +258,8 @@ impl Inner {
     }
 
     async fn ready_to_define(&self, name: &SequenceName) -> Result<(), EngineError> {
-        if let Some(trouble) = self.guard.trouble() {
-            // No definition is written into a ledger that may have to be replaced.
-            return Err(EngineError::of_source(name, trouble.error()));
-        }
+        // No definition is written into a ledger that may have to be replaced.
+        self.guard.trusted().map_err(|error| EngineError::of_source(name, error))?;
         self.catalog.bring_pending().await.map_err(|error| EngineError::of_open(&error))
     }
 

@@ -1,7 +1,9 @@
 //! Reports of callers that have numbers which this cluster can't have issued: one report a key. At most one log line a
 //! second.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
+
+use sequent_core::sync;
 
 use crate::status::report::BehindReport;
 
@@ -21,7 +23,7 @@ struct Kept {
 impl BehindReports {
     /// Adds a report. Each key keeps the report with the highest number, and the latest among equals.
     pub(crate) fn add(&self, report: BehindReport) {
-        let mut kept = self.kept();
+        let mut kept = sync::lock(&self.0);
         match kept.keys.iter().position(|held| held.key == report.key) {
             Some(at) if report.above >= kept.keys[at].above => kept.keys[at] = report,
             Some(_) => {}
@@ -32,12 +34,8 @@ impl BehindReports {
 
     /// The reports in the order of their keys' first report, and the number of reports about further keys.
     pub(crate) fn all(&self) -> (Vec<BehindReport>, u64) {
-        let kept = self.kept();
+        let kept = sync::lock(&self.0);
         (kept.keys.clone(), kept.more)
-    }
-
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

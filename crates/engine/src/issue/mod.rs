@@ -296,9 +296,7 @@ impl Engine {
     /// Applies the sequences and the patterns of `auto_create` of a changed configuration: all of it, or nothing and
     /// an error. A sequence that is no longer in the file stays in force, as at a start.
     pub async fn reload(&self, config: &Config) -> Result<(), OpenError> {
-        if let Some(trouble) = self.0.guard.trouble() {
-            return Err(OpenError::of_source(&trouble.error()));
-        }
+        self.0.guard.trusted()?;
         let catalog = &self.0.catalog;
         // The limit of the numbers held ready is fixed at start.
         let at_risk = AtRisk { held_max: catalog.at_risk().held_max, ..AtRisk::of(config) };

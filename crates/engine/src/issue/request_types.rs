@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use sequent_core::{Blocks, NameError, SequenceName};
+use sequent_core::{Blocks, NameError, SequenceName, word_enum};
 use sequent_format::{Timestamp, Values};
 
 use crate::texts::Texts;
@@ -97,28 +97,18 @@ pub struct Issued {
     pub way: Way,
 }
 
-/// The source of issued numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
-    /// All numbers were ready in memory.
-    Reservoir,
-    /// The request waited for the shards.
-    Direct,
-    /// The numbers were leased: the holder issues them later.
-    Lease,
-    /// The ledger counted them: a dense sequence.
-    Dense,
-}
-
-impl Way {
-    /// The label value for metrics.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Reservoir => "reservoir",
-            Self::Direct => "direct",
-            Self::Lease => "lease",
-            Self::Dense => "dense",
-        }
+word_enum! {
+    /// The source of issued numbers.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Way {
+        /// All numbers were ready in memory.
+        Reservoir = "reservoir",
+        /// The request waited for the shards.
+        Direct = "direct",
+        /// The numbers were leased: the holder issues them later.
+        Lease = "lease",
+        /// The ledger counted them: a dense sequence.
+        Dense = "dense",
     }
 }
 

@@ -4,7 +4,7 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use sequent_core::{
     Condition, Durability, Env, Layout, LedgerId, SlotIndex, SourceError, Stamp, Store,
-    ledger::{LayoutRecord, Ledger, LedgerInspection},
+    ledger::{LayoutRecord, Ledger, LedgerInspection, SlotCommand},
 };
 
 use crate::{
@@ -85,6 +85,25 @@ impl ClusterHandle {
         let Some(orphans) = foreign_stores::look(config, options).await? else { return Err(not_started) };
         // Read once more: a process that creates a cluster writes the layout before any stamp.
         existing().await?.map_err(|_| orphans.error())
+    }
+
+    /// As [`within`], with the cluster's time limit.
+    pub async fn within<T>(
+        &self,
+        step: &str,
+        call: impl Future<Output = Result<T, SourceError>>,
+    ) -> Result<T, SourceError> {
+        within(self.limit, step, call).await
+    }
+
+    /// What the ledger says of itself.
+    pub async fn inspected(&self) -> Result<LedgerInspection, SourceError> {
+        self.within("open the ledger", self.ledger.inspect()).await
+    }
+
+    /// The slot commands in force.
+    pub async fn slot_commands(&self) -> Result<Vec<SlotCommand>, SourceError> {
+        self.within("read the words", self.ledger.slot_commands()).await
     }
 
     /// The layout in force.
@@ -176,14 +195,12 @@ impl ClusterHandle {
 
     /// The stamp that this cluster's store in `slot` must have.
     pub(crate) fn stamp(&self, slot: SlotIndex) -> Stamp {
-        let LayoutRecord { cluster, layout, generation } = self.record.clone();
-        Stamp { ledger: self.id, cluster, layout, slot, generation }
+        self.record.stamp(self.id, slot)
     }
 
     /// Whether ledger and stores are all files: a copy of the directory then looks consistent.
     pub(crate) fn is_embedded(&self, config: &Config) -> bool {
-        let file = |place: &Place| matches!(place, Place::Sqlite(_));
-        file(&config.ledger.place) && self.shards.iter().all(|shard| file(&shard.part.place))
+        config.ledger.place.is_file() && self.shards.iter().all(|shard| shard.part.place.is_file())
     }
 }
 
@@ -192,8 +209,8 @@ pub const NOT_STARTED: &str = "this cluster has not been started yet";
 
 /// The layout of a new cluster.
 fn first(config: &Config) -> Result<LayoutRecord, OpenError> {
-    let layout = config.first_layout().map_err(|error| OpenError::Refused(error.to_string()))?;
-    let record = LayoutRecord { cluster: config.cluster.clone(), layout, generation: 1 };
+    let (cluster, layout) = (config.cluster.clone(), config.first_layout());
+    let record = LayoutRecord { cluster, layout, generation: 1 };
     check_slots(config, &record)?;
     Ok(record)
 }
@@ -215,15 +232,12 @@ impl Opened {
     /// access, and a refused layout must leave everything unchanged.
     async fn read(&self, config: &Config) -> Result<(LedgerInspection, Option<LayoutRecord>), Unopened> {
         let limit = config.ring.attempt_timeout * FIRST_CALL_FACTOR;
-        let unusable = |error: SourceError| Unopened::of_source(&error);
-        let held =
-            within(limit, "read the layout", patiently(|| self.ledger.layout())).await.map_err(unusable)?;
+        let held = within(limit, "read the layout", patiently(|| self.ledger.layout())).await?;
         if let Some(held) = &held {
             check_layout(config, held)?;
             check_slots(config, held)?;
         }
-        let inspection = within(limit, "open the ledger", patiently(|| self.ledger.inspect())).await;
-        let inspection = inspection.map_err(unusable)?;
+        let inspection = within(limit, "open the ledger", patiently(|| self.ledger.inspect())).await?;
         Ok((inspection, held))
     }
 }

@@ -1,6 +1,8 @@
 //! The check of durability at the start. Stores that may lose data are refused unless the configuration allows them.
 //! The guard repeats the check whenever the ledger restarts.
 
+use std::sync::Arc;
+
 use sequent_core::{Durability, DurabilityClass};
 use tokio::task::JoinSet;
 
@@ -34,13 +36,12 @@ fn check_dense(config: &Config, durability: &Durability) -> Result<(), OpenError
 
 /// Whether each shard reports that it is volatile. An unavailable shard counts as not volatile.
 async fn all_forget(cluster: &ClusterHandle) -> bool {
-    let mut looks = JoinSet::new();
-    for shard in &cluster.shards {
-        let (store, limit) = (std::sync::Arc::clone(&shard.store), cluster.limit);
-        looks.spawn(async move { within(limit, "look at a shard", store.inspect()).await });
-    }
-    let forgets = |look: Result<sequent_core::Inspection, _>| {
-        look.is_ok_and(|found| found.durability.class == DurabilityClass::Volatile)
-    };
-    looks.join_all().await.into_iter().all(forgets)
+    let forgets = cluster.shards.iter().map(|shard| {
+        let (store, limit) = (Arc::clone(&shard.store), cluster.limit);
+        async move {
+            let look = within(limit, "look at a shard", store.inspect()).await;
+            look.is_ok_and(|found| found.durability.class == DurabilityClass::Volatile)
+        }
+    });
+    forgets.collect::<JoinSet<_>>().join_all().await.into_iter().all(|forgets| forgets)
 }

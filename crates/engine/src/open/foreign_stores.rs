@@ -10,7 +10,7 @@ use std::{
     sync::Arc,
 };
 
-use sequent_core::{Layout, LedgerId, SHARD_BITS_MAX, SequenceName, SlotIndex, Stamp};
+use sequent_core::{Layout, LedgerId, SequenceName, SlotIndex, Stamp};
 use tokio::task::JoinSet;
 
 use crate::{
@@ -158,30 +158,27 @@ pub(crate) async fn look(config: &Config, options: &Options) -> Result<Option<Fo
     Ok(ForeignStores::of_nothing(stamps?.into_iter(), at_hand, home))
 }
 
-/// A layout of the widest ring if the configuration sets none: the stamps name the real width.
-pub fn widest(config: &Config) -> Result<Layout, OpenError> {
-    let widest = Layout::new(SHARD_BITS_MAX, 0).or_else(|_| config.first_layout());
-    widest.map_err(|error| OpenError::Refused(error.to_string()))
+/// The stores that exist, whatever the layout is: a missing file has no stamp.
+pub fn existing(config: &Config, options: &Options, files: &mut Files) -> Result<Vec<Shard>, OpenError> {
+    let mut parts = config.shards_of(Layout::WIDEST);
+    parts.retain(|part| !matches!(&part.place, Place::Sqlite(path) if !path.exists()));
+    stores::shards(parts, &config.cluster, false, &options.env, files)
 }
 
 /// The stamps of the stores that exist, read concurrently.
 async fn stamps(config: &Config, options: &Options, files: &mut Files) -> Result<Vec<Stamp>, OpenError> {
-    let mut parts = config.shards_of(widest(config)?);
-    parts.retain(|part| !matches!(&part.place, Place::Sqlite(path) if !path.exists()));
     let limit = config.ring.attempt_timeout;
-    let mut looks = JoinSet::new();
-    for Shard { store, .. } in stores::shards(parts, &config.cluster, false, &options.env, files)? {
-        looks.spawn(async move {
-            let inspected = async {
-                match store.examiner() {
-                    Some(examiner) => Ok(examiner.examine(&[]).await?.inspection),
-                    None => store.inspect().await,
-                }
-            };
-            within(limit, "look", inspected).await.ok()?.stamp
-        });
-    }
-    let mut stamps: Vec<Stamp> = looks.join_all().await.into_iter().flatten().collect();
+    let looks = existing(config, options, files)?.into_iter().map(|Shard { store, .. }| async move {
+        let inspected = async {
+            match store.examiner() {
+                Some(examiner) => Ok(examiner.examine(&[]).await?.inspection),
+                None => store.inspect().await,
+            }
+        };
+        within(limit, "look", inspected).await.ok()?.stamp
+    });
+    let looked = looks.collect::<JoinSet<_>>().join_all().await;
+    let mut stamps: Vec<Stamp> = looked.into_iter().flatten().collect();
     stamps.sort_by_key(|stamp| stamp.slot);
     Ok(stamps)
 }
@@ -202,9 +199,7 @@ pub async fn marked(config: &Config, options: &Options) -> u64 {
 
 /// Whether stores of this configuration may belong to a cluster though the data directory is empty.
 pub fn may_be_elsewhere(config: &Config) -> bool {
-    let layout = config.first_layout();
-    let parts = layout.map(|layout| config.shards_of(layout)).unwrap_or_default();
-    parts.iter().any(|part| matches!(part.place, Place::Server(_)))
+    config.shards_of(config.first_layout()).iter().any(|part| matches!(part.place, Place::Server(_)))
 }
 
 #[cfg(test)]

@@ -35,7 +35,6 @@ use crate::{
         registry::Registry,
         request_clock::RequestClock,
     },
-    ledger_timeout::within,
     open::{
         background::begin,
         bootstrap::{ClusterHandle, FIRST_CALL_FACTOR},
@@ -83,7 +82,7 @@ pub(crate) async fn open(config: Config, options: Options) -> Result<Engine, Ope
     if found == Found::Nothing {
         // Announced before the cluster is created: a process that crashes in between must not have created one
         // silently.
-        announce(&config, &options);
+        (options.say)(&announcement(&config));
     }
     let cluster = ClusterHandle::any(&config, env, found != Found::Cluster).await?;
     if found == Found::Elsewhere && cluster.is_new {
@@ -121,11 +120,9 @@ async fn assemble(
     check_home(&cluster).await?;
     let layout = cluster.record.layout;
     let ring = Ring::new(layout, metered(&cluster, layout.slots()), config.ring.health(), env.clone());
-    let opened = Guard::open(opening(config, &cluster, &ring)).await;
-    let (guard, excluded) = opened.map_err(|error| OpenError::of_source(&error))?;
+    let (guard, excluded) = Guard::open(opening(config, &cluster, &ring)).await?;
     admit(&ring, &excluded)?;
-    let words = within(cluster.limit, "read the words", cluster.ledger.slot_commands()).await;
-    let words = words.map_err(|error| OpenError::of_source(&error))?;
+    let words = cluster.slot_commands().await?;
     ring.apply_commands(&words);
     memory.quarantined.recall(notes.map_or_else(Vec::new, |notes| notes.read(&words)));
     let limits: SharedLimits = Arc::new(ArcSwap::from_pointee(config.limits.clone()));
@@ -144,8 +141,7 @@ async fn assemble(
         guard.trouble().is_none(),
     )
     .await?;
-    let minimums = Minimums::read(&*cluster.ledger, cluster.limit).await;
-    let minimums = minimums.map_err(|error| OpenError::of_source(&error))?;
+    let minimums = Minimums::read(&*cluster.ledger, cluster.limit).await?;
     let tasks = Tasks::new();
     let burn_rules: SharedRules = Arc::new(ArcSwap::from_pointee(BurnRules::of(config)));
     let (refills, waits) = (Refills::new(&env.clock), Waits::new(&env.clock));
@@ -186,13 +182,10 @@ async fn assemble(
 /// Checks the version file. A copied file shows that the directory was copied. An unreadable file can't show that a
 /// ledger went back. In both cases the start is refused.
 async fn check_home(cluster: &ClusterHandle) -> Result<(), OpenError> {
-    match &cluster.home {
-        Some(home) => within(cluster.limit, "read the mark", home.bear(0, None))
-            .await
-            .map(drop)
-            .map_err(|error| OpenError::of_source(&error)),
-        None => Ok(()),
+    if let Some(home) = &cluster.home {
+        cluster.within("read the mark", home.bear(0, None)).await?;
     }
+    Ok(())
 }
 
 /// The store of each slot, with metrics of its takes.
@@ -227,7 +220,7 @@ fn opening(config: &Config, cluster: &ClusterHandle, ring: &Ring) -> Opening {
 /// Refuses a start if a store was refused, since an operator must correct it. An unavailable store returns by timed
 /// rescue.
 fn admit(ring: &Ring, excluded: &[(SlotIndex, SourceError)]) -> Result<(), OpenError> {
-    let refused = |error: &SourceError| matches!(OpenError::of_source(error), OpenError::Refused(_));
+    let refused = |error: &SourceError| matches!(OpenError::from(error.clone()), OpenError::Refused(_));
     let lines: Vec<String> = excluded
         .iter()
         .filter(|(_, error)| refused(error))
@@ -255,12 +248,7 @@ fn reservoir_context(config: &Config, pace: Pace, env: Env, tasks: &Tasks) -> Re
     ReservoirContext { config, drain_mode: Arc::default(), env, spawn: tasks.spawner() }
 }
 
-/// Announces that a new cluster is created.
-fn announce(config: &Config, options: &Options) {
-    (options.say)(&announcement(config));
-}
-
-/// The same once this process has created the cluster: of several that start on one new ledger, only one has.
+/// Announces a new cluster once this process has created it: of several that start on one new ledger, only one has.
 fn announcing(config: &Config, options: &Options) -> Env {
     let (say, text, onward) = (Arc::clone(&options.say), announcement(config), options.env.events.clone());
     let events = Events::to(move |event| {

@@ -1,9 +1,9 @@
 //! The set of background tasks. The engine owns it, and stops all of them at the end.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use sequent_buffer::Spawner;
-use sequent_core::BoxFuture;
+use sequent_core::{BoxFuture, sync};
 use tokio::task::JoinSet;
 
 /// One set of tasks. After [`Tasks::stop`] nothing can be added. Cheap to clone.
@@ -17,7 +17,7 @@ impl Tasks {
 
     /// Adds a task, and removes those that have ended.
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        if let Some(set) = self.set().as_mut() {
+        if let Some(set) = sync::lock(&self.0).as_mut() {
             while set.try_join_next().is_some() {}
             set.spawn(task);
         }
@@ -31,13 +31,9 @@ impl Tasks {
 
     /// Aborts every task.
     pub(crate) async fn stop(&self) {
-        let set = self.set().take();
+        let set = sync::lock(&self.0).take();
         if let Some(mut set) = set {
             set.shutdown().await;
         }
-    }
-
-    fn set(&self) -> MutexGuard<'_, Option<JoinSet<()>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -13,10 +13,9 @@ pub(crate) struct Unopened {
     pub(crate) condition: Option<Condition>,
 }
 
-impl Unopened {
-    /// Converts a failure of a source.
-    pub(crate) fn of_source(error: &SourceError) -> Self {
-        Self { error: OpenError::of_source(error), condition: error.condition() }
+impl From<SourceError> for Unopened {
+    fn from(error: SourceError) -> Self {
+        Self { condition: error.condition(), error: error.into() }
     }
 }
 
@@ -41,7 +40,7 @@ mod tests {
     #[test]
     fn what_was_found_outlives_the_words() {
         let below = SourceError::new(ErrorKind::Refused, "in other words").with(Condition::Emptied);
-        let unopened = Unopened::of_source(&below.during("read the layout"));
+        let unopened = Unopened::from(below.during("read the layout"));
         assert_eq!(unopened.condition, Some(Condition::Emptied));
         assert!(matches!(unopened.error, OpenError::Refused(_)), "{unopened:?}");
     }

@@ -7,7 +7,7 @@ use tokio::task::JoinSet;
 
 use crate::{
     error::EngineError,
-    ledger_timeout::{of_ledger, within},
+    ledger_timeout::within,
     open::{bootstrap::ClusterHandle, foreign_stores::emptied},
 };
 
@@ -15,12 +15,12 @@ impl ClusterHandle {
     /// Why no number may be issued before an operator has acted: a copied version file, a ledger behind the available
     /// marks, or an unreadable ledger. `None` if nothing of that is found.
     pub async fn trouble(&self) -> Option<EngineError> {
-        self.judge().await.err().map(|error| of_ledger(&plainly(error)))
+        self.judge().await.err().map(|error| plainly(error).into())
     }
 
     async fn judge(&self) -> Result<(), SourceError> {
         let home = match &self.home {
-            Some(home) => within(self.limit, "read the mark", home.bear(0, None)).await?,
+            Some(home) => self.within("read the mark", home.bear(0, None)).await?,
             None => Mark::default(),
         };
         let of_another = sequent_guard::other_era(&*self.ledger, home, self.limit).await?;
@@ -34,8 +34,8 @@ impl ClusterHandle {
         belongs.map_err(|error| error.during("look whose shards these are"))?;
         mark = mark.max(left);
         // Read after the marks: an intact ledger is then never behind those that were read.
-        let version = within(self.limit, "open the ledger", self.ledger.inspect()).await?.version;
-        within(self.limit, "read the words", self.ledger.slot_commands()).await?;
+        let version = self.inspected().await?.version;
+        self.slot_commands().await?;
         if version < mark {
             let context = format!(
                 "the ledger is at version {version}, and a mark names {mark}: an older copy was put in its place; put \
@@ -49,14 +49,11 @@ impl ClusterHandle {
 
     /// The highest mark of the available shards. They are read concurrently, each within the time limit.
     async fn highest_mark(&self) -> u64 {
-        let mut asked = JoinSet::new();
-        for shard in &self.shards {
+        let marks = self.shards.iter().map(|shard| {
             let (store, limit, id) = (Arc::clone(&shard.store), self.limit, self.id);
-            asked.spawn(
-                async move { within(limit, "read the mark", own_mark(&*store, id)).await.unwrap_or(0) },
-            );
-        }
-        asked.join_all().await.into_iter().max().unwrap_or(0)
+            async move { within(limit, "read the mark", own_mark(&*store, id)).await.unwrap_or(0) }
+        });
+        marks.collect::<JoinSet<_>>().join_all().await.into_iter().max().unwrap_or(0)
     }
 }
 
@@ -84,7 +81,7 @@ mod tests {
     use std::future::pending;
 
     use sequent_core::{
-        Block, BoxFuture, Cell, Condition, Env, Epoch, Inspection, InstanceId, SourceError, Stamp, Store,
+        Block, Cell, Condition, Env, Epoch, Inspection, InstanceId, Reply, SourceError, Stamp, Store,
     };
 
     use super::*;
@@ -99,36 +96,31 @@ mod tests {
     struct Hung;
 
     impl Store for Hung {
-        fn inspect(&self) -> BoxFuture<'_, Result<Inspection, SourceError>> {
+        fn inspect(&self) -> Reply<'_, Inspection> {
             Box::pin(pending())
         }
 
-        fn stamp<'a>(
-            &'a self,
-            _: &'a InstanceId,
-            _: Option<&'a Stamp>,
-            _: &'a Stamp,
-        ) -> BoxFuture<'a, Result<(), SourceError>> {
+        fn stamp<'a>(&'a self, _: &'a InstanceId, _: Option<&'a Stamp>, _: &'a Stamp) -> Reply<'a, ()> {
             Box::pin(pending())
         }
 
-        fn mark<'a>(&'a self, _: &'a InstanceId, _: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
+        fn mark<'a>(&'a self, _: &'a InstanceId, _: u64) -> Reply<'a, u64> {
             Box::pin(pending())
         }
 
-        fn take<'a>(&'a self, _: Cell<'a>, _: Epoch, _: u64) -> BoxFuture<'a, Result<Block, SourceError>> {
+        fn take<'a>(&'a self, _: Cell<'a>, _: Epoch, _: u64) -> Reply<'a, Block> {
             Box::pin(pending())
         }
 
-        fn close<'a>(&'a self, _: Cell<'a>, _: Epoch) -> BoxFuture<'a, Result<u64, SourceError>> {
+        fn close<'a>(&'a self, _: Cell<'a>, _: Epoch) -> Reply<'a, u64> {
             Box::pin(pending())
         }
 
-        fn install<'a>(&'a self, _: Cell<'a>, _: Epoch, _: u64) -> BoxFuture<'a, Result<(), SourceError>> {
+        fn install<'a>(&'a self, _: Cell<'a>, _: Epoch, _: u64) -> Reply<'a, ()> {
             Box::pin(pending())
         }
 
-        fn lift<'a>(&'a self, _: Cell<'a>, _: Epoch, _: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
+        fn lift<'a>(&'a self, _: Cell<'a>, _: Epoch, _: u64) -> Reply<'a, u64> {
             Box::pin(pending())
         }
     }

@@ -10,7 +10,6 @@ use sequent_core::{
 use sequent_guard::CounterStatus;
 
 use crate::{
-    ledger_timeout::within,
     open::bootstrap::ClusterHandle,
     status::report::{COUNTERS_SHOWN_MAX, RESTING_SHOWN_MAX, RestReport, ShardReport},
 };
@@ -27,7 +26,7 @@ impl ClusterHandle {
     /// Slots that are not `asked` delay no other counter.
     pub(crate) async fn note_resting(&self, reports: &mut [ShardReport], asked: impl Fn(SlotIndex) -> bool) {
         let list = self.ledger.list(None, COUNTERS_SHOWN_MAX);
-        let mut rows = within(self.limit, "read the rows", list).await.unwrap_or_default();
+        let mut rows = self.within("read the rows", list).await.unwrap_or_default();
         rows.retain(|(counter, _)| {
             let report = reports.iter().find(|report| report.slot == counter.slot);
             asked(counter.slot) && report.is_some_and(|report| serves(report, &counter.key))
@@ -108,7 +107,7 @@ fn resting(rows: &[(Counter, Row)]) -> Vec<(SlotIndex, RestReport)> {
 pub(crate) fn resting_by_slot(
     counters: &[CounterStatus],
     asked: impl Fn(SlotIndex) -> bool,
-) -> BTreeMap<SlotIndex, usize> {
+) -> BTreeMap<SlotIndex, u64> {
     let known = counters.iter().filter(|status| status.grant.is_some() && asked(status.counter.slot));
     let stands: Vec<Stand<'_>> = known.map(Stand::known).collect();
     let mut counts = BTreeMap::new();

@@ -9,7 +9,7 @@ use crate::{
     definition::Body,
     engine::Engine,
     error::{EngineError, reason::Reason},
-    ledger_timeout::{not_found, of_ledger},
+    ledger_timeout::not_found,
     status::{
         report::{KnownSequence, KnownSequences, SequenceSummary},
         sequences::summary,
@@ -38,7 +38,7 @@ impl Engine {
         let Some(entry) = catalog.find_defined(name).await? else {
             // A ledger that went back may have lost it.
             let trouble = self.0.guard.trouble();
-            return Err(trouble.map_or_else(|| not_found(name), |trouble| of_ledger(&trouble.error())));
+            return Err(trouble.map_or_else(|| not_found(name), |trouble| trouble.error().into()));
         };
         if entry.is_forgotten() {
             return Err(EngineError::new(Reason::SequenceNotFound, entry.forgotten()));

@@ -11,12 +11,9 @@ pub mod report;
 mod sequences;
 pub(crate) mod slot_summary;
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Instant};
 
-use sequent_core::{ErrorKind, Key, Why};
+use sequent_core::{ErrorKind, Key, Why, whole_ms};
 use sequent_ha::{SlotState, SlotStatus};
 
 pub(crate) use idle_counters::resting_by_slot;
@@ -87,7 +84,7 @@ pub(crate) async fn status(engine: &Inner) -> Status {
             .or_else(|| dense_trouble(&guard_status.dense_behind))
             .or(unfit),
         ledger_version: guard_status.version,
-        ledger_away_ms: guard_status.away.map(ms),
+        ledger_away_ms: guard_status.away.map(whole_ms),
         outage_left_s,
         unmarked: guard_status.unmarked,
         behind,
@@ -147,9 +144,9 @@ fn overlay(report: &mut ShardReport, slot: SlotStatus, now: Instant, in_trouble:
             Cause { kind: class_of(kind, slot.why), detail }
         });
     }
-    report.since_ms = slot.since.map(|since| ms(now.saturating_duration_since(since)));
-    report.out_ms = slot.out_since.map(|since| ms(now.saturating_duration_since(since)));
-    report.retry_in_ms = slot.retry_at.map(|at| ms(at.saturating_duration_since(now)));
+    report.since_ms = slot.since.map(|since| whole_ms(now.saturating_duration_since(since)));
+    report.out_ms = slot.out_since.map(|since| whole_ms(now.saturating_duration_since(since)));
+    report.retry_in_ms = slot.retry_at.map(|at| whole_ms(at.saturating_duration_since(now)));
     if let Some(word) = slot.command {
         report.word = Some(SlotCommandReport::from(&word));
     }
@@ -158,10 +155,6 @@ fn overlay(report: &mut ShardReport, slot: SlotStatus, now: Instant, in_trouble:
 /// Whether a slot evicted for this kind of error is retried automatically.
 fn may_return(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::Unavailable | ErrorKind::Timeout | ErrorKind::Contended)
-}
-
-fn ms(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -1,9 +1,6 @@
 //! The slots of a configuration whose ledger is unavailable. Each store is probed without it.
 
-use sequent_core::SlotIndex;
-use tokio::task::JoinSet;
-
-use super::probe::{Whose, empty, look};
+use super::probe::{Whose, look, of_all_slots};
 use crate::{
     config::Config,
     error::OpenError,
@@ -24,20 +21,16 @@ impl ClusterHandle {
         config: &Config,
         options: &Options,
     ) -> Result<Vec<ShardReport>, OpenError> {
-        let layout = config.first_layout().map_err(|error| OpenError::Refused(error.to_string()))?;
+        let layout = config.first_layout();
         let mut files = Files::default();
         let parts = config.shards_of(layout);
         let shards = stores::shards(parts, &config.cluster, false, &options.env, &mut files)?;
-        let mut looks = JoinSet::new();
-        for shard in shards {
+        let looks = shards.into_iter().map(|shard| {
             let whose = Whose::Cluster(config.cluster.clone());
-            looks.spawn(look(shard, whose, config.ring.attempt_timeout));
-        }
-        let mut reports = looks.join_all().await;
+            look(shard, whose, config.ring.attempt_timeout)
+        });
+        let reports = of_all_slots(looks.collect(), layout).await;
         files.leave().await;
-        let taken: Vec<SlotIndex> = reports.iter().map(|report| report.slot).collect();
-        reports.extend((0..layout.slots()).filter(|slot| !taken.contains(slot)).map(empty));
-        reports.sort_by_key(|report| report.slot);
         Ok(reports)
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use sequent_core::{
-    ErrorKind, Inspection, SequenceName, SlotIndex, SourceError, Stamp,
+    ErrorKind, Inspection, Layout, SequenceName, SlotIndex, SourceError, Stamp,
     ledger::{SlotCommand, SlotVerb},
 };
 use tokio::task::JoinSet;
@@ -29,17 +29,12 @@ impl ClusterHandle {
 
     /// The same if only some of the slots serve: counters rest only because of those.
     pub(crate) async fn shards_asked(&self, asked: impl Fn(SlotIndex) -> bool) -> Vec<ShardReport> {
-        let words =
-            within(self.limit, "read the words", self.ledger.slot_commands()).await.unwrap_or_default();
-        let mut looks = JoinSet::new();
-        for shard in &self.shards {
+        let words = self.slot_commands().await.unwrap_or_default();
+        let looks = self.shards.iter().map(|shard| {
             let whose = Whose::Stamped(self.stamp(shard.part.slot));
-            looks.spawn(look(shard.clone(), whose, self.limit));
-        }
-        let mut reports = looks.join_all().await;
-        let taken: Vec<SlotIndex> = reports.iter().map(|report| report.slot).collect();
-        reports.extend((0..self.layout().slots()).filter(|slot| !taken.contains(slot)).map(empty));
-        reports.sort_by_key(|report| report.slot);
+            look(shard.clone(), whose, self.limit)
+        });
+        let mut reports = of_all_slots(looks.collect(), self.layout()).await;
         let now_ms = self.ledgers_clock(&words).await;
         for report in &mut reports {
             report.word = word_about(&words, report.slot);
@@ -59,8 +54,7 @@ impl ClusterHandle {
     /// The clock that dated the slot commands, if one of them depends on it.
     async fn ledgers_clock(&self, words: &[SlotCommand]) -> Option<u64> {
         words.iter().find(|word| word.verb == SlotVerb::Drain)?;
-        let inspected = within(self.limit, "open the ledger", self.ledger.inspect()).await;
-        inspected.ok().map(|ledger| ledger.clock_ms)
+        self.inspected().await.ok().map(|ledger| ledger.clock_ms)
     }
 
     /// Sets the state of a store that could serve, but is drained by a slot command. It is `drained` once every server
@@ -116,13 +110,8 @@ pub(crate) async fn look(shard: Shard, whose: Whose, limit: Duration) -> ShardRe
         place: shard.part.place.to_string(),
         state: state.to_owned(),
         cause,
-        since_ms: None,
-        out_ms: None,
-        retry_in_ms: None,
-        word: None,
         found: inspected.ok().map(found),
-        quarantined: Vec::new(),
-        resting: Vec::new(),
+        ..ShardReport::default()
     }
 }
 
@@ -163,19 +152,17 @@ fn found(inspection: Inspection) -> Found {
     }
 }
 
-pub(crate) fn empty(slot: SlotIndex) -> ShardReport {
-    ShardReport {
+/// The reports of these probes, and one for each slot without a store; in the order of slots.
+pub(super) async fn of_all_slots(looks: JoinSet<ShardReport>, layout: Layout) -> Vec<ShardReport> {
+    let mut reports = looks.join_all().await;
+    let taken: Vec<SlotIndex> = reports.iter().map(|report| report.slot).collect();
+    let empty = (0..layout.slots()).filter(|slot| !taken.contains(slot));
+    reports.extend(empty.map(|slot| ShardReport {
         slot,
         store: "empty",
-        place: String::new(),
         state: "empty".to_owned(),
-        cause: None,
-        since_ms: None,
-        out_ms: None,
-        retry_in_ms: None,
-        word: None,
-        found: None,
-        quarantined: Vec::new(),
-        resting: Vec::new(),
-    }
+        ..ShardReport::default()
+    }));
+    reports.sort_by_key(|report| report.slot);
+    reports
 }

@@ -1,7 +1,7 @@
 //! The sequences of a cluster as its ledger holds them: a list, and one of them with its counters.
 
 use sequent_core::{
-    ErrorKind, Key, SequenceName, Span,
+    ErrorKind, Key, SequenceName, SourceError, Span,
     ledger::{Counter, Definition, DenseRow, Row, SlotCommand},
 };
 use sequent_format::Timestamp;
@@ -11,7 +11,7 @@ use crate::{
     definition::Body,
     error::EngineError,
     issue::dense::dense_number,
-    ledger_timeout::{not_found, of_ledger, within},
+    ledger_timeout::not_found,
     open::bootstrap::ClusterHandle,
     status::report::{
         COUNTERS_SHOWN_MAX, CounterReport, DenseReport, QuarantineReport, SequenceReport, SequenceSummary,
@@ -36,10 +36,8 @@ impl ClusterHandle {
         let span = body.map(|body| body.in_effect(definition.version, self.now()).1.span());
         let counters = rows.iter().map(|(counter, row)| self.counter(span, counter, row)).collect();
         let dense = self.ledger.dense(Some(counter.as_str()), COUNTERS_SHOWN_MAX);
-        let dense =
-            within(self.limit, "read the dense counters", dense).await.map_err(|error| of_ledger(&error))?;
-        let words = within(self.limit, "read the words", self.ledger.slot_commands()).await;
-        let mut quarantined = self.quarantined(&words.map_err(|error| of_ledger(&error))?);
+        let dense = self.within("read the dense counters", dense).await?;
+        let mut quarantined = self.quarantined(&self.slot_commands().await?);
         quarantined.retain(|held| Key::from_stored(&held.key).sequence() == counter.as_str());
         Ok(SequenceReport {
             summary: read(&definition, self.now()),
@@ -62,9 +60,9 @@ impl ClusterHandle {
     }
 
     /// Every definition, its highest version.
-    pub async fn definitions(&self) -> Result<Vec<Definition>, EngineError> {
-        let read = within(self.limit, "read the definitions", self.ledger.definitions()).await;
-        read.map(|(_, definitions)| definitions).map_err(|error| of_ledger(&error))
+    pub async fn definitions(&self) -> Result<Vec<Definition>, SourceError> {
+        let read = self.within("read the definitions", self.ledger.definitions()).await;
+        read.map(|(_, definitions)| definitions)
     }
 
     /// The definition of one sequence.
@@ -80,12 +78,12 @@ impl ClusterHandle {
     async fn another(&self) -> Option<EngineError> {
         let stores: Vec<_> = self.stores().into_iter().map(|(_, store)| store).collect();
         let error = sequent_guard::belongs(&*self.ledger, &stores, self.limit).await.err()?;
-        (error.kind() == ErrorKind::LedgerBehind).then(|| of_ledger(&error))
+        (error.kind() == ErrorKind::LedgerBehind).then(|| error.into())
     }
 
     async fn rows(&self, name: &SequenceName) -> Result<Vec<(Counter, Row)>, EngineError> {
         let list = self.ledger.list(Some(name.as_str()), COUNTERS_SHOWN_MAX);
-        within(self.limit, "read the rows", list).await.map_err(|error| of_ledger(&error))
+        Ok(self.within("read the rows", list).await?)
     }
 
     fn counter(&self, span: Option<Span>, counter: &Counter, row: &Row) -> CounterReport {

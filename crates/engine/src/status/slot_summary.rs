@@ -1,8 +1,6 @@
 //! A summary of each slot, as the ring knows it. Stores are not probed.
 
-use std::time::Duration;
-
-use sequent_core::{ErrorKind, SlotIndex, Why};
+use sequent_core::{ErrorKind, SlotIndex, Why, whole_ms};
 use sequent_ha::SlotStatus;
 use serde::Serialize;
 
@@ -40,9 +38,9 @@ impl Engine {
             slot: slot.slot,
             state: slot.state.as_str(),
             cause: slot.cause.map(|(kind, detail)| (class_of(kind, slot.why), detail)),
-            since_ms: slot.since.map(|since| ms(now.saturating_duration_since(since))),
-            out_ms: slot.out_since.map(|since| ms(now.saturating_duration_since(since))),
-            retry_in_ms: slot.retry_at.map(|at| ms(at.saturating_duration_since(now))),
+            since_ms: slot.since.map(|since| whole_ms(now.saturating_duration_since(since))),
+            out_ms: slot.out_since.map(|since| whole_ms(now.saturating_duration_since(since))),
+            retry_in_ms: slot.retry_at.map(|at| whole_ms(at.saturating_duration_since(now))),
             slow_events: slot.counts.slow + slot.counts.timeouts + slot.counts.contended,
             evictions: slot.counts.evictions,
             rescues: slot.counts.rescues,
@@ -65,8 +63,4 @@ impl Engine {
 /// The displayed class of the reason why a slot does not serve: a slot command is not an error of the store.
 pub(crate) fn class_of(kind: ErrorKind, why: Option<Why>) -> &'static str {
     if why.is_some_and(Why::is_by_word) { COMMAND } else { kind.as_str() }
-}
-
-fn ms(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

@@ -72,8 +72,7 @@ fn open<T: ?Sized>(
     };
     let unknown =
         || SourceError::new(ErrorKind::Refused, format!("store is {:?}, which is unknown", place.as_str()));
-    let opened = kind.ok_or_else(unknown).and_then(|kind| how(kind, at));
-    opened.map_err(|error| OpenError::of_source(&error))
+    Ok(how(kind.ok_or_else(unknown)?, at)?)
 }
 
 /// The stores of `parts`, for checks that need no connection, if all of them are on servers: the others hold every key.

@@ -34,11 +34,9 @@ impl Files {
     /// Closes every place; the ledger last, since it has the state of the others. Returns the files that could not be
     /// closed in time.
     pub async fn leave(&self) -> Vec<String> {
-        let mut leaving = JoinSet::new();
-        for (place, leave) in self.stores.clone() {
-            leaving.spawn(in_time(place, leave));
-        }
-        let mut unleft: Vec<String> = leaving.join_all().await.into_iter().flatten().collect();
+        let leaving = self.stores.clone().into_iter().map(|(place, leave)| in_time(place, leave));
+        let left = leaving.collect::<JoinSet<_>>().join_all().await;
+        let mut unleft: Vec<String> = left.into_iter().flatten().collect();
         if let Some((place, leave)) = self.ledger.clone() {
             unleft.extend(in_time(place, leave).await);
         }

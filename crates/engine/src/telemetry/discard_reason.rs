@@ -2,7 +2,7 @@
 
 use sequent_buffer::DISCARD_REASONS;
 
-use super::names::OTHER;
+use super::metric_labels::OTHER;
 
 /// Reasons besides the reservoir's own. Any other reason counts under [`OTHER`].
 const WHY: [&str; 20] = [

@@ -2,20 +2,20 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::Mutex,
     time::{Duration, Instant},
 };
 
-use sequent_core::{Key, SequenceName, SlotIndex};
+use sequent_core::{DurabilityClass, Key, SequenceName, SlotIndex, sync};
 use sequent_format::Timestamp;
 use sequent_guard::{CounterStatus, GuardStatus, LedgerFault};
 use sequent_ha::SlotState;
 
 use super::{
     events::begin,
-    names::{
-        AT_RISK, CEILINGS, CLASSES, DURABILITY, EXHAUSTION_LEAST, HEADROOM_LEAST, KEYS, LAYOUT, LEDGER_AGE,
-        OUTAGE, OUTAGE_LEFT, QUARANTINED, RESERVE, RESERVE_SECONDS, RESTING, SLOT_LAG, WAITING,
+    metric_table::{
+        AT_RISK, CEILINGS, DURABILITY, EXHAUSTION_LEAST, HEADROOM_LEAST, KEYS, LAYOUT, LEDGER_AGE, OUTAGE,
+        OUTAGE_LEFT, QUARANTINED, RESERVE, RESERVE_SECONDS, RESTING, SLOT_LAG, WAITING,
     },
     per_sequence::Listed,
 };
@@ -47,16 +47,12 @@ impl Gauges {
 
     /// Replaces the configured sequences.
     pub(crate) fn relist(&self, named: impl Iterator<Item = SequenceName>) {
-        self.listed().replace(named);
-    }
-
-    fn listed(&self) -> MutexGuard<'_, Listed> {
-        self.listed.lock().unwrap_or_else(PoisonError::into_inner)
+        sync::lock(&self.listed).replace(named);
     }
 
     /// For how long, in seconds, the ledger's version has been the same.
     fn version_age(&self, version: u64, now: Instant) -> f64 {
-        let mut held = self.version.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = sync::lock(&self.version);
         match *held {
             Some((known, since)) if known == version => now.saturating_duration_since(since).as_secs_f64(),
             _ => {
@@ -73,21 +69,17 @@ impl Engine {
     pub async fn begin_metrics(&self) {
         let (inner, status) = (&*self.0, self.0.guard.status());
         begin(status.stores.iter().map(|(slot, ..)| *slot), answers(&status));
-        inner.gauges.listed().tell();
+        sync::lock(&inner.gauges.listed).tell();
         self.measure().await;
     }
 
     /// Sets the gauges that are computed on read. Yields in between, since a million keys take a while.
     pub async fn measure(&self) {
         let inner = &*self.0;
-        let (sums, listed) = (Mutex::new(Sums::default()), inner.gauges.listed().names());
+        let mut sums = Sums::default();
+        let listed = sync::lock(&inner.gauges.listed).names();
         let now = inner.request_clock.now(&*inner.env.clock);
-        let add = |live: &ActiveKey| {
-            sums.lock().unwrap_or_else(PoisonError::into_inner).add(live, &listed, now);
-            0
-        };
-        inner.keys.sum(add, tokio::task::yield_now).await;
-        let mut sums = sums.into_inner().unwrap_or_else(PoisonError::into_inner);
+        inner.keys.each(|live: &ActiveKey| sums.add(live, &listed, now)).await;
         for (_, counter) in inner.dense.in_use(inner.env.clock.now()) {
             sums.room(counter.name(), counter.headroom(now), &listed);
         }
@@ -99,10 +91,7 @@ impl Engine {
         guard(&status);
         rests(inner, &status);
         let quarantined = inner.memory.quarantined.by_slot();
-        for (slot, ..) in &status.stores {
-            let counters = quarantined.get(slot).copied().unwrap_or(0);
-            metrics::gauge!(QUARANTINED, "slot" => slot.to_string()).set(whole(counters));
-        }
+        of_slots(QUARANTINED, &status, &quarantined);
         set(LEDGER_AGE, inner.gauges.version_age(status.version, inner.env.clock.now()));
         layout(inner, &status);
     }
@@ -177,7 +166,7 @@ impl Sums {
         let least = self.least.unwrap_or(Headroom::of(1, 1, 0.0));
         set(HEADROOM_LEAST, least.ratio);
         set(EXHAUSTION_LEAST, least.lasts_s);
-        gauges.listed().show(&self.listed, &self.outages);
+        sync::lock(&gauges.listed).show(&self.listed, &self.outages);
     }
 }
 
@@ -186,10 +175,7 @@ fn guard(status: &GuardStatus) {
     let held: Vec<&CounterStatus> = status.counters.iter().filter(|held| held.grant.is_some()).collect();
     set(CEILINGS, whole(held.len() as u64));
     let lags = lags(&held);
-    for (slot, ..) in &status.stores {
-        let lag = lags.get(slot).copied().unwrap_or(0);
-        metrics::gauge!(SLOT_LAG, "slot" => slot.to_string()).set(whole(lag));
-    }
+    of_slots(SLOT_LAG, status, &lags);
 }
 
 /// How many counters of each slot rest until the others come up to them.
@@ -197,10 +183,7 @@ fn rests(inner: &Inner, status: &GuardStatus) {
     let ring = inner.ring.status();
     let is_live = |slot| ring.iter().any(|held| held.slot == slot && held.state == SlotState::Live);
     let resting = resting_by_slot(&status.counters, is_live);
-    for (slot, ..) in &status.stores {
-        let counters = resting.get(slot).copied().unwrap_or(0);
-        metrics::gauge!(RESTING, "slot" => slot.to_string()).set(whole(counters as u64));
-    }
+    of_slots(RESTING, status, &resting);
 }
 
 /// How far each slot is behind the front of a key, in raw ids: the most over all keys.
@@ -233,11 +216,19 @@ fn layout(inner: &Inner, status: &GuardStatus) {
     for (slot, _, class) in &status.stores {
         let Some(shard) = cluster.shards.iter().find(|shard| shard.part.slot == *slot) else { continue };
         let store = shard.part.place.as_str();
-        for known in CLASSES {
-            let is_it = f64::from(u8::from(known == class.as_str()));
-            metrics::gauge!(DURABILITY, "slot" => slot.to_string(), "store" => store, "class" => known)
-                .set(is_it);
+        for known in DurabilityClass::ALL {
+            let labels =
+                [("slot", slot.to_string()), ("store", store.to_owned()), ("class", known.to_string())];
+            metrics::gauge!(DURABILITY, &labels).set(f64::from(u8::from(known == *class)));
         }
+    }
+}
+
+/// Sets a gauge of each slot with a store; one that is not in `values` has 0.
+fn of_slots(name: &'static str, status: &GuardStatus, values: &BTreeMap<SlotIndex, u64>) {
+    for (slot, ..) in &status.stores {
+        let value = values.get(slot).copied().unwrap_or(0);
+        metrics::gauge!(name, "slot" => slot.to_string()).set(whole(value));
     }
 }
 

@@ -1,11 +1,8 @@
 //! The labels of the engine's metrics, with their values. A test compares them with what a server shows.
 
-use sequent_core::{ErrorKind, Label, Scope};
+use sequent_core::{DurabilityClass, ErrorKind, Label, Scope};
 
-use super::{
-    discard_reason,
-    names::{CALL_OUTCOMES, CALLS, CLASSES, COMMAND, FAILED, OK, OTHER, TAKE_OUTCOMES},
-};
+use super::discard_reason;
 
 /// The slot's number.
 pub(super) const SLOT: Label = Label::open("slot");
@@ -22,10 +19,11 @@ pub(super) const GENERATION: Label = Label::open("generation");
 
 pub(super) const WHY: Label = Label::of("why", || discard_reason::every().collect());
 pub(super) const OUTCOME: Label = Label::of("outcome", || vec![OK, FAILED]);
-pub(super) const TAKE_OUTCOME: Label = Label::of("outcome", || outcomes(&TAKE_OUTCOMES));
+pub(super) const TAKE_OUTCOME: Label = Label::of("outcome", || outcomes(&take_faults()));
 pub(super) const CALL: Label = Label::of("call", || CALLS.to_vec());
-pub(super) const CALL_OUTCOME: Label = Label::of("outcome", || outcomes(&CALL_OUTCOMES));
-pub(super) const CLASS: Label = Label::of("class", || CLASSES.to_vec());
+pub(super) const CALL_OUTCOME: Label = Label::of("outcome", || outcomes(&CALL_FAULTS));
+pub(super) const CLASS: Label =
+    Label::of("class", || DurabilityClass::ALL.map(DurabilityClass::as_str).to_vec());
 pub(super) const OF: Label = Label::of("of", || vec!["store", "ledger"]);
 
 /// A store's faults, and a slot command.
@@ -51,9 +49,31 @@ pub(super) const VIOLATION: Label = Label::of("kind", || {
     ]
 });
 
+/// The calls of the ledger with series of their own: those that numbers wait for. The others share one.
+pub(crate) const CALLS: [&str; 6] = ["read", "open", "raise", "heartbeat", "count", OTHER];
+
+/// The faults of such a call with a series of their own; any other counts as [`OTHER`].
+pub(crate) const CALL_FAULTS: [ErrorKind; 4] =
+    [ErrorKind::Timeout, ErrorKind::Unavailable, ErrorKind::Refused, ErrorKind::InstanceChanged];
+
+pub(crate) const OK: &str = "ok";
+pub(crate) const FAILED: &str = "failed";
+pub(crate) const OTHER: &str = "other";
+
+/// The kind of an eviction by a slot command, which is no fault of the store.
+pub(crate) const COMMAND: &str = "command";
+
+/// The faults of a take with a series of their own.
+pub(crate) fn take_faults() -> Vec<ErrorKind> {
+    faults(|scope| scope != Scope::Nobody)
+}
+
+fn faults(of: impl Fn(Scope) -> bool) -> Vec<ErrorKind> {
+    ErrorKind::ALL.into_iter().filter(|kind| of(kind.verdict().scope)).collect()
+}
+
 fn kinds(of: impl Fn(Scope) -> bool) -> Vec<&'static str> {
-    let kinds = ErrorKind::ALL.into_iter().filter(|kind| of(kind.verdict().scope));
-    kinds.map(ErrorKind::as_str).collect()
+    faults(of).into_iter().map(ErrorKind::as_str).collect()
 }
 
 fn outcomes(faults: &[ErrorKind]) -> Vec<&'static str> {

@@ -9,8 +9,11 @@ use std::{
 
 use sequent_core::SequenceName;
 
-use super::names::{EXHAUSTION, HEADROOM, OUTAGE_LEFT_OF, SEQUENCES_MAX, UNLISTED};
+use super::metric_table::{EXHAUSTION, HEADROOM, OUTAGE_LEFT_OF, UNLISTED};
 use crate::status::capacity_left::Headroom;
+
+/// Upper limit of the sequences with series of their own: those that the configuration names first.
+pub(super) const SEQUENCES_MAX: usize = 50;
 
 /// The value of a series that has ended. A recorder can't remove a series, so the exporter omits it.
 const GONE: f64 = f64::NAN;

@@ -3,10 +3,10 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
 };
 
-use sequent_core::{Event, Key, SlotIndex, ledger::SlotVerb};
+use sequent_core::{Event, Key, SlotIndex, ledger::SlotVerb, sync};
 
 use crate::status::report::QuarantineReport;
 
@@ -23,7 +23,7 @@ impl Quarantined {
         match event {
             Event::Quarantined { slot, key: Some(key), .. } => self.add(*slot, key.clone()),
             Event::SlotCommandDone { slot, verb, .. } if *verb == SlotVerb::Rescue.as_str() => {
-                self.held().retain(|(held, _)| held != slot);
+                sync::lock(&self.0).retain(|(held, _)| held != slot);
             }
             _ => {}
         }
@@ -39,21 +39,17 @@ impl Quarantined {
     /// Number of counters by slot; slots without any are missing.
     pub(crate) fn by_slot(&self) -> BTreeMap<SlotIndex, u64> {
         let mut counts = BTreeMap::new();
-        for (slot, _) in &*self.held() {
+        for (slot, _) in &*sync::lock(&self.0) {
             *counts.entry(*slot).or_default() += 1;
         }
         counts
     }
 
     fn add(&self, slot: SlotIndex, key: Key) {
-        let mut held = self.held();
+        let mut held = sync::lock(&self.0);
         if held.len() < COUNTERS_MAX {
             held.insert((slot, key));
         }
-    }
-
-    fn held(&self) -> MutexGuard<'_, BTreeSet<(SlotIndex, Key)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

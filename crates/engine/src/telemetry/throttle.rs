@@ -2,9 +2,11 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Mutex, PoisonError},
+    sync::Mutex,
     time::{Duration, Instant},
 };
+
+use sequent_core::sync;
 
 /// Least time between two lines of one name.
 const EVERY: Duration = Duration::from_secs(1);
@@ -22,7 +24,7 @@ struct Line {
 impl Throttle {
     /// How many lines were left out before the one that may be written now; `None` if it is left out too.
     pub(crate) fn line(&self, name: &'static str, now: Instant) -> Option<u64> {
-        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = sync::lock(&self.0);
         let Some(line) = lines.get_mut(name) else {
             lines.insert(name, Line { at: now, left_out: 0 });
             return Some(0);

@@ -2,9 +2,11 @@
 //!
 //! They belong to the process and not to an engine, as keys do: every reader of a definition needs them.
 
-use std::sync::{PoisonError, RwLock};
+use std::sync::RwLock;
 
 use sequent_format::{Arguments, Function, Registry};
+
+use sequent_core::sync;
 
 static REGISTERED: RwLock<Option<Registry>> = RwLock::new(None);
 
@@ -35,7 +37,7 @@ pub fn register_function(
     name: &str,
     define: impl Fn(&Arguments<'_>) -> Result<Function, String> + Send + Sync + 'static,
 ) -> Result<(), String> {
-    let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
+    let mut registered = sync::write(&REGISTERED);
     let known = registered.clone().unwrap_or_default();
     if known.has(name) {
         return Err(format!("function {name:?} is registered already"));
@@ -46,7 +48,7 @@ pub fn register_function(
 
 /// The built-in functions, and the registered ones.
 pub(super) fn registered() -> Registry {
-    REGISTERED.read().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default()
+    sync::read(&REGISTERED).clone().unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! The texts of a definition: the template and its settings. They are verified before use.
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+};
 
-use sequent_core::SequenceName;
+use sequent_core::{FieldFault, SequenceName};
 use sequent_format::{AnalysisError, Format, Reset, Settings, Template, Unique};
 use serde::{Deserialize, Serialize};
-
-use crate::definition::BodyFault;
 
 mod excerpt;
 mod functions;
@@ -33,9 +34,9 @@ pub(crate) const ZONE_DEFAULT: &str = "UTC";
 /// assert_eq!(order.format().map(|format| format.max_len()), Some(27));
 /// let error = Texts::new("@{ctx,store}@{seq,w=8}").proven().unwrap_err();
 /// assert!(error.bound.starts_with("S1, column 1: "), "{}", error.bound);
-/// # Ok::<(), sequent_engine::BodyFault>(())
+/// # Ok::<(), sequent_core::FieldFault>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Texts {
     template: String,
@@ -61,8 +62,9 @@ pub struct Texts {
     /// The texts of earlier versions with another template: they have been issued, and can still be parsed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     before: Vec<Former>,
+    /// The template made ready.
     #[serde(skip)]
-    proven: Proven,
+    proven: Made<Option<Format>>,
 }
 
 /// The texts of an earlier version.
@@ -71,29 +73,36 @@ pub struct Texts {
 pub struct Former {
     version: u32,
     texts: Texts,
+    /// The template made ready, once for all that share it.
     #[serde(skip)]
-    reader: Reader,
+    reader: Made<Arc<OnceLock<Texts>>>,
 }
 
-/// A former template made ready, once for all that share it. It has no information beyond the texts beside it.
-#[derive(Debug, Clone, Default)]
-struct Reader(Arc<OnceLock<Texts>>);
+/// What is made of the texts beside it. It has no information beyond them, so that all are equal.
+#[derive(Clone, Default)]
+struct Made<T>(T);
 
-impl PartialEq for Reader {
+impl<T> PartialEq for Made<T> {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-impl Eq for Reader {}
+impl<T> Eq for Made<T> {}
+
+impl<T> fmt::Debug for Made<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("made of it")
+    }
+}
 
 impl Former {
     fn new(version: u32, texts: Texts) -> Self {
-        Self { version, texts, reader: Reader::default() }
+        Self { version, texts, reader: Made::default() }
     }
 
     /// The verified texts. A failure is tried again the next time, since a missing key may be present by then.
-    fn proven(&self) -> Result<&Texts, BodyFault> {
+    fn proven(&self) -> Result<&Texts, FieldFault> {
         if let Some(proven) = self.reader.0.get() {
             return Ok(proven);
         }
@@ -110,40 +119,10 @@ enum UniqueWord {
     Partition,
 }
 
-/// A template made ready. It has no information beyond the texts around it.
-#[derive(Clone, Default)]
-struct Proven(Option<Format>);
-
-impl PartialEq for Proven {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-impl Eq for Proven {}
-
-impl std::fmt::Debug for Proven {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(if self.0.is_some() { "proven" } else { "not proven" })
-    }
-}
-
 impl Texts {
     /// Texts of a template, not verified yet.
     pub fn new(template: impl Into<String>) -> Self {
-        Self {
-            template: template.into(),
-            zone: ZONE_DEFAULT.to_owned(),
-            maxlen: None,
-            charset: None,
-            unique: None,
-            window_s: None,
-            retain_periods: None,
-            key_check: None,
-            tweak: None,
-            before: Vec::new(),
-            proven: Proven(None),
-        }
+        Self { template: template.into(), zone: ZONE_DEFAULT.to_owned(), ..Self::default() }
     }
 
     /// The zone of dates and periods: an IANA name; `UTC` by default.
@@ -165,14 +144,14 @@ impl Texts {
     }
 
     /// The scope in which texts are unique: `global` (the default), `period` or `partition`.
-    pub fn unique(self, word: Option<&str>) -> Result<Self, BodyFault> {
+    pub fn unique(self, word: Option<&str>) -> Result<Self, FieldFault> {
         let unique = match word {
             None | Some("global") => None,
             Some("period") => Some(UniqueWord::Period),
             Some("partition") => Some(UniqueWord::Partition),
             Some(word) => {
-                let bound = "global, period and partition are allowed".to_owned();
-                return Err(BodyFault { field: "unique", value: format!("{word:?}"), bound });
+                let bound = "global, period and partition are allowed";
+                return Err(FieldFault::new("unique", format!("{word:?}"), bound));
             }
         };
         Ok(Self { unique, ..self })
@@ -200,7 +179,7 @@ impl Texts {
 
     /// The same, parsed and verified. The fault is one of the template, or of a field beside it, and includes the
     /// remedy.
-    pub fn proven(mut self) -> Result<Self, BodyFault> {
+    pub fn proven(mut self) -> Result<Self, FieldFault> {
         let read = Template::parse(&self.template);
         let read = read.map_err(|error| self.fault(error.column, &error.to_string()))?;
         let settings = self.settings();
@@ -222,7 +201,7 @@ impl Texts {
             self.key_check = Some(check);
         }
         self.check_retained(&format)?;
-        self.proven = Proven(Some(format));
+        self.proven = Made(Some(format));
         Ok(self)
     }
 
@@ -252,7 +231,7 @@ impl Texts {
     }
 
     /// Refuses a template that a book's numbers could not follow: rule S8.
-    pub(crate) fn check_book(&self) -> Result<(), BodyFault> {
+    pub(crate) fn check_book(&self) -> Result<(), FieldFault> {
         let Some(format) = self.format() else { return Ok(()) };
         let book = Settings { placement: sequent_format::Placement::Book, ..format.settings().clone() };
         let proof = format.template().analyze(&book).map(drop);
@@ -260,19 +239,19 @@ impl Texts {
     }
 
     /// The fault of the template, with its column.
-    fn fault(&self, column: usize, bound: &str) -> BodyFault {
+    fn fault(&self, column: usize, bound: &str) -> FieldFault {
         let value = excerpt::quoted(&self.template, column);
-        BodyFault { field: "template", value, bound: bound.replace('\n', "; ") }
+        FieldFault::new("template", value, bound.replace('\n', "; "))
     }
 
-    fn check_retained(&self, format: &Format) -> Result<(), BodyFault> {
+    fn check_retained(&self, format: &Format) -> Result<(), FieldFault> {
         let Some(periods) = self.retain_periods else { return Ok(()) };
-        let fault = |bound: String| BodyFault { field: "retain_periods", value: periods.to_string(), bound };
+        let fault = |bound: &str| FieldFault::new("retain_periods", periods, bound);
         if !(1..=RETAINED_MAX).contains(&periods) {
-            return Err(fault(format!("1 to {RETAINED_MAX} are allowed")));
+            return Err(fault(&format!("1 to {RETAINED_MAX} are allowed")));
         }
         if format.reset() == Reset::Never {
-            return Err(fault("the counter of this template never begins again: leave it out".to_owned()));
+            return Err(fault("the counter of this template never begins again: leave it out"));
         }
         Ok(())
     }

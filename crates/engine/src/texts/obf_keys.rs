@@ -6,10 +6,12 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, PoisonError, RwLock},
+    sync::{Arc, RwLock},
 };
 
 use sequent_format::ObfuscationKey;
+
+use sequent_core::sync;
 
 /// Keys by their names.
 pub(crate) type Keys = BTreeMap<String, ObfuscationKey>;
@@ -18,12 +20,12 @@ static HELD: RwLock<Option<Arc<Keys>>> = RwLock::new(None);
 
 /// The keys held now.
 pub(crate) fn held() -> Arc<Keys> {
-    HELD.read().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default()
+    sync::read(&HELD).clone().unwrap_or_default()
 }
 
 /// Adds a key. Returns false if this process holds another key of that name, which stays.
 pub(crate) fn hold(name: &str, key: &ObfuscationKey) -> bool {
-    let mut held = HELD.write().unwrap_or_else(PoisonError::into_inner);
+    let mut held = sync::write(&HELD);
     let mut keys = held.as_deref().cloned().unwrap_or_default();
     match keys.get(name) {
         Some(known) => return known == key,

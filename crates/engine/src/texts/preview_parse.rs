@@ -234,7 +234,7 @@ impl Body {
     /// let body = Body::check(None, 1, 1, None, None, Some(Texts::new("QJ@{seq,w=6}")))?;
     /// assert_eq!(body.read("QJ000042").map(|read| read.number), Ok(42));
     /// assert!(body.read("QJ42").is_err());
-    /// # Ok::<(), sequent_engine::BodyFault>(())
+    /// # Ok::<(), sequent_core::FieldFault>(())
     /// ```
     pub fn read(&self, text: &str) -> Result<Decoded, ReadFault> {
         let none = || ReadFault::Text("no template reads it".to_owned());
@@ -252,7 +252,7 @@ impl Body {
     /// assert_eq!(body.beyond(5000), None);
     /// let told = "number is 5001: no such number is given, 5000 is the last one";
     /// assert_eq!(body.beyond(5001).as_deref(), Some(told));
-    /// # Ok::<(), sequent_engine::BodyFault>(())
+    /// # Ok::<(), sequent_core::FieldFault>(())
     /// ```
     pub fn beyond(&self, number: u64) -> Option<String> {
         let last = self.span().limit();
@@ -269,7 +269,7 @@ impl Body {
     /// assert_eq!(body.check_number(15), Ok(()));
     /// assert_eq!(body.check_number(12), Err("numbers are 10, 15, …: in steps of 5".to_owned()));
     /// assert!(body.read("W000012").is_err());
-    /// # Ok::<(), sequent_engine::BodyFault>(())
+    /// # Ok::<(), sequent_core::FieldFault>(())
     /// ```
     pub fn check_number(&self, number: u64) -> Result<(), String> {
         let (start, step) = (self.span().start(), self.span().step());

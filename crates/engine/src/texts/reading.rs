@@ -5,10 +5,7 @@ use std::fmt;
 use sequent_format::{DecodeErrorKind, Decoded, Format, ObfuscationKey, Template};
 
 use super::{Former, Texts};
-use crate::{
-    definition::BodyFault,
-    error::{EngineError, reason::Reason},
-};
+use crate::error::{EngineError, reason::Reason};
 
 /// The reason why a text can't be parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,7 +49,7 @@ impl Texts {
     /// let coupon = Texts::new("C@{seq,w=4,radix=32c,over=error}").proven()?;
     /// assert_eq!(coupon.read("Co01a").map(|read| (read.number, read.text)), Ok((42, "C001A".to_owned())));
     /// assert!(coupon.read("D001A").is_err());
-    /// # Ok::<(), sequent_engine::BodyFault>(())
+    /// # Ok::<(), sequent_core::FieldFault>(())
     /// ```
     pub fn read(&self, text: &str) -> Result<Decoded, ReadFault> {
         let mut said = None;
@@ -86,11 +83,10 @@ impl Texts {
     fn keyless(&self, text: &str) -> Option<String> {
         let unread = |former: &&Former| former.proven().is_err() && former.texts.may_write(text);
         let unread: Vec<&Former> = self.before.iter().filter(unread).collect();
-        let BodyFault { field, value, bound } = unread.first()?.proven().err()?;
+        let fault = unread.first()?.proven().err()?;
         let versions: Vec<String> = unread.iter().map(|former| former.told()).collect();
         Some(format!(
-            "no version that can be read here writes it so, and it may be of {}, which can't be: {field} is {value}: \
-             {bound}",
+            "no version that can be read here writes it so, and it may be of {}, which can't be: {fault}",
             versions.join(" or ")
         ))
     }

@@ -51,7 +51,7 @@ fn without_a_file_it_is_the_embedded_cluster() {
     assert_eq!(config.cluster.as_str(), "embedded");
     assert!(config.auto_create.is_match("anything.at:all"));
     assert!(config.embedded && config.shards.is_none());
-    let layout = config.first_layout().unwrap();
+    let layout = config.first_layout();
     assert_eq!((layout.shard_bits(), layout.memory_bits()), (2, 0));
     let places: Vec<Place> = config.shards_of(layout).into_iter().map(|part| part.place).collect();
     assert_eq!(places[3], Place::Sqlite("d/shard-3.db".into()));

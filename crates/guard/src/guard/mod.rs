@@ -78,6 +78,11 @@ impl Guard {
         self.shared.client.trouble()
     }
 
+    /// Fails if the ledger is not trusted.
+    pub fn trusted(&self) -> Result<(), SourceError> {
+        self.shared.client.trusted()
+    }
+
     /// What grants depend on: the ledger's instance, and its fault, if any.
     pub fn ledger_state(&self) -> (InstanceId, Option<LedgerFault>) {
         (self.shared.client.instance(), self.trouble())

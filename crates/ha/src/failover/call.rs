@@ -14,7 +14,10 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use super::{outcome::Outcome, state::State};
+use super::{
+    outcome::Outcome,
+    state::{State, TRY_ALL_EVERY},
+};
 use crate::{
     health::member::events::ProbeReason,
     membership::{Membership, probe_permit::ProbePermit},
@@ -120,7 +123,7 @@ impl<'a, T: Send + 'static, F: Fn(SlotIndex) -> BoxFuture<'static, Outcome<T>>> 
     fn ask_all(&mut self) -> bool {
         let out: Vec<SlotIndex> =
             (0..self.state.endpoints).filter(|endpoint| !self.is_asked(*endpoint)).collect();
-        if out.is_empty() || !self.state.may_try_all() {
+        if out.is_empty() || !self.state.membership.may_try_all(TRY_ALL_EVERY) {
             return false;
         }
         for endpoint in out {

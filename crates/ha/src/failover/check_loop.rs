@@ -2,17 +2,17 @@
 
 use std::sync::{Arc, Weak};
 
-use sequent_core::{BoxFuture, ErrorKind, SlotIndex, SourceError};
-use tokio::{
-    sync::Notify,
-    time::{sleep, timeout},
-};
+use sequent_core::{ErrorKind, Reply, SlotIndex, SourceError};
+use tokio::{sync::Notify, time::timeout};
 
 use super::state::State;
-use crate::{health::member::events::ProbeReason, membership::probe_permit::ProbePermit};
+use crate::{
+    health::member::events::ProbeReason,
+    membership::{probe_permit::ProbePermit, until_due},
+};
 
 /// Checks whether an endpoint would serve.
-pub(super) type Check = Box<dyn Fn(SlotIndex) -> BoxFuture<'static, Result<(), SourceError>> + Send>;
+pub(super) type Check = Box<dyn Fn(SlotIndex) -> Reply<'static, ()> + Send>;
 
 /// Performs due transitions, and checks endpoints on probation, until the failover is gone.
 pub(super) async fn run(state: Weak<State>, changed: Arc<Notify>, check: Check) {
@@ -30,13 +30,7 @@ pub(super) async fn run(state: Weak<State>, changed: Arc<Notify>, check: Check) 
             }
         }
         drop(here);
-        match wait {
-            None => changed.notified().await,
-            Some(wait) => tokio::select! {
-                () = changed.notified() => {}
-                () = sleep(wait) => {}
-            },
-        }
+        until_due(&changed, wait).await;
     }
 }
 

@@ -9,7 +9,7 @@ mod tests;
 
 use std::{fmt, sync::Arc};
 
-use sequent_core::{BoxFuture, Env, SlotFailure, SlotIndex, SourceError};
+use sequent_core::{BoxFuture, Env, Reply, SlotFailure, SlotIndex};
 
 use self::{call::Call, outcome::Outcome, state::State};
 use crate::{config::RingConfig, status::SlotStatus};
@@ -65,7 +65,7 @@ impl Failover {
     /// with the failover.
     pub fn run<C>(self: &Arc<Self>, check: C) -> impl Future<Output = ()> + Send + use<C>
     where
-        C: Fn(SlotIndex) -> BoxFuture<'static, Result<(), SourceError>> + Send + 'static,
+        C: Fn(SlotIndex) -> Reply<'static, ()> + Send + 'static,
     {
         let check: check_loop::Check = Box::new(check);
         check_loop::run(Arc::downgrade(&self.state), self.state.membership.changed(), check)

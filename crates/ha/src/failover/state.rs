@@ -2,15 +2,15 @@
 
 use std::{
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicU16, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use sequent_core::{Env, SlotIndex};
 
-use crate::{config::RingConfig, membership::Membership, sync::lock};
+use crate::{config::RingConfig, membership::Membership};
 
 /// While no endpoint is live, all are tried together at most this often.
 ///
@@ -23,7 +23,6 @@ pub(super) struct State {
     pub(super) endpoints: SlotIndex,
     /// The endpoint that is asked first.
     preferred: AtomicU16,
-    tried_all_at: Mutex<Option<Instant>>,
 }
 
 impl State {
@@ -31,18 +30,7 @@ impl State {
         let first = env.entropy.bits().checked_rem(u64::from(endpoints)).unwrap_or(0);
         let membership = Arc::new(Membership::new(config, env, &vec![true; usize::from(endpoints)]));
         let preferred = AtomicU16::new(SlotIndex::try_from(first).unwrap_or(0));
-        Self { membership, endpoints, preferred, tried_all_at: Mutex::default() }
-    }
-
-    /// Whether all endpoints may be tried together now. If so, the next time is [`TRY_ALL_EVERY`] later.
-    pub(super) fn may_try_all(&self) -> bool {
-        let now = self.membership.env().clock.now();
-        let mut tried_all_at = lock(&self.tried_all_at);
-        let allowed = tried_all_at.is_none_or(|at| now.saturating_duration_since(at) >= TRY_ALL_EVERY);
-        if allowed {
-            *tried_all_at = Some(now);
-        }
-        allowed
+        Self { membership, endpoints, preferred }
     }
 
     pub(super) fn preferred(&self) -> SlotIndex {

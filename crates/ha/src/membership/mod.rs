@@ -28,9 +28,6 @@ use crate::{
     sync::lock,
 };
 
-/// While no slot is live, all are tried together at most this often.
-const TRY_ALL_EVERY: Duration = Duration::from_secs(2);
-
 /// How often the end of a command is checked: it ends by the wall clock, which may step.
 const COMMAND_CHECK_EVERY: Duration = Duration::from_secs(1);
 
@@ -101,12 +98,11 @@ impl Membership {
         Arc::clone(&self.changed)
     }
 
-    /// Whether all slots may be tried together now. If so, the next time is [`TRY_ALL_EVERY`] later.
-    pub(crate) fn may_try_all(&self) -> bool {
+    /// Whether all slots may be tried together now, which is so once in `every`.
+    pub(crate) fn may_try_all(&self, every: Duration) -> bool {
         let now = self.env.clock.now();
         let mut members = self.members();
-        let allowed =
-            members.tried_all_at.is_none_or(|at| now.saturating_duration_since(at) >= TRY_ALL_EVERY);
+        let allowed = members.tried_all_at.is_none_or(|at| now.saturating_duration_since(at) >= every);
         if allowed {
             members.tried_all_at = Some(now);
         }
@@ -193,6 +189,16 @@ impl Membership {
             Transition::Drained { after } => Event::Drained { slot, after },
         };
         self.env.events.emit(event);
+    }
+}
+
+/// Waits until a transition may be due: for so long, or until a change is notified.
+pub(crate) async fn until_due(changed: &Notify, wait: Option<Duration>) {
+    match wait {
+        None => changed.notified().await,
+        Some(wait) => {
+            let _ = tokio::time::timeout(wait, changed.notified()).await;
+        }
     }
 }
 

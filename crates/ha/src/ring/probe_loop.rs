@@ -3,7 +3,7 @@
 use std::sync::{Arc, Weak};
 
 use sequent_core::SlotIndex;
-use tokio::{sync::Notify, time::sleep};
+use tokio::sync::Notify;
 
 use super::{
     drain::{DRAIN_CHECK_EVERY, DrainProgress},
@@ -11,7 +11,10 @@ use super::{
     shared::Shared,
     take::slot_request::{PROBE_IDS, SlotRequest},
 };
-use crate::{health::member::events::ProbeReason, membership::probe_permit::ProbePermit};
+use crate::{
+    health::member::events::ProbeReason,
+    membership::{probe_permit::ProbePermit, until_due},
+};
 
 /// How many of the newest keys are checked for one that can probe an idle slot.
 const PROBE_KEYS_MAX: usize = 16;
@@ -29,13 +32,7 @@ pub(super) async fn run(shared: Weak<Shared>, keys: Arc<KeyRegistry<KeyCounters>
         let wait = wait.into_iter().chain(draining).min();
         // A transition since `tick` may be due before `wait` ends; it notifies `changed`.
         drop(shared);
-        match wait {
-            None => changed.notified().await,
-            Some(wait) => tokio::select! {
-                () = changed.notified() => {}
-                () = sleep(wait) => {}
-            },
-        }
+        until_due(&changed, wait).await;
     }
 }
 

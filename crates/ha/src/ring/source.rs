@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sequent_core::{Blocks, BoxFuture, Source, SourceError};
+use sequent_core::{Blocks, Reply, Source};
 use tokio::task::JoinSet;
 
 use super::{key::KeyCounters, take::RingTake};
@@ -21,13 +21,13 @@ impl RingSource {
 }
 
 impl Source for RingSource {
-    fn take(&self, want: u64) -> BoxFuture<'_, Result<Blocks, SourceError>> {
+    fn take(&self, want: u64) -> Reply<'_, Blocks> {
         Box::pin(RingTake::new(Arc::clone(&self.key), want.max(1)).run())
     }
 
     /// Lifts every live slot that can be asked. Succeeds if one of them was lifted, or if there is none to lift: a slot
     /// that comes back later is lifted then.
-    fn lift(&self, floor: u64) -> BoxFuture<'_, Result<(), SourceError>> {
+    fn lift(&self, floor: u64) -> Reply<'_, ()> {
         let raw = floor >> self.key.layout().shard_bits();
         let key = Arc::clone(&self.key);
         Box::pin(async move {

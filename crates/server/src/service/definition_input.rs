@@ -1,6 +1,7 @@
 //! A definition as callers of the APIs write it.
 
-use sequent_engine::{Body, BodyFault, BodyOptions, Texts};
+use sequent_core::FieldFault;
+use sequent_engine::{Body, BodyOptions, Texts};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -86,8 +87,8 @@ pub(crate) fn number(field: &'static str, number: Option<NumberInput>) -> Result
     }
 }
 
-pub(super) fn body_error(error: &BodyFault) -> ApiError {
+pub(super) fn body_error(error: &FieldFault) -> ApiError {
     let value = serde_json::from_str::<Value>(&error.value).ok();
     let value = value.as_ref().and_then(Value::as_str).unwrap_or(&error.value);
-    ApiError::field(error.field, value, error.bound.clone())
+    ApiError::field(error.field.clone(), value, error.bound.clone())
 }

@@ -66,10 +66,8 @@ impl Doctor<'_> {
         let high: Vec<(&Counter, &Row)> = high(cells, rows, by_key).take(HIGH_MAX).collect();
         let (under, limit) = ((record.layout, &held.inspection), self.limit());
         for (counter, row) in high {
-            let others = held.rows.iter().filter(|(other, _)| other.key == counter.key && other != counter);
-            let others = others.map(|(_, row)| row);
             // If it can't be read, the counter is left out.
-            if let Ok(bound) = bound(&*self.ledger, (counter, row), others, under, limit).await {
+            if let Ok(bound) = bound(&*self.ledger, (counter, row), &held.rows, under, limit).await {
                 history.bounds.insert(counter.clone(), bound);
             }
         }

@@ -5,10 +5,7 @@ mod key;
 use std::collections::BTreeMap;
 
 use sequent_core::{Key, SlotIndex, ledger::Loss};
-use sequent_engine::{
-    Body, OpenError, Placement,
-    ledger_timeout::{of_ledger, within},
-};
+use sequent_engine::{Body, OpenError, Placement, ledger_timeout::within};
 use serde::Serialize;
 
 use self::key::{Stand, of_dense, of_rows, stands};
@@ -61,15 +58,13 @@ impl Admin {
             cautions.insert(0, nothing.to_owned());
         }
         let (limit, ledger) = (self.limit(), self.ledger());
-        let unusable = |error| OpenError::of_source(&error);
-        let rows = within(limit, "read the rows", ledger.list(None, COUNTERS_MAX)).await.map_err(unusable)?;
-        let suspects = self.suspects(&rows).await.map_err(unusable)?;
+        let rows = within(limit, "read the rows", ledger.list(None, COUNTERS_MAX)).await?;
+        let suspects = self.suspects(&rows).await?;
         cautions.extend(suspects.iter().map(|row| {
             let line = row.line();
             format!("a row is implausible. It would be raised as it is, and its counter gives nothing before the row is set right: {line}")
         }));
-        let dense = within(limit, "read the dense counters", ledger.dense(None, COUNTERS_MAX)).await;
-        let dense = dense.map_err(unusable)?;
+        let dense = within(limit, "read the dense counters", ledger.dense(None, COUNTERS_MAX)).await?;
         let is_partial = rows.len() == COUNTERS_MAX || dense.len() == COUNTERS_MAX;
         let bodies = self.in_effect().await?;
         if let Loss::Bump(_) = loss {
@@ -139,14 +134,12 @@ impl Admin {
     /// Whether a store's mark has a later version of the ledger than the present one.
     async fn is_outrun(&self) -> Result<bool, OpenError> {
         let highest = sequent_guard::read_marks(&self.0.stores(), self.limit()).await.highest;
-        let found = within(self.limit(), "open the ledger", self.ledger().inspect()).await;
-        Ok(highest > found.map_err(|error| OpenError::of_source(&error))?.version)
+        Ok(highest > self.0.inspected().await?.version)
     }
 
     /// Each sequence, as it is in effect.
     async fn in_effect(&self) -> Result<BTreeMap<String, Body>, OpenError> {
-        let read = within(self.limit(), "read the definitions", self.ledger().definitions()).await;
-        let (_, definitions) = read.map_err(|error| OpenError::of_source(&error))?;
+        let definitions = self.0.definitions().await?;
         let body = |held: &sequent_core::ledger::Definition| {
             let body = Body::from_text(&held.body).ok()?;
             Some((held.name.to_string(), body.in_effect(held.version, self.0.now()).1.clone()))
@@ -157,20 +150,14 @@ impl Admin {
     /// Whether ledger and stores, all of them files, are other ones than those on record.
     async fn has_moved(&self) -> bool {
         let cluster = &self.0;
-        let is_file = |shard: &sequent_engine::stores::Shard| {
-            matches!(shard.part.place, sequent_engine::config::Place::Sqlite(_))
-        };
-        if cluster.is_shared || !cluster.shards.iter().all(is_file) {
+        if cluster.is_shared || !cluster.shards.iter().all(|shard| shard.part.place.is_file()) {
             return false;
         }
-        let known = within(self.limit(), "read the instances on record", self.ledger().known()).await;
-        let opened = within(self.limit(), "open the ledger", self.ledger().inspect()).await;
-        let (Ok(known), Ok(opened)) = (known.map_err(|error| of_ledger(&error)), opened) else {
-            return false;
-        };
+        let known = self.0.within("read the instances on record", self.ledger().known()).await;
+        let (Ok(known), Ok(opened)) = (known, self.0.inspected().await) else { return false };
         let mut found = Vec::new();
         for shard in &cluster.shards {
-            if let Ok(inspection) = within(self.limit(), "look", shard.store.inspect()).await {
+            if let Ok(inspection) = self.0.within("look", shard.store.inspect()).await {
                 found.push((shard.part.slot, inspection.instance));
             }
         }

@@ -8,7 +8,7 @@ use std::{collections::BTreeSet, collections::VecDeque, future::ready};
 struct Answers(Mutex<VecDeque<Vec<Block>>>);
 
 impl Source for Answers {
-    fn take(&self, _: u64) -> BoxFuture<'_, Result<Blocks, SourceError>> {
+    fn take(&self, _: u64) -> Reply<'_, Blocks> {
         let answer = self.0.lock().unwrap().pop_front().map(Blocks::from_unsorted);
         Box::pin(ready(answer.ok_or_else(|| SourceError::new(ErrorKind::Exhausted, "script ended"))))
     }
@@ -37,7 +37,7 @@ async fn separate_ids_beyond_the_block_limit_are_kept_for_the_next_take() {
         let blocks = expansion.take(6000).await.unwrap();
         assert_eq!(blocks.as_slice().len(), expected);
         seen.extend(blocks.numbers());
-        expansion.leftover().blocks.iter().for_each(|rest| assert_eq!(rest.step(), 8));
+        sync::lock(&expansion.leftover).blocks.iter().for_each(|rest| assert_eq!(rest.step(), 8));
     }
     let expected: Vec<u64> = (1..=3000).flat_map(|raw| [raw * 16, raw * 16 + 1]).collect();
     assert_eq!(seen, expected);

@@ -58,6 +58,15 @@ section! {
         /// What it may not do, whatever is allowed.
         deny: Vec<String> = texts("deny").allowed("`\"next,lease:order*\"`").or(Vec::new()),
 
+        /// How much of it.
+        quotas: QuotaLimits => QuotaLimits::read(section),
+    }
+}
+
+section! {
+    /// The quotas of a principal; `None`: no limit.
+    #[derive(Copy, Default, PartialEq, Eq)]
+    pub struct QuotaLimits(section) {
         /// Requests a second; as many at once.
         requests_per_s: Option<u64> = whole("requests_per_s", 1..=1_000_000).optional(),
 
@@ -78,8 +87,8 @@ section! {
     }
 }
 
-/// A principal.
-#[derive(Debug, Clone)]
+/// A principal. By default it has no name and may do nothing.
+#[derive(Debug, Clone, Default)]
 pub struct PrincipalPart {
     /// The name.
     pub name: String,
@@ -95,23 +104,6 @@ pub struct PrincipalPart {
     pub deny: Scopes,
     /// How much of it.
     pub quotas: QuotaLimits,
-}
-
-/// The quotas of a principal; `None`: no limit.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct QuotaLimits {
-    /// Requests a second.
-    pub requests_per_s: Option<u64>,
-    /// Numbers a second.
-    pub numbers_per_s: Option<u64>,
-    /// Numbers a day.
-    pub numbers_per_day: Option<u64>,
-    /// Keys a minute that requests bring into use.
-    pub new_keys_per_min: Option<u64>,
-    /// Requests in work at once.
-    pub in_flight_max: Option<u64>,
-    /// The most numbers of one lease.
-    pub lease_max_count: Option<u64>,
 }
 
 impl PrincipalPart {
@@ -142,12 +134,9 @@ impl PrincipalPart {
         let reveal: &[Verb] = if is_loopback { &[] } else { &[Verb::Reveal] };
         Self {
             name: EVERYONE.to_owned(),
-            tokens: Vec::new(),
-            cert_names: CertNames::default(),
-            expires: None,
             allow: Scopes::everything(&Verb::ALL),
             deny: Scopes::everything(reveal),
-            quotas: QuotaLimits::default(),
+            ..Self::default()
         }
     }
 
@@ -196,7 +185,6 @@ impl PrincipalPart {
             read.map_err(|bound| section.fault(key, "not readable", bound)).ok()
         };
         let (allow, deny) = (scopes("allow", &keys.allow), scopes("deny", &keys.deny));
-        let quotas = keys.quotas();
         Some(Self {
             name: keys.name?.to_string(),
             tokens,
@@ -204,7 +192,7 @@ impl PrincipalPart {
             expires: keys.expires,
             allow: allow?,
             deny: deny?,
-            quotas,
+            quotas: keys.quotas,
         })
     }
 }
@@ -224,18 +212,5 @@ impl PrincipalSection {
             }
         }
         tokens
-    }
-
-    fn quotas(&self) -> QuotaLimits {
-        let Self { requests_per_s, numbers_per_s, numbers_per_day, .. } = *self;
-        let Self { new_keys_per_min, in_flight_max, lease_max_count, .. } = *self;
-        QuotaLimits {
-            requests_per_s,
-            numbers_per_s,
-            numbers_per_day,
-            new_keys_per_min,
-            in_flight_max,
-            lease_max_count,
-        }
     }
 }

@@ -34,12 +34,13 @@ pub(crate) struct Section<'r, 's> {
 macro_rules! section {
     (
         $(#[doc = $doc:literal])+
+        $(#[derive($($trait:ident),+)])?
         $vis:vis struct $name:ident($section:ident $(, $arg:ident: $given:ty)*) {
             $($(#[doc = $text:literal])+ $field:ident: $kind:ty $(= $setting:expr)? $(=> $derived:expr)?,)+
         }
     ) => {
         $(#[doc = $doc])+
-        #[derive(Debug, Clone)]
+        #[derive(Debug, Clone $($(, $trait)+)?)]
         $vis struct $name {
             $($(#[doc = $text])+ pub $field: $kind,)+
         }

@@ -30,7 +30,7 @@ pub(crate) struct Setting<T> {
 }
 
 /// The properties of a setting that do not depend on its type.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct About {
     pub(crate) key: &'static str,
     pub(super) form: Form,
@@ -47,13 +47,14 @@ pub(crate) struct About {
 }
 
 /// What the text of a flag or a variable means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Form {
     /// A text as it is.
     Text,
     /// A list of texts, as in the file or separated by commas.
     Texts,
     /// A value as in the file.
+    #[default]
     Other,
 }
 
@@ -84,15 +85,7 @@ impl<T: 'static> Values<T> {
         expected: &str,
         read: impl Fn(&Value) -> Option<T> + 'static,
     ) -> Self {
-        let about = About {
-            key,
-            form,
-            allowed: String::new(),
-            expected: expected.to_owned(),
-            default: None,
-            unused: None,
-            is_secret: false,
-        };
+        let about = About { key, form, expected: expected.to_owned(), ..About::default() };
         Self { about, read: Box::new(move |value| read(value).ok_or(None)) }
     }
 

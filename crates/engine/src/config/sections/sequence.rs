@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use sequent_core::{Block, SequenceName};
+use sequent_core::{Block, FieldFault, SequenceName};
 use sequent_format::limits::TEXT_CHARS_MAX;
 
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
             setting::{parsed, text, whole},
         },
     },
-    definition::{Body, BodyFault, BodyOptions, Effective, Placement, RESERVE_MS_MAX},
+    definition::{Body, BodyOptions, Effective, Placement, RESERVE_MS_MAX},
     stores::{self, Shard},
     texts::{Texts, ZONE_DEFAULT},
 };
@@ -141,7 +141,7 @@ impl SequencePart {
         let body = body?;
         let effective = keys.effective.map(|text| Effective::read(&text, &body)).transpose();
         let effective =
-            effective.map_err(|fault| section.fault(fault.field, fault.value, fault.bound)).ok()?;
+            effective.map_err(|fault| section.fault(&fault.field, fault.value, fault.bound)).ok()?;
         Some(Self { name: keys.name?, version: keys.version, body, effective })
     }
 
@@ -160,7 +160,7 @@ impl SequenceSection {
             let body = Body::check(placement, start, step, end, Some(&self.fits), texts)?;
             body.with_options(&self.options(), placement)
         });
-        checked.map_err(|fault| section.fault(fault.field, fault.value, fault.bound)).ok()
+        checked.map_err(|fault| section.fault(&fault.field, fault.value, fault.bound)).ok()
     }
 
     fn options(&self) -> BodyOptions {
@@ -169,7 +169,7 @@ impl SequenceSection {
     }
 
     /// The texts' settings, if there is a template.
-    fn texts(&self) -> Result<Option<Texts>, BodyFault> {
+    fn texts(&self) -> Result<Option<Texts>, FieldFault> {
         let Some(template) = &self.template else { return Ok(None) };
         let texts = Texts::new(template).maxlen(self.maxlen).charset(self.charset.clone());
         let texts = texts.window_s(self.window_s).retain_periods(self.retain_periods);

@@ -6,6 +6,7 @@ use sequent_backend::{
     kinds::{Kind, Role},
     net::{Driver, SchemaName, ServerOptions, ServerUrl},
 };
+use sequent_core::whole_ms;
 
 use crate::config::reading::{
     Section, section,
@@ -51,7 +52,7 @@ section! {
 
         /// Time limit of connecting and login together. At most `ring.attempt_timeout_ms`.
         connect_timeout: Duration =
-            millis("connect_timeout_ms", CONNECT_TIMEOUT_MS.min(ms(attempt_timeout)), 10..=60_000),
+            millis("connect_timeout_ms", CONNECT_TIMEOUT_MS.min(whole_ms(attempt_timeout)), 10..=60_000),
 
         /// A connection that was silent for so long is probed.
         keep_alive: Duration = seconds("keep_alive_s", driver.keep_alive_default_s.unwrap_or_default(), 1..=3600)
@@ -96,10 +97,6 @@ fn url(driver: &'static Driver) -> Values<ServerUrl> {
 
 fn file(key: &'static str) -> Values<PathBuf> {
     text(key).then(|path| Ok(path.into()))
-}
-
-fn ms(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// A database of a server, and how to connect. Printed without secrets.

@@ -88,15 +88,9 @@ impl Held {
 
 /// The layout in a version file, and the rest of the text.
 fn era(text: &str) -> Option<(Era, &str)> {
-    let field = |text: &'_ str, name: &str| -> Option<(u64, usize)> {
-        let (value, _) = text.strip_prefix(name)?.split_once(' ')?;
-        Some((value.parse().ok()?, name.len() + value.len() + 1))
-    };
-    let (generation, end) = field(text, "generation=")?;
-    let text = &text[end..];
-    let (n, end) = field(text, "shard_bits=")?;
-    let text = &text[end..];
-    let (m, end) = field(text, "memory_bits=")?;
+    let mut words = text.splitn(4, ' ');
+    let mut field = |name: &str| words.next()?.strip_prefix(name)?.parse::<u64>().ok();
+    let (generation, n, m) = (field("generation=")?, field("shard_bits=")?, field("memory_bits=")?);
     let layout = Layout::new(n.try_into().ok()?, m.try_into().ok()?).ok()?;
-    Some((Era { generation, layout }, &text[end..]))
+    Some((Era { generation, layout }, words.next()?))
 }

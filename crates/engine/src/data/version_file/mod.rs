@@ -14,7 +14,7 @@ use std::{
 };
 
 use rustix::fs::OFlags;
-use sequent_core::{BoxFuture, Entropy, Era, ErrorKind, Mark, MarkPlace, SourceError};
+use sequent_core::{Entropy, Era, ErrorKind, Mark, MarkPlace, Reply, SourceError};
 
 use tokio::sync::Semaphore;
 
@@ -232,7 +232,7 @@ impl VersionFile {
 }
 
 impl MarkPlace for VersionFile {
-    fn bear(&self, version: u64, era: Option<Era>) -> BoxFuture<'_, Result<Mark, SourceError>> {
+    fn bear(&self, version: u64, era: Option<Era>) -> Reply<'_, Mark> {
         Box::pin(async move {
             if version > 0 {
                 return self.leave(Mark { version, era }, false).await;
@@ -247,7 +247,7 @@ impl MarkPlace for VersionFile {
 pub struct Unjudged<'a>(pub &'a VersionFile);
 
 impl MarkPlace for Unjudged<'_> {
-    fn bear(&self, version: u64, era: Option<Era>) -> BoxFuture<'_, Result<Mark, SourceError>> {
+    fn bear(&self, version: u64, era: Option<Era>) -> Reply<'_, Mark> {
         Box::pin(async move {
             if version > 0 { self.0.leave(Mark { version, era }, true).await } else { self.0.mark().await }
         })

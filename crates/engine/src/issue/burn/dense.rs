@@ -1,12 +1,8 @@
 //! The burn limits of dense counters. The ledger counts them, so there is no reservoir to count at.
 
-use std::{
-    collections::HashMap,
-    sync::{Mutex, PoisonError},
-    time::Instant,
-};
+use std::{collections::HashMap, sync::Mutex, time::Instant};
 
-use sequent_core::{Env, Key};
+use sequent_core::{Env, Key, sync};
 
 use super::{Bucket, Share, SharedRules, refused};
 use crate::error::{BURN, EngineError, QuotaFault};
@@ -55,13 +51,9 @@ impl DenseBurn {
         if rules.exhaust_least.is_zero() || capacity <= rules.burst(capacity) / 2 {
             return Ok(());
         }
-        let mut counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
-        if !counters.by_key.contains_key(key) {
-            match counters.admit_new(key, &self.rules, now) {
-                Room::Some => {}
-                Room::None => return Ok(()),
-                Room::NoneOfSequence => return Err(too_many_counters(key)),
-            }
+        let mut counters = sync::lock(&self.counters);
+        if !counters.by_key.contains_key(key) && !counters.admit_new(key, &self.rules, now)? {
+            return Ok(());
         }
         let new = || {
             let bucket = Bucket::full(rules.pace(capacity, capacity), now);
@@ -89,7 +81,7 @@ impl DenseBurn {
     /// the response says so.
     #[allow(clippy::cast_precision_loss, reason = "magnitudes")]
     pub(crate) fn note(&self, key: &Key, (count, given): (u64, u64), left: Option<u64>) {
-        let mut counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counters = sync::lock(&self.counters);
         let Some(counter) = counters.by_key.get_mut(key) else { return };
         counter.bucket.add(count as f64 - given as f64);
         // Responses may arrive out of order; the counter never goes back.
@@ -108,30 +100,22 @@ fn too_many_counters(key: &Key) -> EngineError {
     EngineError::over_quota(text, QuotaFault { quota: BURN, of, limit, retry_after: super::SECOND })
 }
 
-/// Whether there is room for another counter.
-enum Room {
-    Some,
-    /// All places are taken. The counter is not limited.
-    None,
-    /// Its sequence has all that it may have.
-    NoneOfSequence,
-}
-
 impl Counters {
-    /// Counts in a counter that is new here.
-    fn admit_new(&mut self, key: &Key, rules: &SharedRules, now: Instant) -> Room {
+    /// Counts in a counter that is new here, unless its sequence has all that it may have. If all places are taken, it is
+    /// not limited: the result is `false`.
+    fn admit_new(&mut self, key: &Key, rules: &SharedRules, now: Instant) -> Result<bool, EngineError> {
         let own = |counters: &Self| counters.of_sequences.get(key.sequence()).copied().unwrap_or(0);
         if self.by_key.len() >= COUNTERS_MAX || own(self) >= COUNTERS_OF_ONE_MAX {
             self.make_room(rules, now);
         }
         if own(self) >= COUNTERS_OF_ONE_MAX {
-            return Room::NoneOfSequence;
+            return Err(too_many_counters(key));
         }
         if self.by_key.len() >= COUNTERS_MAX {
-            return Room::None;
+            return Ok(false);
         }
         *self.of_sequences.entry(key.sequence().into()).or_default() += 1;
-        Room::Some
+        Ok(true)
     }
 
     /// Removes the counters whose burst is whole, at most once a second.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sequent_core::{Blocks, BoxFuture, Source, SourceError};
+use sequent_core::{Blocks, Reply, Source};
 
 use super::BurnLimit;
 use crate::telemetry::Refills;
@@ -26,7 +26,7 @@ impl LimitedSource {
 
 #[deny(clippy::missing_trait_methods)]
 impl Source for LimitedSource {
-    fn take(&self, want: u64) -> BoxFuture<'_, Result<Blocks, SourceError>> {
+    fn take(&self, want: u64) -> Reply<'_, Blocks> {
         Box::pin(async move {
             let want = self.limit.refill(want, self.source.remaining().unwrap_or(u64::MAX))?;
             let outcome = self.refills.counted(self.source.take(want)).await;
@@ -35,7 +35,7 @@ impl Source for LimitedSource {
         })
     }
 
-    fn lift(&self, floor: u64) -> BoxFuture<'_, Result<(), SourceError>> {
+    fn lift(&self, floor: u64) -> Reply<'_, ()> {
         self.source.lift(floor)
     }
 

@@ -11,12 +11,12 @@ pub(crate) mod limited_source;
 pub(crate) mod spread;
 
 use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
 use arc_swap::ArcSwap;
-use sequent_core::{Condition, Env, ErrorKind, Event, Key, SourceError};
+use sequent_core::{Condition, Env, ErrorKind, Event, Key, SourceError, sync};
 
 use self::bucket::{Bucket, Pace};
 use crate::{
@@ -139,7 +139,7 @@ impl BurnLimit {
         let want = want.clamp(1, lease_max_of(left)).min(rules.burst(self.capacity) / 2);
         self.admit(want, || left)?;
         let most = rules.lease_max_count.saturating_mul(FULL_LEASES_PER_S_MAX);
-        let mut state = self.lock();
+        let mut state = sync::lock(&self.state);
         if now.saturating_duration_since(state.leased_since) >= SECOND {
             (state.leased_since, state.leased) = (now, 0);
         }
@@ -156,7 +156,7 @@ impl BurnLimit {
     fn refusal(&self, share: Share, left: u64) -> EngineError {
         let (rules, now) = (self.rules.load(), self.env.clock.now());
         let pace = rules.pace(self.capacity, left);
-        let mut state = self.lock();
+        let mut state = sync::lock(&self.state);
         state.fill(pace, now);
         let wait = state.bucket.wait(share.level_min(pace), pace);
         drop(state);
@@ -169,7 +169,7 @@ impl BurnLimit {
             return Ok(());
         }
         let (pace, now) = (rules.pace(self.capacity, left), self.env.clock.now());
-        let level = self.lock().fill(pace, now);
+        let level = sync::lock(&self.state).fill(pace, now);
         if level >= share.level_min(pace) { Ok(()) } else { Err(self.refusal(share, left)) }
     }
 
@@ -188,7 +188,7 @@ impl BurnLimit {
             return Ok(want);
         }
         let (pace, now) = (rules.pace(self.capacity, left), self.env.clock.now());
-        let mut state = self.lock();
+        let mut state = sync::lock(&self.state);
         let level = state.fill(pace, now);
         if level < Share::Single.level_min(pace) {
             let text = format!("{} gives {}", shown(&self.key), rate(pace));
@@ -202,11 +202,7 @@ impl BurnLimit {
     /// A refill that was to give `want` numbers gave `given`.
     #[allow(clippy::cast_precision_loss, reason = "magnitudes")]
     fn correct(&self, want: u64, given: u64) {
-        self.lock().bucket.add(want as f64 - given as f64);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        sync::lock(&self.state).bucket.add(want as f64 - given as f64);
     }
 }
 

@@ -3,11 +3,11 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     time::Instant,
 };
 
-use sequent_core::{Env, Key};
+use sequent_core::{Env, Key, sync};
 
 use super::{BurnLimit, SharedRules, State};
 
@@ -38,7 +38,7 @@ impl SpreadBurn {
     /// The limit of a key of `capacity` numbers.
     pub(crate) fn limit(&self, key: &Key, capacity: u64, env: &Env) -> BurnLimit {
         let now = env.clock.now();
-        let mut counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counters = sync::lock(&self.counters);
         if counters.by_key.len() >= counters.full {
             counters.make_room(key, now);
         }
@@ -52,7 +52,7 @@ impl SpreadBurn {
 
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
-        self.counters.lock().unwrap_or_else(PoisonError::into_inner).by_key.len()
+        sync::lock(&self.counters).by_key.len()
     }
 }
 
@@ -60,8 +60,7 @@ impl Counters {
     /// Removes the counters that are as good as new, before a counter of `key` is added.
     fn make_room(&mut self, key: &Key, now: Instant) {
         let is_used = |state: &Arc<Mutex<State>>| Arc::strong_count(state) > 1;
-        let is_whole =
-            |state: &Mutex<State>| state.lock().unwrap_or_else(PoisonError::into_inner).is_whole(now);
+        let is_whole = |state: &Mutex<State>| sync::lock(state).is_whole(now);
         self.by_key.retain(|_, state| is_used(state) || !is_whole(state));
         let unused = self.by_key.values().filter(|state| !is_used(state)).count();
         if unused > UNUSED_MAX {

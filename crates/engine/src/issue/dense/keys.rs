@@ -4,11 +4,11 @@
 use std::{
     collections::HashMap,
     hash::{BuildHasher, RandomState},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::Mutex,
     time::Instant,
 };
 
-use sequent_core::Key;
+use sequent_core::{Key, sync};
 
 use crate::{
     engine::{IDLE_AFTER, SWEEP_EVERY},
@@ -43,7 +43,7 @@ impl DenseKeys {
     /// Notes that a key is used. Fails for a new key of a sequence that has `most` in use.
     pub(crate) fn claim(&self, key: &Key, most: u64, now: Instant) -> Result<(), EngineError> {
         let hash = self.hasher.hash_one(key.as_str());
-        let mut held = self.held();
+        let mut held = sync::lock(&self.held);
         let Held { all, of_sequences } = &mut *held;
         if !of_sequences.contains_key(key.sequence()) {
             of_sequences.insert(key.sequence().into(), Keys::default());
@@ -69,11 +69,10 @@ impl DenseKeys {
     /// Whether a key is in use.
     pub(crate) fn has(&self, key: &Key) -> bool {
         let hash = self.hasher.hash_one(key.as_str());
-        self.held().of_sequences.get(key.sequence()).is_some_and(|keys| keys.used.contains_key(&hash))
-    }
-
-    fn held(&self) -> MutexGuard<'_, Held> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+        sync::lock(&self.held)
+            .of_sequences
+            .get(key.sequence())
+            .is_some_and(|keys| keys.used.contains_key(&hash))
     }
 }
 

@@ -1,14 +1,10 @@
 //! Statistics of the dense counters that this process uses, for gauges and status: numbers left, and the rate of use.
 //! The ledger alone counts; nothing depends on these.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::Instant,
-};
+use std::{collections::BTreeMap, sync::Mutex, time::Instant};
 
 use sequent_buffer::RefillPolicy;
-use sequent_core::{Key, SequenceName};
+use sequent_core::{Key, SequenceName, sync};
 use sequent_format::Timestamp;
 
 use crate::{
@@ -50,7 +46,7 @@ pub(crate) struct Counter {
 impl Known {
     /// Records a response of the ledger.
     pub(crate) fn note(&self, name: &SequenceName, key: &Key, answer: Answer, now: Instant) {
-        let mut counters = self.counters();
+        let mut counters = sync::lock(&self.0);
         if !counters.contains_key(key) {
             if counters.len() >= COUNTERS_MAX {
                 forget_the_idle(&mut counters, now);
@@ -71,16 +67,12 @@ impl Known {
 
     /// The counters in use, by key. Idle counters are removed.
     pub(crate) fn in_use(&self, now: Instant) -> Vec<(Key, Counter)> {
-        let mut counters = self.counters();
+        let mut counters = sync::lock(&self.0);
         forget_the_idle(&mut counters, now);
         for counter in counters.values_mut() {
             counter.refill_policy.observe(now, counter.given);
         }
         counters.iter().map(|(key, counter)| (key.clone(), counter.clone())).collect()
-    }
-
-    fn counters(&self) -> MutexGuard<'_, BTreeMap<Key, Counter>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -9,6 +9,7 @@ use std::{
     time::Instant,
 };
 
+use sequent_buffer::TakeError;
 use sequent_core::{
     Block, Blocks, ErrorKind, Key, SequenceName, SourceError, Span,
     ledger::{DenseAsk, DenseTaken},
@@ -18,7 +19,7 @@ use crate::{
     catalog::Entry,
     definition::Placement,
     engine::Engine,
-    error::{End, EngineError, reason::Reason, reason_of},
+    error::{End, EngineError, reason::Reason},
     issue::{
         request::ResolvedRequest,
         request_types::{Issued, NextRequest, Way},
@@ -101,10 +102,8 @@ impl Engine {
                 taken => taken,
             }
         };
-        let Ok(taken) = tokio::time::timeout_at(deadline.into(), asked).await else {
-            let text = format!("no numbers of {name} came in time");
-            return Err(EngineError::new(Reason::DeadlineExceeded, text));
-        };
+        let taken = tokio::time::timeout_at(deadline.into(), asked).await;
+        let taken = taken.map_err(|_| self.failed(name, TakeError::Deadline))?;
         let (given, at) = match taken {
             Ok(DenseTaken::Last(last)) => (count, last),
             Ok(DenseTaken::Spent { at }) => (0, at),
@@ -124,7 +123,7 @@ impl Engine {
             Ok(DenseTaken::Over) => Err(EngineError::of_source(name, over(key))),
             Ok(DenseTaken::Locked) => Err(held(name)),
             Ok(DenseTaken::Behind { at }) => Err(self.accuse(key, request.above, dense_number(span, at))),
-            Err(error) => Err(self.dense_failed(name, error)),
+            Err(error) => Err(self.source_failed(name, error)),
         }
     }
 
@@ -133,15 +132,6 @@ impl Engine {
         let Some(counter) = resolved.counter() else { return Ok(resolved.entry.body()?.span()) };
         let entry = self.0.catalog.find(counter).ok_or_else(|| not_found(counter))?;
         Ok(entry.body()?.span())
-    }
-
-    fn dense_failed(&self, name: &SequenceName, error: SourceError) -> EngineError {
-        let reason = reason_of(error.kind());
-        let failed = EngineError::of_source(name, error);
-        if let Some(left_out) = self.0.failures.line(reason.as_str(), self.0.env.clock.now()) {
-            tracing::warn!(%name, %reason, left_out, detail = failed.detail(), "request failed");
-        }
-        failed
     }
 }
 

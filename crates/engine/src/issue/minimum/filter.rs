@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sequent_core::{Block, Blocks, BoxFuture, ErrorKind, Event, Events, Source, SourceError};
+use sequent_core::{Block, Blocks, ErrorKind, Event, Events, Reply, Source, SourceError};
 
 /// Upper limit of attempts to replace numbers at or below the minimum; then the caller must retry. A counter that has
 /// not learned of the advance issues such numbers for two seconds at most.
@@ -39,7 +39,7 @@ impl MinimumFilter {
 }
 
 impl Source for MinimumFilter {
-    fn take(&self, want: u64) -> BoxFuture<'_, Result<Blocks, SourceError>> {
+    fn take(&self, want: u64) -> Reply<'_, Blocks> {
         Box::pin(async move {
             for _ in 0..TRIES_MAX {
                 let kept = self.cut(self.numbers.take(want).await?);
@@ -53,7 +53,7 @@ impl Source for MinimumFilter {
         })
     }
 
-    fn lift(&self, floor: u64) -> BoxFuture<'_, Result<(), SourceError>> {
+    fn lift(&self, floor: u64) -> Reply<'_, ()> {
         self.numbers.lift(floor)
     }
 

@@ -20,7 +20,7 @@ pub(crate) use filter::MinimumFilter;
 use crate::{
     engine::{Engine, Inner},
     error::EngineError,
-    ledger_timeout::{of_ledger, patiently, within},
+    ledger_timeout::{patiently, within},
 };
 
 const WHY: &str = "an operator has advanced its key";
@@ -110,17 +110,13 @@ fn rise<K: Clone + Ord>(held: &mut BTreeMap<K, u64>, of: &K, to: u64) -> bool {
 impl Engine {
     /// The number up to which an operator has advanced a key, read from the ledger; 0 without an advance.
     pub async fn advanced_to(&self, key: &Key) -> Result<u64, EngineError> {
-        let cluster = &self.0.cluster;
-        let read = self.0.minimums.refresh(&*cluster.ledger, cluster.limit).await;
-        read.map_err(|error| of_ledger(&error))?;
+        self.0.refresh_minimums().await?;
         Ok(self.0.minimums.of(key))
     }
 
     /// The number up to which each key was advanced, read from the ledger.
     pub async fn all_advanced(&self) -> Result<BTreeMap<Key, u64>, EngineError> {
-        let cluster = &self.0.cluster;
-        let read = self.0.minimums.refresh(&*cluster.ledger, cluster.limit).await;
-        read.map_err(|error| of_ledger(&error))?;
+        self.0.refresh_minimums().await?;
         Ok(self.0.minimums.held.load().advanced.clone())
     }
 
@@ -140,22 +136,26 @@ impl Engine {
             return Ok(());
         }
         let cluster = &self.0.cluster;
-        let note =
-            || within(cluster.limit, "note how far keys are advanced", cluster.ledger.note_all(&notes));
-        patiently(note).await.map_err(|error| of_ledger(&error))
+        let note = || cluster.within("note how far keys are advanced", cluster.ledger.note_all(&notes));
+        Ok(patiently(note).await?)
     }
 
     /// Applies the minimums that are recorded.
     pub async fn follow_advanced(&self) -> Result<(), EngineError> {
-        self.0.follow_minimums().await.map_err(|error| of_ledger(&error))
+        Ok(self.0.follow_minimums().await?)
     }
 }
 
 impl Inner {
+    /// Reads the minimums again, and returns the keys that were advanced since.
+    async fn refresh_minimums(&self) -> Result<BTreeSet<Key>, SourceError> {
+        self.minimums.refresh(&*self.cluster.ledger, self.cluster.limit).await
+    }
+
     /// Applies new minimums. The numbers held by an active key that was advanced are discarded; its waiting callers
     /// are served by its successor.
     pub(crate) async fn follow_minimums(&self) -> Result<(), SourceError> {
-        let changed = self.minimums.refresh(&*self.cluster.ledger, self.cluster.limit).await?;
+        let changed = self.refresh_minimums().await?;
         if changed.is_empty() {
             return Ok(());
         }

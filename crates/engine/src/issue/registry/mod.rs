@@ -6,12 +6,12 @@ use std::{
     collections::HashMap,
     hash::{BuildHasher, Hash, Hasher, RandomState},
     sync::{
-        Arc, Mutex, PoisonError, RwLock,
+        Arc, Mutex, RwLock,
         atomic::{AtomicUsize, Ordering},
     },
 };
 
-use sequent_core::Key;
+use sequent_core::{Key, sync};
 use tokio::sync::watch;
 
 use crate::{
@@ -28,9 +28,20 @@ const PARTS: usize = 64;
 /// The result of a load. All that wait get the same key, or the same error.
 type Made<T> = Option<Result<Arc<T>, EngineError>>;
 
+type Part<T> = HashMap<ByText, Entry<T>>;
+
 enum Entry<T> {
     ActiveKey(Arc<T>),
     Making(watch::Receiver<Made<T>>),
+}
+
+impl<T> Entry<T> {
+    fn live(&self) -> Option<&Arc<T>> {
+        match self {
+            Self::ActiveKey(live) => Some(live),
+            Self::Making(_) => None,
+        }
+    }
 }
 
 /// A key that is found by its text alone, so that the hot path allocates no key.
@@ -51,7 +62,7 @@ impl Hash for ByText {
 
 /// Active keys. A value is in use while its `Arc` is held outside the registry.
 pub(crate) struct Registry<T> {
-    parts: Vec<RwLock<HashMap<ByText, Entry<T>>>>,
+    parts: Vec<RwLock<Part<T>>>,
     hasher: RandomState,
     count: AtomicUsize,
     most: usize,
@@ -83,17 +94,14 @@ impl<T> Registry<T> {
 
     /// An active key, by its text. This is the hot path.
     pub(crate) fn get(&self, key: &str) -> Option<Arc<T>> {
-        let part = self.part(key).read().unwrap_or_else(PoisonError::into_inner);
-        match part.get(key) {
-            Some(Entry::ActiveKey(live)) => Some(Arc::clone(live)),
-            _ => None,
-        }
+        let part = sync::read(self.part(key));
+        part.get(key).and_then(Entry::live).map(Arc::clone)
     }
 
     /// Claims the load of a key: exactly one of the callers that find it missing loads it. The key's sequence has at most
     /// `most` keys.
     pub(crate) fn claim(&self, key: &Key, most: u64) -> Result<Claim<T>, EngineError> {
-        let mut part = self.part(key.as_str()).write().unwrap_or_else(PoisonError::into_inner);
+        let mut part = sync::write(self.part(key.as_str()));
         match part.get(key.as_str()) {
             Some(Entry::ActiveKey(live)) => return Ok(Claim::ActiveKey(Arc::clone(live))),
             // An aborted load leaves its sender closed without a result. The next caller then takes over.
@@ -122,7 +130,7 @@ impl<T> Registry<T> {
         result: Result<Arc<T>, EngineError>,
         waiting: &watch::Sender<Made<T>>,
     ) {
-        let mut part = self.part(key.as_str()).write().unwrap_or_else(PoisonError::into_inner);
+        let mut part = sync::write(self.part(key.as_str()));
         match &result {
             Ok(live) => drop(part.insert(ByText(key.clone()), Entry::ActiveKey(Arc::clone(live)))),
             Err(_) => self.forget(&mut part, key),
@@ -133,26 +141,13 @@ impl<T> Registry<T> {
 
     /// Removes the active keys that are not held elsewhere and for which `idle` is true.
     pub(crate) fn sweep(&self, idle: impl Fn(&Key, &T) -> bool) -> Vec<Arc<T>> {
-        let mut gone = Vec::new();
-        for part in &self.parts {
-            let mut part = part.write().unwrap_or_else(PoisonError::into_inner);
-            let unused = |key: &Key, live: &Arc<T>| Arc::strong_count(live) == 1 && idle(key, live);
-            gone.extend(
-                part.extract_if(|key, entry| matches!(entry, Entry::ActiveKey(live) if unused(&key.0, live))),
-            );
-            // A table does not shrink by itself: the memory of a million idle keys would never be freed.
-            if part.len() < part.capacity() / 4 {
-                part.shrink_to_fit();
-            }
-        }
-        self.count_out(gone.iter().map(|(key, _)| &key.0));
-        live_of(gone)
+        self.remove_if(|key, live| Arc::strong_count(live) == 1 && idle(key, live))
     }
 
     /// Removes an active key if it is still this one.
     pub(crate) fn remove_one(&self, key: &Key, live: &Arc<T>) -> bool {
-        let mut part = self.part(key.as_str()).write().unwrap_or_else(PoisonError::into_inner);
-        let is_it = matches!(part.get(key.as_str()), Some(Entry::ActiveKey(held)) if Arc::ptr_eq(held, live));
+        let mut part = sync::write(self.part(key.as_str()));
+        let is_it = part.get(key.as_str()).and_then(Entry::live).is_some_and(|held| Arc::ptr_eq(held, live));
         if is_it {
             self.forget(&mut part, key);
         }
@@ -162,27 +157,28 @@ impl<T> Registry<T> {
     /// Removes the active keys for which `matching` is true, used or not. Holders keep using the old ones, unless the
     /// caller closes them.
     pub(crate) fn remove(&self, matching: impl Fn(&Key) -> bool) -> Vec<Arc<T>> {
+        self.remove_if(|key, _| matching(key))
+    }
+
+    fn remove_if(&self, matching: impl Fn(&Key, &Arc<T>) -> bool) -> Vec<Arc<T>> {
         let mut gone = Vec::new();
         for part in &self.parts {
-            let mut part = part.write().unwrap_or_else(PoisonError::into_inner);
+            let mut part = sync::write(part);
             gone.extend(
-                part.extract_if(|key, entry| matches!(entry, Entry::ActiveKey(_)) && matching(&key.0)),
+                part.extract_if(|key, entry| entry.live().is_some_and(|live| matching(&key.0, live))),
             );
+            // A table does not shrink by itself: the memory of a million idle keys would never be freed.
+            if part.len() < part.capacity() / 4 {
+                part.shrink_to_fit();
+            }
         }
         self.count_out(gone.iter().map(|(key, _)| &key.0));
-        live_of(gone)
+        gone.iter().filter_map(|(_, entry)| entry.live().map(Arc::clone)).collect()
     }
 
     /// All active keys, ascending.
     pub(crate) fn all(&self) -> Vec<(Key, Arc<T>)> {
-        let mut all = Vec::new();
-        for part in &self.parts {
-            let part = part.read().unwrap_or_else(PoisonError::into_inner);
-            all.extend(part.iter().filter_map(|(key, entry)| match entry {
-                Entry::ActiveKey(live) => Some((key.0.clone(), Arc::clone(live))),
-                Entry::Making(_) => None,
-            }));
-        }
+        let mut all = self.some(usize::MAX, |_, _| true);
         all.sort_by(|a, b| a.0.cmp(&b.0));
         all
     }
@@ -191,42 +187,26 @@ impl<T> Registry<T> {
     pub(crate) fn some(&self, most: usize, wanted: impl Fn(&Key, &T) -> bool) -> Vec<(Key, Arc<T>)> {
         let mut found = Vec::new();
         for part in &self.parts {
-            let part = part.read().unwrap_or_else(PoisonError::into_inner);
-            let live = part.iter().filter_map(|(key, entry)| match entry {
-                Entry::ActiveKey(live) if wanted(&key.0, live) => Some((key.0.clone(), Arc::clone(live))),
-                _ => None,
-            });
-            found.extend(live.take(most.saturating_sub(found.len())));
+            let part = sync::read(part);
+            let wanted = live_of(&part).filter(|(key, live)| wanted(key, live));
+            let room = most.saturating_sub(found.len());
+            found.extend(wanted.take(room).map(|(key, live)| (key.clone(), Arc::clone(live))));
         }
         found
     }
 
     /// The number of active keys for which `wanted` is true.
     pub(crate) fn count(&self, wanted: impl Fn(&Key, &T) -> bool) -> usize {
-        let of = |part: &RwLock<HashMap<ByText, Entry<T>>>| {
-            let part = part.read().unwrap_or_else(PoisonError::into_inner);
-            let is_wanted = |(key, entry): &(&ByText, &Entry<T>)| match entry {
-                Entry::ActiveKey(live) => wanted(&key.0, live),
-                Entry::Making(_) => false,
-            };
-            part.iter().filter(is_wanted).count()
-        };
+        let of = |part| live_of(&sync::read(part)).filter(|(key, live)| wanted(key, live)).count();
         self.parts.iter().map(of).sum()
     }
 
-    /// The sum of `of` over all active keys. Each part is locked on its own, and `pause` runs in between.
-    pub(crate) async fn sum(&self, of: impl Fn(&T) -> u64, pause: impl AsyncFn()) -> u64 {
-        let mut sum = 0_u64;
+    /// Shows each active key to `add`. Each part is locked on its own, and the task yields in between.
+    pub(crate) async fn each(&self, mut add: impl FnMut(&T)) {
         for part in &self.parts {
-            let values = |entry: &Entry<T>| match entry {
-                Entry::ActiveKey(live) => of(live),
-                Entry::Making(_) => 0,
-            };
-            let part = part.read().unwrap_or_else(PoisonError::into_inner).values().map(values).sum();
-            sum = sum.saturating_add(part);
-            pause().await;
+            live_of(&sync::read(part)).for_each(|(_, live)| add(live));
+            tokio::task::yield_now().await;
         }
-        sum
     }
 
     /// The number of keys, including those being loaded.
@@ -234,7 +214,7 @@ impl<T> Registry<T> {
         self.count.load(Ordering::Relaxed)
     }
 
-    fn forget(&self, part: &mut HashMap<ByText, Entry<T>>, key: &Key) {
+    fn forget(&self, part: &mut Part<T>, key: &Key) {
         if part.remove(key.as_str()).is_some() {
             self.count_out(std::iter::once(key));
         }
@@ -242,7 +222,7 @@ impl<T> Registry<T> {
 
     /// Counts one more key, unless its sequence has too many.
     fn count_in(&self, key: &Key, most: u64) -> Result<(), EngineError> {
-        let mut of_sequences = self.of_sequences.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut of_sequences = sync::lock(&self.of_sequences);
         let name = key.sequence();
         let held = of_sequences.get(name).copied().unwrap_or(0);
         if held as u64 >= most {
@@ -254,7 +234,7 @@ impl<T> Registry<T> {
     }
 
     fn count_out<'a>(&self, keys: impl Iterator<Item = &'a Key>) {
-        let mut of_sequences = self.of_sequences.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut of_sequences = sync::lock(&self.of_sequences);
         for key in keys {
             self.count.fetch_sub(1, Ordering::Relaxed);
             match of_sequences.get_mut(key.sequence()) {
@@ -265,7 +245,7 @@ impl<T> Registry<T> {
     }
 
     #[allow(clippy::cast_possible_truncation, reason = "the low bits are as good as any")]
-    fn part(&self, key: &str) -> &RwLock<HashMap<ByText, Entry<T>>> {
+    fn part(&self, key: &str) -> &RwLock<Part<T>> {
         &self.parts[self.hasher.hash_one(key) as usize % PARTS]
     }
 }
@@ -280,10 +260,7 @@ pub(crate) fn too_many(sequence: &str, most: u64) -> EngineError {
     EngineError::over_quota(text, fault)
 }
 
-fn live_of<T>(gone: Vec<(ByText, Entry<T>)>) -> Vec<Arc<T>> {
-    let live = |(_, entry)| match entry {
-        Entry::ActiveKey(live) => Some(live),
-        Entry::Making(_) => None,
-    };
-    gone.into_iter().filter_map(live).collect()
+/// The active keys of a part.
+fn live_of<T>(part: &Part<T>) -> impl Iterator<Item = (&Key, &Arc<T>)> {
+    part.iter().filter_map(|(key, entry)| entry.live().map(|live| (&key.0, live)))
 }

@@ -22,7 +22,6 @@ use crate::{
     catalog::{Catalog, Entry},
     engine::{Engine, Inner},
     error::{EngineError, reason::Reason},
-    ledger_timeout::within,
     texts::Texts,
 };
 
@@ -143,8 +142,7 @@ impl Engine {
     /// The earlier of this clock and the ledger's. A clock that is a year ahead must not end this year.
     async fn earliest_now(&self) -> Result<Timestamp, SourceError> {
         let (cluster, own) = (&self.0.cluster, self.0.request_clock.now(&*self.0.env.clock));
-        let ledger =
-            within(cluster.limit, "read the ledger's clock", cluster.ledger.inspect()).await?.clock_ms;
+        let ledger = cluster.inspected().await?.clock_ms;
         let ledger = i64::try_from(ledger).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
         Ok(ledger.map_or(own, |ledger| own.min(ledger)))
     }

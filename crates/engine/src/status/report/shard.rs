@@ -4,7 +4,7 @@ use sequent_core::{SlotIndex, ledger::SlotCommand};
 use serde::{Deserialize, Serialize};
 
 /// A slot with its store and state.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ShardReport {
     /// The slot.
     pub slot: SlotIndex,

@@ -8,10 +8,7 @@ use super::{
     table::tell,
     telling::{Amount, Telling},
 };
-use crate::telemetry::{
-    metric_table::{METRICS, describe_metric},
-    names::{LEDGER_AWAY, LEDGER_BEHIND, LEDGER_UP},
-};
+use crate::telemetry::metric_table::{LEDGER_AWAY, LEDGER_BEHIND, LEDGER_UP, METRICS, describe_metric};
 
 /// Changes the metrics of an event.
 pub(crate) fn count(told: &Telling) {

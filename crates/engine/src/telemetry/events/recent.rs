@@ -2,10 +2,10 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
 };
 
-use sequent_core::Event;
+use sequent_core::{Event, sync};
 
 use super::telling::{InStatus, Telling};
 use crate::{status::report::EventReport, telemetry::quarantined::Quarantined};
@@ -38,12 +38,12 @@ pub(crate) struct Memory {
 impl Memory {
     /// The recent events, oldest first.
     pub(crate) fn all(&self) -> Vec<Recent> {
-        self.entries().iter().map(|(recent, _)| recent.clone()).collect()
+        sync::lock(&self.entries).iter().map(|(recent, _)| recent.clone()).collect()
     }
 
     /// The newest events as a status shows them, newest first.
     pub(crate) fn reports(&self) -> Vec<EventReport> {
-        self.entries().iter().rev().take(SHOWN_MAX).map(report).collect()
+        sync::lock(&self.entries).iter().rev().take(SHOWN_MAX).map(report).collect()
     }
 
     pub(super) fn add(&self, mut recent: Recent, told: Telling) {
@@ -51,7 +51,7 @@ impl Memory {
         if told.in_status == InStatus::Hidden {
             return;
         }
-        let mut entries = self.entries();
+        let mut entries = sync::lock(&self.entries);
         if let Some(at) = repeated(&entries, &told) {
             recent.times += entries.remove(at).map_or(0, |(before, _)| before.times);
         }
@@ -59,10 +59,6 @@ impl Memory {
             entries.pop_front();
         }
         entries.push_back((recent, told));
-    }
-
-    fn entries(&self) -> MutexGuard<'_, VecDeque<(Recent, Telling)>> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -3,17 +3,18 @@
 
 use std::time::Duration;
 
-use sequent_core::{Durability, DurabilityClass, ErrorKind, Event, Key};
+use sequent_core::{Durability, DurabilityClass, ErrorKind, Event, Key, whole_ms};
 
 use super::telling::{InStatus, Telling};
 use crate::{
     status::key_display::shown,
     telemetry::{
         discard_reason,
-        names::{
-            BURN_LIMITED, CLUSTER_BEHIND, COMMAND, DROPPED, EPOCHS, EVICTIONS, FAILED, FORGOTTEN,
-            INSTANCE_CHANGES, LEDGER_AWAY, LEDGER_UP, NEAR_END, OK, PROBES, PROBES_FAILED, QUARANTINES,
-            REGRESSIONS, RESCUES, RETIRED, SKIPPED, STAMPED_AGAIN, UNMARKED, UNREPORTED, VIOLATIONS,
+        metric_labels::{COMMAND, FAILED, OK},
+        metric_table::{
+            BURN_LIMITED, CLUSTER_BEHIND, DROPPED, EPOCHS, EVICTIONS, FORGOTTEN, INSTANCE_CHANGES,
+            LEDGER_AWAY, LEDGER_UP, NEAR_END, PROBES, PROBES_FAILED, QUARANTINES, REGRESSIONS, RESCUES,
+            RETIRED, SKIPPED, STAMPED_AGAIN, UNMARKED, UNREPORTED,
         },
     },
 };
@@ -37,7 +38,7 @@ fn of_slot(event: &Event) -> Option<Telling> {
             let told = Telling::warning("evicted", format!("slot evicted: {detail}")).slot(*slot).kind(kind);
             let told = told.adds_in_slot(1, EVICTIONS, &[("kind", kind)]);
             match retry_after {
-                Some(delay) => told.number("retry_ms", millis(*delay)),
+                Some(delay) => told.number("retry_ms", whole_ms(*delay)),
                 None => told,
             }
         }
@@ -49,7 +50,7 @@ fn of_slot(event: &Event) -> Option<Telling> {
             )
             .slot(*slot)
             .kind(kind.as_str())
-            .number("retry_ms", millis(*retry_after))
+            .number("retry_ms", whole_ms(*retry_after))
             .adds_in_slot(1, PROBES_FAILED, &[("kind", kind.as_str())])
             .adds_in_slot(1, PROBES, &[("outcome", FAILED)])
             .in_status(InStatus::Collapsed)
@@ -57,7 +58,7 @@ fn of_slot(event: &Event) -> Option<Telling> {
         Event::Rescued { slot, out } => {
             Telling::info("rescued", format!("slot rescued: it was out for {}", span(*out)))
                 .slot(*slot)
-                .number("after_ms", millis(*out))
+                .number("after_ms", whole_ms(*out))
                 .adds_in_slot(1, RESCUES, &[])
                 .adds_in_slot(1, PROBES, &[("outcome", OK)])
         }
@@ -74,7 +75,7 @@ fn of_slot(event: &Event) -> Option<Telling> {
                         can be removed";
             Telling::info("drained", text)
                 .slot(*slot)
-                .number("after_ms", millis(*after))
+                .number("after_ms", whole_ms(*after))
                 .uncounted("`sequent_slot_state` has it")
         }
         Event::Quarantined { slot, key, kind, detail, .. } => {
@@ -88,7 +89,7 @@ fn of_slot(event: &Event) -> Option<Telling> {
             told.slot(*slot)
                 .kind(kind.as_str())
                 .adds_in_slot(1, QUARANTINES, &[("kind", kind.as_str())])
-                .adds(1, VIOLATIONS, &[("kind", "quarantine")])
+                .violation("quarantine")
         }
         _ => return None,
     })
@@ -108,11 +109,10 @@ fn of_store(event: &Event) -> Option<Telling> {
         }
         Event::StampedAgain { slot } => {
             let text = "known store came back empty: it was stamped again, and its counters continue above their ceilings";
-            Telling::error("store_stamped_again", text).slot(*slot).adds_in_slot(1, STAMPED_AGAIN, &[]).adds(
-                1,
-                VIOLATIONS,
-                &[("kind", "store_back")],
-            )
+            Telling::error("store_stamped_again", text)
+                .slot(*slot)
+                .adds_in_slot(1, STAMPED_AGAIN, &[])
+                .violation("store_back")
         }
         Event::DurabilityChanged { slot, was, is } => durability(*was, is).slot(*slot),
         Event::Unmarked { version, elsewhere, home } => {
@@ -173,7 +173,7 @@ fn of_ledger(event: &Event) -> Option<Telling> {
         }
         Event::LedgerBack { away } => {
             Telling::warning("ledger_back", format!("ledger answers again: it was away for {}", span(*away)))
-                .number("after_ms", millis(*away))
+                .number("after_ms", whole_ms(*away))
                 .sets(LEDGER_UP, 1.0)
                 .sets(LEDGER_AWAY, 0.0)
         }
@@ -189,7 +189,7 @@ fn of_ledger(event: &Event) -> Option<Telling> {
             let text = format!(
                 "ledger is older than its marks, nothing is opened before `sequent recover`: {detail}"
             );
-            Telling::error("ledger_behind", text).adds(1, VIOLATIONS, &[("kind", "ledger_back")])
+            Telling::error("ledger_behind", text).violation("ledger_back")
         }
         Event::Unreported { counters } => {
             let text = format!(
@@ -243,7 +243,7 @@ fn of_counter(event: &Event) -> Option<Telling> {
                 .slot(*slot)
                 .key(key)
                 .adds_in_slot(1, REGRESSIONS, &[])
-                .adds(1, VIOLATIONS, &[("kind", "counter_back")])
+                .violation("counter_back")
         }
         Event::GivenAbove { slot, key, given, begun_at } => {
             let text = format!(
@@ -256,7 +256,7 @@ fn of_counter(event: &Event) -> Option<Telling> {
                 .key(key)
                 .number("given", *given)
                 .number("base", *begun_at)
-                .adds(1, VIOLATIONS, &[("kind", "given_above")])
+                .violation("given_above")
         }
         _ => return None,
     })
@@ -289,11 +289,7 @@ fn of_numbers(event: &Event) -> Option<Telling> {
                 shown(key)
             );
             let told = Telling::error("dense_behind", text).key(key);
-            told.number("given", *given).number("found", *found).adds(
-                1,
-                VIOLATIONS,
-                &[("kind", "dense_back")],
-            )
+            told.number("given", *given).number("found", *found).violation("dense_back")
         }
         Event::BurnLimited { key, left, limit } => {
             let text = format!(
@@ -328,17 +324,13 @@ fn cluster_behind(key: &Key, above: u64, permitted: u64) -> Telling {
         .number("above", above)
         .number("permitted", permitted)
         .adds(1, CLUSTER_BEHIND, &[])
-        .adds(1, VIOLATIONS, &[("kind", "cluster_back")])
+        .violation("cluster_back")
         .throttled()
-}
-
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// A duration for people: whole seconds above one.
 fn span(duration: Duration) -> String {
-    let rounded = match millis(duration) {
+    let rounded = match whole_ms(duration) {
         short @ ..1000 => Duration::from_millis(short),
         _ => Duration::from_secs(duration.as_secs()),
     };

@@ -4,12 +4,15 @@ use std::fmt::Display;
 
 use sequent_core::{Key, SlotIndex};
 
+use crate::telemetry::metric_table::VIOLATIONS;
+
 /// Severity of an event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Severity {
     /// Details, which happen all the time.
     Debug,
     /// No action is needed.
+    #[default]
     Info,
     /// The cluster handles it.
     Warning,
@@ -29,9 +32,10 @@ impl Severity {
 }
 
 /// How a status shows events of a sort.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum InStatus {
     /// Each has an entry.
+    #[default]
     Each,
     /// Repetitions share an entry, which counts them: otherwise they would displace all other events.
     Collapsed,
@@ -64,7 +68,7 @@ pub(crate) struct Change {
 }
 
 /// What is told of one event.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Telling {
     /// The stable name, for filters.
     pub(crate) name: &'static str,
@@ -87,19 +91,7 @@ pub(crate) struct Telling {
 
 impl Telling {
     fn new(severity: Severity, name: &'static str, text: impl Into<String>) -> Self {
-        Self {
-            name,
-            severity,
-            text: text.into(),
-            slot: None,
-            key: None,
-            kind: None,
-            fields: Vec::new(),
-            changes: Vec::new(),
-            uncounted: None,
-            in_status: InStatus::Each,
-            is_throttled: false,
-        }
+        Self { name, severity, text: text.into(), ..Self::default() }
     }
 
     pub(super) fn debug(name: &'static str, text: impl Into<String>) -> Self {
@@ -152,6 +144,11 @@ impl Telling {
         let slot = self.slot.map(|slot| slot.to_string()).unwrap_or_default();
         let labels = [&[("slot", &*slot)], labels].concat();
         self.adds(by, metric, &labels)
+    }
+
+    /// Counts a fault that endangers uniqueness, and was caught.
+    pub(super) fn violation(self, kind: &'static str) -> Self {
+        self.adds(1, VIOLATIONS, &[("kind", kind)])
     }
 
     /// Sets a gauge.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sequent_core::{
-    BoxFuture, Clock, ExamineLedger, InstanceId, Key, SequenceName, SlotIndex, SourceError,
+    Clock, ExamineLedger, InstanceId, Key, Reply, SequenceName, SlotIndex,
     ledger::{
         Answer, Catalog, Counter, Defined, Definition, Dense, DenseAsk, DenseRow, DenseTaken, Fence,
         Heartbeat, Identity, Known, LayoutBook, LayoutPage, LayoutRecord, Ledger, LedgerInspection,
@@ -13,7 +13,10 @@ use sequent_core::{
 };
 
 use super::Tally;
-use crate::telemetry::names::{CALL_OUTCOMES, LEDGER_CALLS, LEDGER_SECONDS};
+use crate::telemetry::{
+    metric_labels::CALL_FAULTS,
+    metric_table::{LEDGER_CALLS, LEDGER_SECONDS},
+};
 
 /// A ledger whose calls are counted: those that numbers wait for by name, the others together.
 pub(crate) struct Metered {
@@ -30,7 +33,7 @@ impl Metered {
     pub(crate) fn of(ledger: Arc<dyn Ledger>, clock: &Arc<dyn Clock>) -> Arc<dyn Ledger> {
         let tally = |call: &'static str| {
             let counter = |outcome| metrics::counter!(LEDGER_CALLS, "call" => call, "outcome" => outcome);
-            Tally::new(clock, &CALL_OUTCOMES, counter, metrics::histogram!(LEDGER_SECONDS, "call" => call))
+            Tally::new(clock, &CALL_FAULTS, counter, metrics::histogram!(LEDGER_SECONDS, "call" => call))
         };
         Arc::new(Self {
             ledger,
@@ -44,187 +47,88 @@ impl Metered {
     }
 }
 
-/// The result of a ledger's call.
-type Told<'a, T> = BoxFuture<'a, Result<T, SourceError>>;
+/// Implements a trait of the ledger: each row is the name under which a call is counted, and the call.
+macro_rules! counted {
+    ($trait:ident $({ $plain:item })? $($name:ident: $call:ident($($arg:ident: $type:ty),*) -> $result:ty;)+) => {
+        #[deny(clippy::missing_trait_methods)]
+        #[allow(clippy::elidable_lifetime_names, reason = "most calls have arguments that live as long")]
+        impl $trait for Metered {
+            $($plain)?
 
-#[deny(clippy::missing_trait_methods)]
-impl Identity for Metered {
-    fn examiner(&self) -> Option<&dyn ExamineLedger> {
-        self.ledger.examiner()
-    }
-
-    fn inspect(&self) -> Told<'_, LedgerInspection> {
-        Box::pin(self.other.of(self.ledger.inspect()))
-    }
-
-    fn enlist<'a>(&'a self, under: &'a InstanceId, server: ServerId, nonce: u64) -> Told<'a, ()> {
-        Box::pin(self.other.of(self.ledger.enlist(under, server, nonce)))
-    }
-
-    fn rebear<'a>(&'a self, was: &'a InstanceId) -> Told<'a, InstanceId> {
-        Box::pin(self.other.of(self.ledger.rebear(was)))
-    }
-
-    fn known(&self) -> Told<'_, Known> {
-        Box::pin(self.other.of(self.ledger.known()))
-    }
-
-    fn record<'a>(
-        &'a self,
-        under: &'a InstanceId,
-        slot: Option<SlotIndex>,
-        instance: &'a InstanceId,
-    ) -> Told<'a, ()> {
-        Box::pin(self.other.of(self.ledger.record(under, slot, instance)))
-    }
+            $(fn $call<'a>(&'a self, $($arg: $type),*) -> Reply<'a, $result> {
+                Box::pin(self.$name.of(self.ledger.$call($($arg),*)))
+            })+
+        }
+    };
 }
 
-#[deny(clippy::missing_trait_methods)]
-impl Rows for Metered {
-    fn batch_max(&self) -> usize {
-        self.ledger.batch_max()
+counted! { Identity
+    {
+        fn examiner(&self) -> Option<&dyn ExamineLedger> {
+            self.ledger.examiner()
+        }
     }
-
-    fn read<'a>(&'a self, under: &'a InstanceId, counters: &'a [Counter]) -> Told<'a, Reading> {
-        Box::pin(self.read.of(self.ledger.read(under, counters)))
-    }
-
-    fn open<'a>(&'a self, pass: Pass<'a>, openings: &'a [Opening]) -> Told<'a, Answer<Vec<Opened>>> {
-        Box::pin(self.open.of(self.ledger.open(pass, openings)))
-    }
-
-    fn raise<'a>(&'a self, pass: Pass<'a>, raises: &'a [Raise]) -> Told<'a, Answer<Vec<Raised>>> {
-        Box::pin(self.raise.of(self.ledger.raise(pass, raises)))
-    }
-
-    fn moved<'a>(&'a self, under: &'a InstanceId, since: u64, most: usize) -> Told<'a, Vec<Moved>> {
-        Box::pin(self.read.of(self.ledger.moved(under, since, most)))
-    }
-
-    fn list<'a>(&'a self, sequence: Option<&'a str>, most: usize) -> Told<'a, Vec<(Counter, Row)>> {
-        Box::pin(self.other.of(self.ledger.list(sequence, most)))
-    }
-
-    fn history<'a>(&'a self, counter: &'a Counter) -> Told<'a, Vec<PastEpoch>> {
-        Box::pin(self.other.of(self.ledger.history(counter)))
-    }
+    other: inspect() -> LedgerInspection;
+    other: enlist(under: &'a InstanceId, server: ServerId, nonce: u64) -> ();
+    other: rebear(was: &'a InstanceId) -> InstanceId;
+    other: known() -> Known;
+    other: record(under: &'a InstanceId, slot: Option<SlotIndex>, instance: &'a InstanceId) -> ();
 }
 
-#[deny(clippy::missing_trait_methods)]
-impl Heartbeat for Metered {
-    fn heartbeat<'a>(&'a self, pass: Pass<'a>, raises: &'a [Raise]) -> Told<'a, Answer<Presence>> {
-        Box::pin(self.heartbeat.of(self.ledger.heartbeat(pass, raises)))
+counted! { Rows
+    {
+        fn batch_max(&self) -> usize {
+            self.ledger.batch_max()
+        }
     }
+    read: read(under: &'a InstanceId, counters: &'a [Counter]) -> Reading;
+    open: open(pass: Pass<'a>, openings: &'a [Opening]) -> Answer<Vec<Opened>>;
+    raise: raise(pass: Pass<'a>, raises: &'a [Raise]) -> Answer<Vec<Raised>>;
+    read: moved(under: &'a InstanceId, since: u64, most: usize) -> Vec<Moved>;
+    other: list(sequence: Option<&'a str>, most: usize) -> Vec<(Counter, Row)>;
+    other: history(counter: &'a Counter) -> Vec<PastEpoch>;
 }
 
-#[deny(clippy::missing_trait_methods)]
-impl LayoutBook for Metered {
-    fn layout(&self) -> Told<'_, Option<LayoutRecord>> {
-        Box::pin(self.other.of(self.ledger.layout()))
-    }
-
-    fn found<'a>(&'a self, first: &'a LayoutRecord) -> Told<'a, LayoutRecord> {
-        Box::pin(self.other.of(self.ledger.found(first)))
-    }
-
-    fn found_anew<'a>(&'a self, first: &'a LayoutRecord) -> Told<'a, (LayoutRecord, bool)> {
-        Box::pin(self.other.of(self.ledger.found_anew(first)))
-    }
-
-    fn page(&self) -> Told<'_, Option<LayoutPage>> {
-        Box::pin(self.other.of(self.ledger.page()))
-    }
-
-    fn turn<'a>(&'a self, held: &'a LayoutPage, new: &'a LayoutPage) -> Told<'a, u64> {
-        Box::pin(self.other.of(self.ledger.turn(held, new)))
-    }
-
-    fn rebase<'a>(&'a self, held: &'a LayoutPage, keys: &'a [Rebased]) -> Told<'a, u64> {
-        Box::pin(self.other.of(self.ledger.rebase(held, keys)))
-    }
+counted! { Heartbeat
+    heartbeat: heartbeat(pass: Pass<'a>, raises: &'a [Raise]) -> Answer<Presence>;
 }
 
-#[deny(clippy::missing_trait_methods)]
-impl Catalog for Metered {
-    fn definitions(&self) -> Told<'_, (u64, Vec<Definition>)> {
-        Box::pin(self.other.of(self.ledger.definitions()))
-    }
-
-    fn definition<'a>(&'a self, name: &'a SequenceName) -> Told<'a, Option<Definition>> {
-        Box::pin(self.other.of(self.ledger.definition(name)))
-    }
-
-    fn define<'a>(&'a self, definition: &'a Definition, judged: Option<u32>) -> Told<'a, Defined> {
-        Box::pin(self.other.of(self.ledger.define(definition, judged)))
-    }
-
-    fn notes(&self) -> Told<'_, Vec<LedgerNote>> {
-        Box::pin(self.other.of(self.ledger.notes()))
-    }
-
-    fn noted<'a>(&'a self, about: &'a NoteSubject) -> Told<'a, u64> {
-        Box::pin(self.other.of(self.ledger.noted(about)))
-    }
-
-    fn note<'a>(&'a self, note: &'a LedgerNote) -> Told<'a, u64> {
-        Box::pin(self.other.of(self.ledger.note(note)))
-    }
-
-    fn note_all<'a>(&'a self, notes: &'a [LedgerNote]) -> Told<'a, ()> {
-        Box::pin(self.other.of(self.ledger.note_all(notes)))
-    }
+counted! { LayoutBook
+    other: layout() -> Option<LayoutRecord>;
+    other: found(first: &'a LayoutRecord) -> LayoutRecord;
+    other: found_anew(first: &'a LayoutRecord) -> (LayoutRecord, bool);
+    other: page() -> Option<LayoutPage>;
+    other: turn(held: &'a LayoutPage, new: &'a LayoutPage) -> u64;
+    other: rebase(held: &'a LayoutPage, keys: &'a [Rebased]) -> u64;
 }
 
-#[deny(clippy::missing_trait_methods)]
-impl Dense for Metered {
-    fn count<'a>(&'a self, pass: Pass<'a>, asks: &'a [DenseAsk]) -> Told<'a, Answer<Vec<DenseTaken>>> {
-        Box::pin(self.count.of(self.ledger.count(pass, asks)))
-    }
-
-    fn dense<'a>(&'a self, under: Option<&'a str>, most: usize) -> Told<'a, Vec<DenseRow>> {
-        Box::pin(self.other.of(self.ledger.dense(under, most)))
-    }
+counted! { Catalog
+    other: definitions() -> (u64, Vec<Definition>);
+    other: definition(name: &'a SequenceName) -> Option<Definition>;
+    other: define(definition: &'a Definition, judged: Option<u32>) -> Defined;
+    other: notes() -> Vec<LedgerNote>;
+    other: noted(about: &'a NoteSubject) -> u64;
+    other: note(note: &'a LedgerNote) -> u64;
+    other: note_all(notes: &'a [LedgerNote]) -> ();
 }
 
-#[deny(clippy::missing_trait_methods)]
-impl SlotCommands for Metered {
-    fn slot_commands(&self) -> Told<'_, Vec<SlotCommand>> {
-        Box::pin(self.other.of(self.ledger.slot_commands()))
-    }
-
-    fn say<'a>(&'a self, word: &'a SlotCommand) -> Told<'a, SlotCommand> {
-        Box::pin(self.other.of(self.ledger.say(word)))
-    }
+counted! { Dense
+    count: count(pass: Pass<'a>, asks: &'a [DenseAsk]) -> Answer<Vec<DenseTaken>>;
+    other: dense(under: Option<&'a str>, most: usize) -> Vec<DenseRow>;
 }
 
-#[deny(clippy::missing_trait_methods)]
-impl Recovery for Metered {
-    fn recover(&self, loss: Loss, version_floor: u64) -> Told<'_, InstanceId> {
-        Box::pin(self.other.of(self.ledger.recover(loss, version_floor)))
-    }
+counted! { SlotCommands
+    other: slot_commands() -> Vec<SlotCommand>;
+    other: say(word: &'a SlotCommand) -> SlotCommand;
 }
 
-#[deny(clippy::missing_trait_methods)]
-impl Retention for Metered {
-    fn keys_between<'a>(
-        &'a self,
-        slot: SlotIndex,
-        from: &'a str,
-        below: &'a str,
-        most: usize,
-    ) -> Told<'a, Vec<Key>> {
-        Box::pin(self.other.of(self.ledger.keys_between(slot, from, below, most)))
-    }
+counted! { Recovery
+    other: recover(loss: Loss, version_floor: u64) -> InstanceId;
+}
 
-    fn forget<'a>(&'a self, fence: &'a Fence, counters: &'a [Counter]) -> Told<'a, u64> {
-        Box::pin(self.other.of(self.ledger.forget(fence, counters)))
-    }
-
-    fn dense_between<'a>(&'a self, from: &'a str, below: &'a str, most: usize) -> Told<'a, Vec<Key>> {
-        Box::pin(self.other.of(self.ledger.dense_between(from, below, most)))
-    }
-
-    fn forget_dense<'a>(&'a self, fence: &'a Fence, keys: &'a [Key]) -> Told<'a, u64> {
-        Box::pin(self.other.of(self.ledger.forget_dense(fence, keys)))
-    }
+counted! { Retention
+    other: keys_between(slot: SlotIndex, from: &'a str, below: &'a str, most: usize) -> Vec<Key>;
+    other: forget(fence: &'a Fence, counters: &'a [Counter]) -> u64;
+    other: dense_between(from: &'a str, below: &'a str, most: usize) -> Vec<Key>;
+    other: forget_dense(fence: &'a Fence, keys: &'a [Key]) -> u64;
 }

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use metrics::{Counter, Histogram};
 use sequent_core::{Blocks, Clock, SourceError};
 
-use crate::telemetry::names::{FAILED, OK, REFILL_SECONDS, REFILLS};
+use crate::telemetry::{
+    metric_labels::{FAILED, OK},
+    metric_table::{REFILL_SECONDS, REFILLS},
+};
 
 /// Metrics of refills: how many, and how long they take. One for all keys of an engine.
 pub(crate) struct Refills {

@@ -3,12 +3,15 @@
 use std::sync::Arc;
 
 use sequent_core::{
-    Block, BoxFuture, Cell, Clock, Epoch, Examine, Inspection, InstanceId, Key, SlotIndex, SourceError,
-    Stamp, Store,
+    Block, Cell, Clock, Epoch, Examine, Inspection, InstanceId, Key, Reply, SlotIndex, SourceError, Stamp,
+    Store,
 };
 
 use super::Tally;
-use crate::telemetry::names::{TAKE_OUTCOMES, TAKE_SECONDS, TAKES};
+use crate::telemetry::{
+    metric_labels::take_faults,
+    metric_table::{TAKE_SECONDS, TAKES},
+};
 
 /// A store whose takes are counted. Other calls are rare, and are counted by their effects.
 pub(crate) struct Metered {
@@ -21,7 +24,7 @@ impl Metered {
         let slot = slot.to_string();
         let counter = |outcome| metrics::counter!(TAKES, "slot" => slot.clone(), "outcome" => outcome);
         let seconds = metrics::histogram!(TAKE_SECONDS, "slot" => slot.clone());
-        Self { store, takes: Tally::new(clock, &TAKE_OUTCOMES, counter, seconds) }
+        Self { store, takes: Tally::new(clock, &take_faults(), counter, seconds) }
     }
 }
 
@@ -35,7 +38,7 @@ impl Store for Metered {
         self.store.examiner()
     }
 
-    fn inspect(&self) -> BoxFuture<'_, Result<Inspection, SourceError>> {
+    fn inspect(&self) -> Reply<'_, Inspection> {
         self.store.inspect()
     }
 
@@ -44,50 +47,35 @@ impl Store for Metered {
         under: &'a InstanceId,
         expected: Option<&'a Stamp>,
         new: &'a Stamp,
-    ) -> BoxFuture<'a, Result<(), SourceError>> {
+    ) -> Reply<'a, ()> {
         self.store.stamp(under, expected, new)
     }
 
-    fn beside(&self, slots: SlotIndex) -> BoxFuture<'_, Result<Vec<Stamp>, SourceError>> {
+    fn beside(&self, slots: SlotIndex) -> Reply<'_, Vec<Stamp>> {
         self.store.beside(slots)
     }
 
-    fn mark<'a>(&'a self, under: &'a InstanceId, version: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
+    fn mark<'a>(&'a self, under: &'a InstanceId, version: u64) -> Reply<'a, u64> {
         self.store.mark(under, version)
     }
 
-    fn take<'a>(
-        &'a self,
-        cell: Cell<'a>,
-        epoch: Epoch,
-        want: u64,
-    ) -> BoxFuture<'a, Result<Block, SourceError>> {
+    fn take<'a>(&'a self, cell: Cell<'a>, epoch: Epoch, want: u64) -> Reply<'a, Block> {
         Box::pin(self.takes.of(self.store.take(cell, epoch, want)))
     }
 
-    fn close<'a>(&'a self, cell: Cell<'a>, next: Epoch) -> BoxFuture<'a, Result<u64, SourceError>> {
+    fn close<'a>(&'a self, cell: Cell<'a>, next: Epoch) -> Reply<'a, u64> {
         self.store.close(cell, next)
     }
 
-    fn install<'a>(
-        &'a self,
-        cell: Cell<'a>,
-        epoch: Epoch,
-        base: u64,
-    ) -> BoxFuture<'a, Result<(), SourceError>> {
+    fn install<'a>(&'a self, cell: Cell<'a>, epoch: Epoch, base: u64) -> Reply<'a, ()> {
         self.store.install(cell, epoch, base)
     }
 
-    fn lift<'a>(
-        &'a self,
-        cell: Cell<'a>,
-        epoch: Epoch,
-        floor: u64,
-    ) -> BoxFuture<'a, Result<u64, SourceError>> {
+    fn lift<'a>(&'a self, cell: Cell<'a>, epoch: Epoch, floor: u64) -> Reply<'a, u64> {
         self.store.lift(cell, epoch, floor)
     }
 
-    fn remove<'a>(&'a self, cell: Cell<'a>) -> BoxFuture<'a, Result<bool, SourceError>> {
+    fn remove<'a>(&'a self, cell: Cell<'a>) -> Reply<'a, bool> {
         self.store.remove(cell)
     }
 }

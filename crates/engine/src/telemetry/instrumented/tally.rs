@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Instant};
 use metrics::{Counter, Histogram};
 use sequent_core::{Clock, ErrorKind, SourceError};
 
-use crate::telemetry::names::{OK, OTHER};
+use crate::telemetry::metric_labels::{OK, OTHER};
 
 /// Metrics of one kind of call, registered once. All series exist from the start.
 pub(crate) struct Tally {

@@ -5,7 +5,7 @@ use std::{pin::pin, sync::Arc, task::Poll, time::Instant};
 use metrics::{Counter, Histogram};
 use sequent_core::Clock;
 
-use crate::telemetry::names::{WAIT_SECONDS, WAITS};
+use crate::telemetry::metric_table::{WAIT_SECONDS, WAITS};
 
 /// Metrics of requests that wait for shards: how many, and how long. One for all keys of an engine.
 pub(crate) struct Waits {

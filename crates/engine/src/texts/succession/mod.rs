@@ -3,11 +3,11 @@
 #[cfg(test)]
 mod version_compat;
 
-use sequent_core::SequenceName;
+use sequent_core::{FieldFault, SequenceName};
 use sequent_format::{Format, Reset};
 
 use super::{Former, Texts};
-use crate::definition::{Body, BodyFault};
+use crate::definition::Body;
 
 /// Upper limit of the earlier templates of one definition, over all its versions.
 pub const FORMER_TEMPLATES_MAX: usize = 32;
@@ -103,7 +103,7 @@ impl Texts {
 
     /// The same as texts of a sequence. If `held` or an earlier version has the template and the key, numbers are
     /// hidden as before, with or without the name.
-    pub(crate) fn named(&self, name: &SequenceName, held: Option<&Self>) -> Result<Self, BodyFault> {
+    pub(crate) fn named(&self, name: &SequenceName, held: Option<&Self>) -> Result<Self, FieldFault> {
         let formers = held.into_iter().flat_map(|held| held.before.iter().rev().map(|former| &former.texts));
         let known = held.into_iter().chain(formers).find(|former| self.is_written_as(former));
         match known {

@@ -87,7 +87,7 @@ async fn every_rule_is_needed() {
         let without = scenario(Rules::ALL.without(rule)).await;
         println!(
             "{rule:?}: {}\n    without it: {}",
-            rule.text(),
+            rule.as_str(),
             without.first().map_or("nothing", |text| text)
         );
         if !with.is_empty() {

@@ -1,6 +1,6 @@
 //! Which slots a take asks, for how many ids, and which it asks next.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use arc_swap::Guard;
 use sequent_core::{Action, SlotIndex, SourceError};
@@ -16,6 +16,9 @@ use crate::{
     ring::{key::slot_counter::SlotCounter, slot_blocks::split::split},
     status::SlotState,
 };
+
+/// While no slot is live, all are tried together at most this often.
+const TRY_ALL_EVERY: Duration = Duration::from_secs(2);
 
 impl RingTake {
     /// Asks the live slots for their shares. Slots on probation are probed with one id each; the take does not wait for
@@ -56,7 +59,7 @@ impl RingTake {
         if self.ask_shares(&snapshot, &slow, least) > 0 {
             return true;
         }
-        if out.is_empty() || !self.key.membership().may_try_all() {
+        if out.is_empty() || !self.key.membership().may_try_all(TRY_ALL_EVERY) {
             return false;
         }
         self.probe(&snapshot, &out, ProbeReason::LastResort, false) > 0

@@ -1,8 +1,8 @@
 //! Results of the slots' requests: a take receives them, or the request learns that the take has ended.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
-use sequent_core::{SlotIndex, SourceError};
+use sequent_core::{SlotIndex, SourceError, sync};
 use tokio::sync::Notify;
 
 use crate::ring::slot_blocks::SlotBlock;
@@ -36,6 +36,7 @@ pub(super) struct Undelivered {
 /// The results of one take's requests.
 #[derive(Default)]
 pub(super) struct Results {
+    /// Not locked by [`crate::sync::lock`]: only one take and its own requests share this mutex.
     state: Mutex<State>,
     arrival: Notify,
 }
@@ -51,12 +52,12 @@ struct State {
 impl Results {
     /// A result of this slot will come.
     pub(super) fn expect(&self, slot: SlotIndex) {
-        self.state().expected.push(slot);
+        sync::lock(&self.state).expected.push(slot);
     }
 
     /// Delivers a result, or returns it if the take has ended.
     pub(super) fn deliver(&self, result: SlotResult) -> Result<(), Undelivered> {
-        let mut state = self.state();
+        let mut state = sync::lock(&self.state);
         if let Some(is_late) = state.ended {
             return Err(Undelivered { result, is_late });
         }
@@ -76,21 +77,16 @@ impl Results {
 
     /// The results since the last call.
     pub(super) fn collect(&self) -> Vec<SlotResult> {
-        std::mem::take(&mut self.state().arrived)
+        std::mem::take(&mut sync::lock(&self.state).arrived)
     }
 
     /// Ends the wait. If `is_late`, `mark` is called for each slot whose result is missing, before it can come.
     pub(super) fn end(&self, is_late: bool, mark: impl Fn(SlotIndex)) -> Vec<SlotResult> {
-        let mut state = self.state();
+        let mut state = sync::lock(&self.state);
         if state.ended.is_none() {
             state.ended = Some(is_late);
             state.expected.drain(..).filter(|_| is_late).for_each(mark);
         }
         std::mem::take(&mut state.arrived)
-    }
-
-    /// Not [`crate::sync::lock`]: only one take and its own requests share this mutex.
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

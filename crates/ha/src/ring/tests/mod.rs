@@ -15,8 +15,8 @@ use std::{
 };
 
 use sequent_core::{
-    Block, Blocks, BoxFuture, Cell, Durability, DurabilityClass, Entropy, Env, Epoch, ErrorKind, Event,
-    Events, Inspection, InstanceId, Key, Layout, SlotIndex, Source, SourceError, Stamp, Store,
+    Block, Blocks, Cell, Durability, DurabilityClass, Entropy, Env, Epoch, ErrorKind, Event, Events,
+    Inspection, InstanceId, Key, Layout, Reply, SlotIndex, Source, SourceError, Stamp, Store,
 };
 use sequent_testkit::{Act, Oracle, PausedClock, ScriptedSource, SeededEntropy};
 
@@ -32,7 +32,7 @@ const JUMP: u64 = 1 << 30;
 struct ScriptedStore(Arc<ScriptedSource>);
 
 impl Store for ScriptedStore {
-    fn inspect(&self) -> BoxFuture<'_, Result<Inspection, SourceError>> {
+    fn inspect(&self) -> Reply<'_, Inspection> {
         let durability = Durability { class: DurabilityClass::Durable, settings: Vec::new() };
         let inspection = Inspection {
             instance: InstanceId::new("one"),
@@ -45,32 +45,27 @@ impl Store for ScriptedStore {
         Box::pin(async move { Ok(inspection) })
     }
 
-    fn stamp<'a>(
-        &'a self,
-        _: &'a InstanceId,
-        _: Option<&'a Stamp>,
-        _: &'a Stamp,
-    ) -> BoxFuture<'a, Result<(), SourceError>> {
+    fn stamp<'a>(&'a self, _: &'a InstanceId, _: Option<&'a Stamp>, _: &'a Stamp) -> Reply<'a, ()> {
         Box::pin(async { Err(SourceError::new(ErrorKind::Refused, "another stamp was found")) })
     }
 
-    fn mark<'a>(&'a self, _: &'a InstanceId, version: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
+    fn mark<'a>(&'a self, _: &'a InstanceId, version: u64) -> Reply<'a, u64> {
         Box::pin(async move { Ok(version) })
     }
 
-    fn take<'a>(&'a self, _: Cell<'a>, _: Epoch, want: u64) -> BoxFuture<'a, Result<Block, SourceError>> {
+    fn take<'a>(&'a self, _: Cell<'a>, _: Epoch, want: u64) -> Reply<'a, Block> {
         Box::pin(async move { Ok(self.0.take(want).await?.as_slice()[0]) })
     }
 
-    fn close<'a>(&'a self, _: Cell<'a>, _: Epoch) -> BoxFuture<'a, Result<u64, SourceError>> {
+    fn close<'a>(&'a self, _: Cell<'a>, _: Epoch) -> Reply<'a, u64> {
         Box::pin(async { Ok(0) })
     }
 
-    fn install<'a>(&'a self, _: Cell<'a>, _: Epoch, _: u64) -> BoxFuture<'a, Result<(), SourceError>> {
+    fn install<'a>(&'a self, _: Cell<'a>, _: Epoch, _: u64) -> Reply<'a, ()> {
         Box::pin(async { Ok(()) })
     }
 
-    fn lift<'a>(&'a self, _: Cell<'a>, _: Epoch, floor: u64) -> BoxFuture<'a, Result<u64, SourceError>> {
+    fn lift<'a>(&'a self, _: Cell<'a>, _: Epoch, floor: u64) -> Reply<'a, u64> {
         Box::pin(async move {
             self.0.lift(floor).await?;
             Ok(self.0.position().unwrap_or(floor))
@@ -86,7 +81,7 @@ struct Counter {
 }
 
 impl Source for Counter {
-    fn take(&self, want: u64) -> BoxFuture<'_, Result<Blocks, SourceError>> {
+    fn take(&self, want: u64) -> Reply<'_, Blocks> {
         Box::pin(async move {
             let (under, epoch) = (InstanceId::new("one"), Epoch::from_stored(1));
             let before = *self.seen.lock().unwrap();
@@ -103,7 +98,7 @@ impl Source for Counter {
         })
     }
 
-    fn lift(&self, floor: u64) -> BoxFuture<'_, Result<(), SourceError>> {
+    fn lift(&self, floor: u64) -> Reply<'_, ()> {
         Box::pin(async move {
             let (under, epoch) = (InstanceId::new("one"), Epoch::from_stored(1));
             self.store.lift(Cell { key: &self.key, under: &under }, epoch, floor).await?;

@@ -156,7 +156,7 @@ macro_rules! ledger_mutations {
                     matches!(tokio::spawn(check).await, Ok(Ok(())))
                 };
                 assert!(run(Rules::ALL).await, "the check is red with every rule kept");
-                let text = Rule::$rule.text();
+                let text = Rule::$rule.as_str();
                 assert!(!run(Rules::ALL.without(Rule::$rule)).await, "nobody missed the rule: {text}");
             }
         )*

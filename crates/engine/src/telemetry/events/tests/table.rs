@@ -18,7 +18,7 @@ use super::{
     },
     *,
 };
-use crate::telemetry::{metric_table::METRICS, names::EVICTIONS};
+use crate::telemetry::metric_table::{EVICTIONS, METRICS};
 
 /// Events that give something up: a slot, a counter, numbers, or the certainty that a loss is noticed. Each is counted,
 /// logged as INFO or above, and shown in a status.
