@@ -86,7 +86,7 @@ impl Choice {
         if let Some(mapping) = self.mappings.iter().find(|mapping| !mapping.fits(olds())) {
             let bound =
                 "a counter of the other system is expected in front of the =, and none of those found is it";
-            return Err(EngineError::invalid("map", &mapping.text(), bound));
+            return Err(EngineError::invalid("map", mapping.text(), bound));
         }
         let is_default = self.table_names == TableFormat::default();
         if !is_default && counters.iter().all(|counter| counter.tables.is_none()) {

@@ -25,8 +25,8 @@ For names that a first use has defined by mistake, and sequences that are over. 
 then on, by every server within two seconds, and nobody can define it again: so no number and no text of it is given \
 twice. This can't be undone. Its counters are left as they are; those of periods that are over go by retain_periods.
 
-A sequence that a running server uses, or that the configuration names, is refused. With --admin this is that server's \
-configuration, and no other server is looked at.";
+A sequence that a running server uses, or does not say whether it uses, or that the configuration names, is refused. With \
+--admin this is that server's configuration, and no other server is looked at.";
 
 /// Take a sequence out of use for good
 #[derive(Debug, Args)]
