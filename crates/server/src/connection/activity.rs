@@ -1,15 +1,7 @@
 //! What a connection has done so far: written by itself, read when its listener is full and when it may be idle.
 
-use std::{
-    convert::Infallible,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-};
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use http::{Request, Response};
-use hyper::{body::Incoming, service::Service};
 use tokio::{
     sync::{Notify, Semaphore},
     time::sleep,
@@ -24,6 +16,8 @@ use crate::limits::{
 pub(crate) struct Activity {
     /// Requests that have begun: their heads were complete.
     requests: AtomicU64,
+    /// Its place among the connections of its address.
+    pub(super) position: AtomicU64,
     leave: Notify,
     /// Closed once the place is free: many may wait for that.
     gone: Semaphore,
@@ -31,7 +25,12 @@ pub(crate) struct Activity {
 
 impl Default for Activity {
     fn default() -> Self {
-        Self { requests: AtomicU64::new(0), leave: Notify::new(), gone: Semaphore::new(0) }
+        Self {
+            requests: AtomicU64::new(0),
+            position: AtomicU64::new(0),
+            leave: Notify::new(),
+            gone: Semaphore::new(0),
+        }
     }
 }
 
@@ -84,35 +83,10 @@ impl Activity {
     }
 }
 
-/// Service that counts the requests of its connection.
-pub(crate) struct CountRequests<S> {
-    service: S,
-    activity: Arc<Activity>,
-}
-
-impl<S> CountRequests<S> {
-    pub(crate) fn new(service: S, activity: Arc<Activity>) -> Self {
-        Self { service, activity }
-    }
-}
-
-impl<S, B> Service<Request<Incoming>> for CountRequests<S>
-where
-    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
-{
-    type Response = Response<B>;
-    type Error = Infallible;
-    type Future = S::Future;
-
-    fn call(&self, request: Request<Incoming>) -> S::Future {
-        self.activity.begin();
-        self.service.call(request)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
 
     #[tokio::test]
     async fn all_who_wait_for_the_same_place_hear_that_it_is_free() {

@@ -114,13 +114,14 @@ impl<S: AsyncRead + Unpin> AsyncRead for IdleTimeoutIo<S> {
         }
         let before = buffer.filled().len();
         let outcome = Pin::new(&mut self.socket).poll_read(cx, buffer);
-        if let Some(allowance) = self.allowance.as_mut().filter(|_| outcome.is_pending()) {
-            allowance.in_turn = 0;
-        }
-        if let Some(allowance) = &mut self.allowance
-            && let Err(error) = allowance.take(buffer.filled().len() - before)
-        {
-            return Poll::Ready(Err(error));
+        let read = buffer.filled().len() - before;
+        if let Some(allowance) = &mut self.allowance {
+            if outcome.is_pending() {
+                allowance.in_turn = 0;
+            }
+            if let Err(error) = allowance.take(read) {
+                return Poll::Ready(Err(error));
+            }
         }
         let Some(preface) = &mut self.preface else { return outcome };
         if outcome.is_pending() {
@@ -130,7 +131,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for IdleTimeoutIo<S> {
                 .poll(cx)
                 .map(|()| Err(timed_out("send the HTTP/2 preface", PREFACE_TIMEOUT)));
         }
-        preface.missing = preface.missing.saturating_sub(buffer.filled().len() - before);
+        preface.missing = preface.missing.saturating_sub(read);
         if preface.missing == 0 {
             self.preface = None;
         }

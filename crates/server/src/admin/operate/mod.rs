@@ -9,23 +9,35 @@ mod slots;
 use std::sync::Arc;
 
 use axum::{
-    Router,
+    Extension, Router,
+    extract::State,
     routing::{post, put},
 };
 use bytes::Bytes;
-use http::Response;
+use http::{Response, Uri};
 use http_body_util::Full;
+use sequent_core::SequenceName;
 use sequent_engine::Reason;
 use serde::Serialize;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::{
-    admin::state::Admin, audit::Entry, auth::Caller, error::ApiError, http::responses::object,
+    admin::state::Admin,
+    audit::Entry,
+    auth::Caller,
+    error::ApiError,
+    http::{
+        extract::{RequestBody, name_of},
+        responses::object,
+    },
     shutdown::phase::Phase,
 };
 
 /// Limit on changes at once. Each may examine every store, and goes on if its caller leaves.
 const CHANGES_MAX: usize = 4;
+
+/// What each change has: the state, who asks for it, and what the request says.
+type Asked = (State<Admin>, Extension<Caller>, Uri, RequestBody);
 
 /// Response in JSON, or an error.
 type JsonResult = Result<Response<Full<Bytes>>, ApiError>;
@@ -60,6 +72,12 @@ pub(super) fn router() -> Router<Admin> {
         .route("/v1/sequences/{name}/advance", post(advance::advance))
         .route("/v1/sequences/{name}/forget", post(forget::forget))
         .route("/v1/sequences/{name}", put(define::define))
+}
+
+/// The sequence in a path.
+fn sequence(uri: &Uri) -> Result<SequenceName, ApiError> {
+    let name = name_of(uri)?;
+    name.parse().map_err(|_| ApiError::name("name", &name))
 }
 
 /// Counts a call of a principal.
