@@ -44,16 +44,11 @@ impl Show {
         let name = sequence_name(&self.name)?;
         if let Some(definitions) = self.servers.definitions(cluster).await? {
             let (summary, definition) = remote_definitions::show(&definitions, name.as_str()).await?;
-            if cluster.json() {
-                return output::report(&Told { summary: &summary, definition: &definition });
-            }
-            return output::lines(head(&summary, &definition));
+            let told = Told { summary: &summary, definition: &definition };
+            return cluster.show(&told, || head(&summary, &definition));
         }
         let report = cluster.admin().await?.cluster().show(&name).await?;
-        if cluster.json() {
-            return output::report(&report);
-        }
-        output::lines(lines(&report))
+        cluster.show(&report, || lines(&report))
     }
 }
 
