@@ -52,10 +52,11 @@ const LAST_ANSWERS: Duration = Duration::from_millis(100);
 
 /// Server address with its current connection.
 pub(super) struct ServerConnection {
-    address: Address,
+    pub(super) address: Address,
     connect_timeout: Duration,
     identity: Option<Arc<str>>,
-    token: Option<Arc<TokenFile>>,
+    /// The token that requests are sent with.
+    pub(super) token: Option<Arc<TokenFile>>,
     /// Of an address with `https://`.
     tls: Option<Arc<ClientTls>>,
     current: Mutex<Option<Connection>>,
@@ -95,21 +96,12 @@ impl Connection {
 }
 
 impl ServerConnection {
-    pub(super) fn new(address: Address, options: &Options, tls: Option<Arc<ClientTls>>) -> Arc<Self> {
+    pub(super) fn new(address: Address, options: &Options, tls: Option<Arc<ClientTls>>) -> Self {
         let (current, connecting) = (Mutex::default(), tokio::sync::Mutex::default());
         let Options { connect_timeout, identity, token, .. } = options;
         let (connect_timeout, identity, token) = (*connect_timeout, identity.clone(), token.clone());
         let tls = tls.filter(|_| address.is_tls());
-        Arc::new(Self { address, connect_timeout, identity, token, tls, current, connecting })
-    }
-
-    /// The token that requests are sent with.
-    pub(super) fn token(&self) -> Option<&Arc<TokenFile>> {
-        self.token.as_ref()
-    }
-
-    pub(super) fn address(&self) -> String {
-        self.address.to_string()
+        Self { address, connect_timeout, identity, token, tls, current, connecting }
     }
 
     pub(super) fn origin(&self) -> Uri {

@@ -89,25 +89,17 @@ impl Endpoints {
     pub(crate) async fn check_any_serving(&self) -> Result<(), Error> {
         let answer = self.failover.call(|member| {
             let check = self.check(member);
-            Box::pin(async move {
-                match check.await {
-                    Ok(()) => Outcome::Answer(()),
-                    Err(error) => Outcome::Fault(error),
-                }
-            })
+            Box::pin(async move { into_outcome(check.await.map_err(Refusal::Fault)) })
         });
-        answer.await.map_err(|failures| self.all_failed(&failures))
+        answer.await.unwrap_or_else(|failures| Err(self.all_failed(&failures)))
     }
 
     /// Probes failed endpoints until they recover. Spawn it once; it ends with the endpoints.
     pub(crate) fn watch(self: &Arc<Self>) -> impl Future<Output = ()> + Send + use<> {
         let here = Arc::downgrade(self);
-        self.failover.run(move |member| {
-            let here = here.upgrade();
-            here.map_or_else(
-                || Box::pin(std::future::ready(Ok(()))) as BoxFuture<'_, _>,
-                |here| here.check(member),
-            )
+        self.failover.run(move |member| match here.upgrade() {
+            Some(here) => here.check(member),
+            None => Box::pin(std::future::ready(Ok(()))),
         })
     }
 

@@ -30,7 +30,7 @@ pub(crate) type DefinitionsMethod<Q, A> =
 
 /// Transport to one server.
 pub(crate) struct GrpcTransport {
-    connection: Arc<ServerConnection>,
+    connection: ServerConnection,
 }
 
 impl GrpcTransport {
@@ -45,7 +45,7 @@ impl GrpcTransport {
         F: Future<Output = Result<T, Refusal>>,
     {
         let (mut tries, mut was_refused) = (0, false);
-        let token = self.connection.token().inspect(|token| token.refresh());
+        let token = self.connection.token.as_ref().inspect(|token| token.refresh());
         loop {
             let sent = token.map(|token| token.header());
             let channel = self.connection.channel().await.map_err(Refusal::Fault)?;
@@ -145,7 +145,7 @@ impl GrpcTransport {
 
 impl Transport for GrpcTransport {
     fn address(&self) -> String {
-        self.connection.address()
+        self.connection.address.to_string()
     }
 
     fn ask(self: Arc<Self>, ask: NumberRequest) -> BoxFuture<'static, Result<GrantResponse, Refusal>> {
