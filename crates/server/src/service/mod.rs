@@ -184,9 +184,9 @@ impl NumberService {
         metrics: &RequestMetrics,
     ) -> Result<Issued, ApiError> {
         let began = self.now();
-        let cancel_guard = CancelGuard { service: self, metrics, began, is_answered: false };
+        let mut cancel_guard = CancelGuard { service: self, metrics, began, is_answered: false };
         let outcome = self.issue(request, limit_and_operation, began).await;
-        cancel_guard.disarm();
+        cancel_guard.is_answered = true;
         let took = self.now().saturating_duration_since(began);
         match &outcome {
             Ok(issued) => {

@@ -199,10 +199,8 @@ fn key(key: &'static str, path: Option<&PathBuf>, faults: &mut Vec<Fault>) -> Op
 fn contents(path: Option<&PathBuf>) -> Result<Vec<u8>, String> {
     let path = path.ok_or("a file is expected")?;
     let mut contents = Vec::new();
-    let file = File::open(path).map_err(|error| format!("it can't be read: {error}"))?;
-    file.take(FILE_BYTES_MAX)
-        .read_to_end(&mut contents)
-        .map_err(|error| format!("it can't be read: {error}"))?;
+    let read = File::open(path).and_then(|file| file.take(FILE_BYTES_MAX).read_to_end(&mut contents));
+    read.map_err(|error| format!("it can't be read: {error}"))?;
     Ok(contents)
 }
 
