@@ -25,7 +25,7 @@ use crate::{
     run_files::{Addresses, Of, RunFile},
     sockets::listen,
 };
-use fd_limit::FdLimit;
+use fd_limit::runtime_limits;
 use reload::reload;
 
 const EXAMPLES: &str = "\
@@ -78,7 +78,7 @@ pub(crate) async fn serve(cluster: &Cluster, config: Config, reloads: bool) -> R
     let engine = cluster.engine(config.clone(), Pace::Standing).await?;
     let audit = Audit::start(&config.audit, engine.clock());
     let auth = Auth::audited(&config, Arc::clone(engine.clock()), audit.clone());
-    let limits = FdLimit::beside(&engine, descriptors).runtime_limits(&config.limits);
+    let limits = runtime_limits(&engine, descriptors, &config.limits);
     let opened = bind(&config).and_then(|listeners| Ok((announce(cluster, &config, &listeners)?, listeners)));
     let (presence, listeners) = match opened {
         Ok(opened) => opened,

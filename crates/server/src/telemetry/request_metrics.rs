@@ -145,9 +145,7 @@ impl RequestMetrics {
             self.failed[at].increment(count);
         }
     }
-}
 
-impl RequestMetrics {
     /// Counts a request without numbers by its outcome.
     pub(crate) fn answered<T>(&self, outcome: &Result<T, ApiError>, took: Duration) {
         match outcome {

@@ -34,7 +34,7 @@ use crate::{
 };
 
 /// Limit on changes at once. Each may examine every store, and goes on if its caller leaves.
-const CHANGES_MAX: usize = 4;
+pub(super) const CHANGES_MAX: usize = 4;
 
 /// What each change has: the state, who asks for it, and what the request says.
 type Asked = (State<Admin>, Extension<Caller>, Uri, RequestBody);
@@ -42,25 +42,14 @@ type Asked = (State<Admin>, Extension<Caller>, Uri, RequestBody);
 /// Response in JSON, or an error.
 type JsonResult = Result<Response<Full<Bytes>>, ApiError>;
 
-/// Changes that run. Cheap to clone.
-#[derive(Debug, Clone)]
-pub(super) struct Changes(Arc<Semaphore>);
-
-impl Default for Changes {
-    fn default() -> Self {
-        Self(Arc::new(Semaphore::new(CHANGES_MAX)))
-    }
-}
-
-impl Changes {
-    fn begin(&self) -> Result<OwnedSemaphorePermit, ApiError> {
-        let full = |_| {
-            let text =
-                format!("{CHANGES_MAX} changes of operators run at once: at most {CHANGES_MAX} are allowed");
-            ApiError::new(Reason::QuotaExceeded, text)
-        };
-        Arc::clone(&self.0).try_acquire_owned().map_err(full)
-    }
+/// Begins one more of the changes that run.
+fn begin(changes: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, ApiError> {
+    let full = |_| {
+        let text =
+            format!("{CHANGES_MAX} changes of operators run at once: at most {CHANGES_MAX} are allowed");
+        ApiError::new(Reason::QuotaExceeded, text)
+    };
+    Arc::clone(changes).try_acquire_owned().map_err(full)
 }
 
 /// Routes of what changes something.
@@ -98,7 +87,7 @@ async fn carried_out<T: Serialize + Send + 'static>(
     if admin.phases.now() >= Phase::Ending {
         return Err(stopping());
     }
-    let (permit, caller) = (admin.changes.begin()?, caller.clone());
+    let (permit, caller) = (begin(&admin.changes)?, caller.clone());
     let done = tokio::spawn(async move {
         let _permit = permit;
         let outcome = work.await;
