@@ -19,6 +19,7 @@ use hyper::{
 use hyper_util::rt::TokioIo;
 use sequent_client::{ClientTls, TlsOptions, warn_of_readable};
 use sequent_core::SequenceName;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
@@ -139,7 +140,12 @@ impl Admin {
     }
 
     /// Has something changed.
-    pub(crate) async fn call(&self, method: Method, path: &str, body: &Value) -> Result<Value, Failure> {
+    pub(crate) async fn call<T: DeserializeOwned>(
+        &self,
+        method: Method,
+        path: &str,
+        body: &Value,
+    ) -> Result<T, Failure> {
         let address = self.address();
         let Ok(answer) = timeout(CHANGE_LIMIT, self.asked(method, path, Some(body))).await else {
             let limit = CHANGE_LIMIT.as_secs();
@@ -152,7 +158,8 @@ impl Admin {
         })?;
         let told = serde_json::from_slice::<Value>(&body).ok();
         match told {
-            Some(told) if status.is_success() => Ok(told),
+            Some(told) if status.is_success() => serde_json::from_value(told)
+                .map_err(|error| Failure::failed(format!("its answer can't be read: {error}"))),
             Some(problem) if problem["reason"].is_string() => Err(Failure::of_problem(&problem)),
             _ => Err(Failure::failed(format!("{address} answers {status}: no admin listener of a server?"))),
         }

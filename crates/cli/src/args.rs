@@ -121,15 +121,15 @@ impl Command {
         match self {
             Self::Shards(_) => Some("shards"),
             Self::Doctor(_) => Some("doctor"),
-            Self::Evict(evict) if !evict.asks_server() => Some("evict"),
-            Self::Drain(drain) if !drain.asks_server() => Some("drain"),
-            Self::Rescue(rescue) if !rescue.asks_server() => Some("rescue"),
+            Self::Evict(evict) if !evict.speech.admin.is_named() => Some("evict"),
+            Self::Drain(drain) if !drain.speech.admin.is_named() => Some("drain"),
+            Self::Rescue(rescue) if !rescue.speech.admin.is_named() => Some("rescue"),
             Self::Recover(_) => Some("recover"),
-            Self::Advance(advance) if !advance.asks_server() => Some("advance"),
+            Self::Advance(advance) if !advance.admin.is_named() => Some("advance"),
             Self::Import(_) => Some("import"),
             Self::Resize(_) => Some("resize"),
             Self::Explain(_) => Some("explain"),
-            Self::Forget(forget) if !forget.asks_server() => Some("forget"),
+            Self::Forget(forget) if !forget.admin.is_named() => Some("forget"),
             _ => None,
         }
     }

@@ -40,7 +40,7 @@ pub(crate) struct Failure {
 }
 
 /// A field that was wrong.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Serialize)]
 #[allow(clippy::struct_field_names, reason = "the names are those of the JSON at every api")]
 struct Field {
     field: String,
@@ -49,6 +49,12 @@ struct Field {
     /// The place of a fault in the configuration: a line of the file, a flag, or a variable.
     #[serde(skip_serializing_if = "String::is_empty")]
     at: String,
+}
+
+impl Field {
+    fn new(field: impl Into<String>, value: impl Into<String>, bound: impl Into<String>) -> Self {
+        Self { field: field.into(), value: value.into(), bound: bound.into(), at: String::new() }
+    }
 }
 
 impl Failure {
@@ -71,8 +77,10 @@ impl Failure {
     pub(crate) fn argument(field: &str, value: impl Display, bound: impl Into<String>) -> Self {
         let (value, bound) = (shown(&without_secret(value.to_string())), bound.into());
         let message = format!("{field} is {value:?}: {bound}");
-        let errors = vec![Field { field: field.to_owned(), value, bound, ..Field::default() }];
-        Self { errors, ..Self::reason(Reason::InvalidArgument, message) }
+        Self {
+            errors: vec![Field::new(field, value, bound)],
+            ..Self::reason(Reason::InvalidArgument, message)
+        }
     }
 
     /// No server answered.
@@ -84,12 +92,8 @@ impl Failure {
     pub(crate) fn of_problem(problem: &Value) -> Self {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let reason = Reason::ALL.into_iter().find(|reason| problem["reason"] == reason.as_str());
-        let field = |found: &Value| Field {
-            field: text(&found["field"]),
-            value: text(&found["value"]),
-            bound: text(&found["bound"]),
-            ..Field::default()
-        };
+        let field =
+            |found: &Value| Field::new(text(&found["field"]), text(&found["value"]), text(&found["bound"]));
         let errors = problem["errors"].as_array().into_iter().flatten().map(field).collect();
         let failure = match reason {
             Some(reason) => Self::reason(reason, text(&problem["detail"])),
@@ -102,9 +106,10 @@ impl Failure {
     pub(crate) fn missing(field: &str, bound: impl Into<String>) -> Self {
         let bound = bound.into();
         let message = format!("{field} is missing: {bound}");
-        let errors =
-            vec![Field { field: field.to_owned(), value: "missing".to_owned(), bound, ..Field::default() }];
-        Self { errors, ..Self::reason(Reason::InvalidArgument, message) }
+        Self {
+            errors: vec![Field::new(field, "missing", bound)],
+            ..Self::reason(Reason::InvalidArgument, message)
+        }
     }
 
     /// A value that a template does not accept, or that is missing; `field` is the command's name for it.
@@ -136,17 +141,14 @@ impl Failure {
     /// A mistake that clap found, in the common form. Help and version are not failures.
     pub(crate) fn usage(error: &clap::Error) -> Option<Self> {
         let text = error.render().to_string();
-        match error.kind() {
-            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => None,
+        let message = match error.kind() {
+            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => return None,
             ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-                let message = format!("a command is missing\n\n{}", text.trim_end());
-                Some(Self::reason(Reason::InvalidArgument, message))
+                format!("a command is missing\n\n{}", text.trim_end())
             }
-            _ => {
-                let message = text.strip_prefix("error: ").unwrap_or(&text).trim_end().to_owned();
-                Some(Self::reason(Reason::InvalidArgument, message))
-            }
-        }
+            _ => text.strip_prefix("error: ").unwrap_or(&text).trim_end().to_owned(),
+        };
+        Some(Self::reason(Reason::InvalidArgument, message))
     }
 
     /// Writes the failure to standard error, and returns the exit code.
@@ -194,11 +196,8 @@ impl std::fmt::Display for Failure {
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
         let fields = error.fields().iter();
-        let field = |fault: &sequent_core::FieldFault| Field {
-            field: fault.field.to_string(),
-            value: fault.value.clone(),
-            bound: fault.bound.clone(),
-            ..Field::default()
+        let field = |fault: &sequent_core::FieldFault| {
+            Field::new(&*fault.field, fault.value.as_str(), fault.bound.as_str())
         };
         // An operator at the command line may see addresses. Data APIs show the first half only.
         let message = match error.detail() {
@@ -217,12 +216,7 @@ impl From<sequent_client::Error> for Failure {
             // `is "VALUE": BOUND`, as every API writes it.
             let problem = found.problem.strip_prefix("is ").unwrap_or(&found.problem);
             let (value, bound) = problem.split_once(": ").unwrap_or(("", problem));
-            Field {
-                field: found.field.clone(),
-                value: value.trim_matches('"').to_owned(),
-                bound: bound.to_owned(),
-                ..Field::default()
-            }
+            Field::new(found.field.as_str(), value.trim_matches('"'), bound)
         };
         let errors = error.fields().iter().map(field).collect();
         Self { errors, ..Self::new(word, exit, error.to_string()) }

@@ -1,7 +1,6 @@
 //! The cluster of a command, and how it is opened.
 
 use std::{
-    collections::BTreeSet,
     fs,
     os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
@@ -9,15 +8,16 @@ use std::{
 };
 
 use rustix::process::geteuid;
-use sequent_admin::{Admin, NamedLoss};
+use sequent_admin::Admin;
 use sequent_client::{Client, ClientBuilder, TlsOptions};
-use sequent_core::{NameError, SequenceName, SlotIndex, ledger::Loss};
+use sequent_core::{NameError, SequenceName};
 use sequent_engine::{
     CreatePolicy, Engine, Options, Pace,
     config::{Config, Sources, without_secret},
 };
+use serde::Serialize;
 
-use crate::{args::Globals, failure::Failure, logging};
+use crate::{args::Globals, failure::Failure, logging, output};
 
 /// The default directory of the embedded cluster.
 pub(crate) const DATA_DEFAULT: &str = "./sequent-data";
@@ -72,6 +72,15 @@ impl Cluster {
     /// Whether results are wanted as JSON.
     pub(crate) fn json(&self) -> bool {
         self.globals.json
+    }
+
+    /// Prints a result: as JSON if that is wanted, or else as lines.
+    pub(crate) fn show<L: IntoIterator<Item = String>>(
+        &self,
+        report: &impl Serialize,
+        lines: impl FnOnce() -> L,
+    ) -> Result<(), Failure> {
+        if self.json() { output::report(report) } else { output::lines(lines()) }
     }
 
     /// The options of TLS to servers.
@@ -152,37 +161,31 @@ impl Cluster {
         Ok(Engine::open(config, Options { pace, ..options()? }).await?)
     }
 
-    /// The configuration of a cluster that is opened. Refuses a data directory that another user may have planted.
-    pub(crate) fn trusted(&self) -> Result<Config, Failure> {
+    /// Does something with a running cluster, made if it does not exist, and ends it.
+    pub(crate) async fn with_engine<T, E: Into<Failure>>(
+        &self,
+        config: Config,
+        pace: Pace,
+        work: impl AsyncFnOnce(&Engine) -> Result<T, E>,
+    ) -> Result<T, Failure> {
+        let engine = self.engine(config, pace).await?;
+        let done = work(&engine).await;
+        engine.shutdown().await;
+        done.map_err(Into::into)
+    }
+
+    /// The configuration of a cluster that is opened, and the options beyond it. Refuses a data directory that another user
+    /// may have planted.
+    pub(crate) fn opening(&self) -> Result<(Config, Options), Failure> {
         let config = self.config()?;
         check_owner(&config.data)?;
-        Ok(config)
+        Ok((config, options()?))
     }
 
     /// The handle for operators' commands on an existing cluster; never makes one.
     pub(crate) async fn admin(&self) -> Result<Admin, Failure> {
-        Ok(Admin::open(&self.trusted()?, &options()?).await?)
-    }
-
-    /// Names the loss of a ledger that was restored from a copy from amid a resize. `None` if no resize is in
-    /// progress.
-    pub(crate) async fn recover_amid_resize(
-        &self,
-        (loss, is_confirmed): (Loss, bool),
-        without: &BTreeSet<SlotIndex>,
-    ) -> Result<Option<String>, Failure> {
-        Ok(Admin::recover_amid_resize(&self.trusted()?, &options()?, (loss, is_confirmed), without).await?)
-    }
-
-    /// Refuses if the ledger is a copy from before a resize, or from amid one.
-    pub(crate) async fn check_layout(&self) -> Result<(), Failure> {
-        Ok(Admin::check_layout(&self.trusted()?, &options()?).await?)
-    }
-
-    /// The handle after a loss: an empty ledger adopts the cluster of its shards, except for those of some
-    /// slots.
-    pub(crate) async fn admin_after_loss(&self, loss: &NamedLoss) -> Result<Admin, Failure> {
-        Ok(Admin::open_after_loss(&self.trusted()?, &options()?, loss).await?)
+        let (config, options) = self.opening()?;
+        Ok(Admin::open(&config, &options).await?)
     }
 }
 
@@ -242,7 +245,7 @@ pub(crate) fn sequence_name(text: &str) -> Result<SequenceName, Failure> {
 }
 
 /// The options for opening a cluster, beyond its configuration.
-pub(crate) fn options() -> Result<Options, Failure> {
+fn options() -> Result<Options, Failure> {
     let create = match std::env::var(EMBEDDED).as_deref() {
         Ok("never") => CreatePolicy::Never,
         Ok("") | Err(_) => CreatePolicy::Embedded,

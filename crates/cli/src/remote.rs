@@ -2,7 +2,7 @@
 
 use clap::Args;
 use sequent_client::{Client, Error, TlsOptions};
-use sequent_engine::Reason;
+use sequent_engine::{Reason, config::Config};
 
 use crate::{
     failure::Failure,
@@ -60,17 +60,10 @@ impl Where {
         if cluster.is_configured() || !config.embedded {
             return Ok(Servers::None);
         }
-        Ok(run_files::servers(&config.data, &Of::config(&config)).map_or(
-            Servers::None,
-            |Found { servers, identity }| {
-                let urls: Vec<String> = servers.iter().map(run_files::Addresses::reach).collect();
-                Servers::Found { urls: urls.join(","), identity }
-            },
-        ))
+        Ok(running(&config)
+            .map_or(Servers::None, |(urls, identity)| Servers::Found { urls: urls.join(","), identity }))
     }
-}
 
-impl Where {
     /// Adds the servers on the data directory to a failure to open the ledger: they go on without it for a
     /// while.
     pub(crate) fn beside(&self, failure: Failure, cluster: &Cluster) -> Failure {
@@ -78,10 +71,15 @@ impl Where {
             return failure;
         }
         let Ok(config) = cluster.config() else { return failure };
-        let found = run_files::servers(&config.data, &Of::config(&config)).map(|found| found.servers);
-        let urls: Vec<String> = found.iter().flatten().map(run_files::Addresses::reach).collect();
-        failure.beside_servers(&urls)
+        let urls = running(&config).map(|(urls, _)| urls);
+        failure.beside_servers(&urls.unwrap_or_default())
     }
+}
+
+/// The servers that run on the data directory: their addresses, and the identity that they report.
+fn running(config: &Config) -> Option<(Vec<String>, String)> {
+    let Found { servers, identity } = run_files::servers(&config.data, &Of::config(config))?;
+    Some((servers.iter().map(run_files::Addresses::reach).collect(), identity))
 }
 
 impl Servers {

@@ -85,37 +85,6 @@ pub(crate) async fn define(
     })
 }
 
-/// A definition as an admin listener takes it.
-pub(crate) fn as_json(wanted: v1::DefineRequest) -> Value {
-    let definition = wanted.definition.unwrap_or_default();
-    let texts = [
-        ("placement", definition.placement),
-        ("fits", definition.fits),
-        ("numbering", definition.numbering),
-        ("template", definition.template),
-        ("zone", definition.zone),
-        ("charset", definition.charset),
-        ("unique", definition.unique),
-        ("effective", wanted.effective),
-    ];
-    let numbers = [("start", definition.start), ("step", definition.step), ("end", definition.end)];
-    let whole = [
-        ("version", wanted.version),
-        ("maxlen", definition.maxlen),
-        ("window_s", definition.window_s),
-        ("retain_periods", definition.retain_periods),
-        ("reserve_ms", definition.reserve_ms),
-        ("at_risk_max", definition.at_risk_max),
-    ];
-    let texts =
-        texts.into_iter().filter(|(_, text)| !text.is_empty()).map(|(field, text)| (field, text.into()));
-    let numbers = numbers.into_iter().filter_map(|(field, number)| Some((field, number?.to_string().into())));
-    let whole = whole.into_iter().filter_map(|(field, number)| Some((field, number?.into())));
-    let fields =
-        texts.chain(numbers).chain(whole).map(|(field, value): (&str, Value)| (field.to_owned(), value));
-    Value::Object(fields.collect())
-}
-
 /// The report of a definition, as an admin listener gives it.
 pub(crate) fn defined(told: &Value) -> DefineReport {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();

@@ -38,22 +38,19 @@ pub(crate) struct Said {
 impl Servers {
     /// The servers to ask. Touches nothing.
     pub(crate) fn of(cluster: &Cluster, named: Option<&str>) -> Result<Self, Failure> {
-        let servers = Self::of_config(&cluster.config()?, named, &cluster.tls())?;
+        let (config, tls) = (cluster.config()?, cluster.tls());
+        let admins = match named {
+            Some(named) => vec![Admin::named("--admin", named, &tls)?],
+            None => found(&config, &tls)?,
+        };
         let with_token = |admin: Admin| admin.with_token_of(cluster.token_file());
-        Ok(Self { admins: servers.admins.into_iter().map(with_token).collect(), ..servers })
+        let admins = admins.into_iter().map(with_token).collect();
+        Ok(Self { admins, cluster: Some(config.cluster.to_string()), data: config.data })
     }
 
     /// A server that the caller named, whichever cluster it belongs to.
     pub(crate) fn at(admin: Admin) -> Self {
         Self { admins: vec![admin], cluster: None, data: PathBuf::new() }
-    }
-
-    fn of_config(config: &Config, named: Option<&str>, tls: &TlsOptions) -> Result<Self, Failure> {
-        let admins = match named {
-            Some(named) => vec![Admin::named("--admin", named, tls)?],
-            None => found(config, tls)?,
-        };
-        Ok(Self { admins, cluster: Some(config.cluster.to_string()), data: config.data.clone() })
     }
 
     /// Asks all at once, each within the time limit of an answer.

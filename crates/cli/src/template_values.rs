@@ -2,8 +2,9 @@
 
 use clap::Args;
 use sequent_client::v1;
-use sequent_core::FieldFault;
-use sequent_engine::{INSTANT_EXPECTED, Texts, Values};
+use sequent_core::{Clock as _, FieldFault, SystemClock};
+use sequent_engine::{INSTANT_EXPECTED, Texts, Timestamp, Values};
+use serde::Serialize;
 
 use crate::{failure::Failure, open_cluster::sequence_name, output};
 
@@ -30,6 +31,12 @@ impl TemplateValues {
     }
 }
 
+/// The instant that counts if none is named.
+pub(crate) fn now() -> Timestamp {
+    let now = i64::try_from(SystemClock.wall_ms()).ok();
+    now.and_then(|now| Timestamp::from_millisecond(now).ok()).unwrap_or_default()
+}
+
 /// The values of such pairs, each name once.
 pub(crate) fn values_of(pairs: &[String]) -> Result<Values, Failure> {
     let mut values = Values::new();
@@ -45,7 +52,7 @@ pub(crate) fn values_of(pairs: &[String]) -> Result<Values, Failure> {
 }
 
 /// The settings around a template in a definition.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Args, Serialize)]
 pub(crate) struct NumberingArgs {
     /// The zone that dates are shown and periods are counted in: an IANA name [default: UTC]
     #[arg(long, value_name = "ZONE")]

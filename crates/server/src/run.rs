@@ -2,8 +2,12 @@
 
 use std::{future::Future, io, sync::Arc};
 
+use hyper::service::service_fn;
 use hyper_util::service::TowerToHyperService;
-use sequent_engine::{Engine, config::ListenSection};
+use sequent_engine::{
+    Engine,
+    config::{LimitsSection, ListenSection},
+};
 use tokio::{
     task::JoinError,
     time::{sleep, timeout},
@@ -11,7 +15,7 @@ use tokio::{
 use tonic_health::{ServingStatus, server::HealthReporter};
 
 use crate::{
-    admin::{self, Admin, AdminService},
+    admin::{self, Admin},
     auth::{Auth, ConnectionAuth},
     connection::{
         ConnectionContext, Protocol,
@@ -38,7 +42,8 @@ use crate::{
     tls::{ServerTls, acceptor::Acceptor, files::Alpn, peer::PeerCertificate},
 };
 
-/// Parts of a server.
+/// Parts of a server. Cheap to clone; all clones share them.
+#[derive(Clone)]
 pub struct ServerOptions {
     /// Source of all numbers. The server shuts it down.
     pub engine: Engine,
@@ -133,8 +138,8 @@ pub async fn run(
         ..ends("admin", Alpn::Http1)
     };
     let admin = move |stream, peer, context: ConnectionContext| {
-        let (share, auth) = shares.of("admin", &context, peer);
-        let service = AdminService::new(admin.clone(), auth, share);
+        let (routes, connection) = (admin.clone(), shares.of("admin", &context, peer));
+        let service = service_fn(move |request| admin::route(&routes, &connection, request));
         serve(Protocol::Http1(ADMIN_HEAD_TIMEOUT), stream, service, context)
     };
     let admin = tokio::spawn(accept(listeners.admin, admin, last));
@@ -150,7 +155,8 @@ pub async fn run(
         health.set_service_status(service, ServingStatus::NotServing).await;
     }
     engine.enter_drain_mode();
-    let (held, delay, limit) = (engine.ready(), limits.drain_delay(), limits.drain_timeout());
+    let held = engine.ready();
+    let LimitsSection { drain_delay: delay, drain_timeout: limit, .. } = **limits.current();
     sleep(delay).await;
     // A drain without delay is meant to end at once.
     let limit =

@@ -10,7 +10,6 @@ use crate::{
     admin_client::{Admin, AdminArg},
     failure::Failure,
     open_cluster::{Cluster, sequence_name},
-    output,
     template_values::TemplateValues,
 };
 
@@ -53,15 +52,10 @@ pub(crate) struct Advance {
     #[command(flatten)]
     with: TemplateValues,
     #[command(flatten)]
-    admin: AdminArg,
+    pub(crate) admin: AdminArg,
 }
 
 impl Advance {
-    /// Whether a server carries it out.
-    pub(crate) fn asks_server(&self) -> bool {
-        self.admin.is_named()
-    }
-
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         let name = sequence_name(&self.name)?;
         let to = self.to.parse().ok().filter(|to| (1..=i64::MAX.unsigned_abs()).contains(to));
@@ -74,16 +68,13 @@ impl Advance {
         let advanced = if let Some(admin) = self.admin.client(cluster)? {
             by_server(&admin, &ask).await?
         } else {
-            let engine = cluster.engine(cluster.config()?, Pace::Once).await?;
-            let advanced = ask.run(&engine).await;
-            engine.shutdown().await;
-            advanced?
+            let config = cluster.config()?;
+            cluster.with_engine(config, Pace::Once, async |engine| ask.run(engine).await).await?
         };
-        if cluster.json() {
-            return output::report(&advanced);
-        }
-        let aside = advanced.aside.iter().map(|aside| format!("not believed, and left out of that: {aside}"));
-        output::lines(std::iter::once(sentence(&advanced)).chain(aside))
+        cluster.show(&advanced, || {
+            let aside = |aside: &String| format!("not believed, and left out of that: {aside}");
+            std::iter::once(sentence(&advanced)).chain(advanced.aside.iter().map(aside))
+        })
     }
 }
 
@@ -101,9 +92,7 @@ async fn by_server(admin: &Admin, ask: &AdvanceAsk) -> Result<AdvanceReport, Fai
             request.with.iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
         body["values"] = values.into();
     }
-    let told = admin.call(Method::POST, &format!("/v1/sequences/{}/advance", request.name), &body).await?;
-    serde_json::from_value(told)
-        .map_err(|error| Failure::failed(format!("its answer can't be read: {error}")))
+    admin.call(Method::POST, &format!("/v1/sequences/{}/advance", request.name), &body).await
 }
 
 fn sentence(report: &AdvanceReport) -> String {

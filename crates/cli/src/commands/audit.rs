@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use sequent_server::AuditChain;
 use serde_json::json;
 
-use crate::{failure::Failure, open_cluster::Cluster, output};
+use crate::{failure::Failure, open_cluster::Cluster};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -60,16 +60,12 @@ fn check(cluster: &Cluster, files: &[PathBuf]) -> Result<(), Failure> {
         }
     }
     let (lines, torn) = (chain.lines(), chain.torn());
-    if cluster.json() {
-        return output::json(
-            &json!({ "lines": lines, "cut_short": torn, "first": chain.first(), "last": chain.last() }),
-        );
-    }
+    let report = json!({ "lines": lines, "cut_short": torn, "first": chain.first(), "last": chain.last() });
     let mut said = vec![format!("{lines} lines, each follows the line before it")];
     said.extend(
         (torn > 0).then(|| format!("{torn} of them were cut short: their server was stopped amid them")),
     );
     said.extend(chain.first().map(|hash| format!("before the first  {hash}")));
     said.extend(chain.last().map(|hash| format!("the last          {hash}")));
-    output::lines(said)
+    cluster.show(&report, || said)
 }

@@ -3,7 +3,9 @@
 use clap::Args;
 use hyper::Method;
 use sequent_client::v1;
-use sequent_engine::{Body, BodyOptions, DefineReport, Effective, Pace};
+use sequent_engine::{Body, BodyOptions, DefineReport, Effective, Engine, Pace};
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::{
     admin_client::AdminArg,
@@ -31,15 +33,17 @@ request is rendered by the version in effect at its instant, and `sequent list` 
 version there, or a lower one.";
 
 /// Define a sequence, or its next version
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Define {
     /// The sequence
+    #[serde(skip)]
     name: String,
     /// The template of its texts: see `sequent preview`
     #[arg(long, value_name = "TEMPLATE")]
     template: Option<String>,
     #[command(flatten)]
+    #[serde(flatten)]
     around: NumberingArgs,
     /// How far from now, in seconds, a caller's --at may be [default: 31 days ahead, any time back]
     #[arg(long, value_name = "SECONDS")]
@@ -83,8 +87,10 @@ pub(crate) struct Define {
     #[arg(long, value_name = "WHEN")]
     effective: Option<String>,
     #[command(flatten)]
+    #[serde(skip)]
     servers: Named,
     #[command(flatten)]
+    #[serde(skip)]
     admin: AdminArg,
 }
 
@@ -93,8 +99,7 @@ impl Define {
         let name = sequence_name(&self.name)?;
         if let Some(admin) = self.admin.client(cluster)? {
             self.belongs()?;
-            let body = remote_definitions::as_json(self.wire());
-            let report = admin.call(Method::PUT, &format!("/v1/sequences/{name}"), &body).await?;
+            let report = admin.call(Method::PUT, &format!("/v1/sequences/{name}"), &self.json()).await?;
             return told(cluster, &remote_definitions::defined(&report));
         }
         if let Some(definitions) = self.servers.definitions(cluster).await? {
@@ -108,10 +113,17 @@ impl Define {
         let body = self.body()?;
         let effective = self.effective.as_deref().map(|text| Effective::read(text, &body));
         let effective = effective.transpose().map_err(|fault| refused(&fault))?;
-        let engine = cluster.engine(cluster.config()?, Pace::Once).await?;
-        let defined = engine.define_from(&name, (self.version, effective), body).await;
-        engine.shutdown().await;
-        told(cluster, &defined?)
+        let define = async |engine: &Engine| engine.define_from(&name, (self.version, effective), body).await;
+        told(cluster, &cluster.with_engine(cluster.config()?, Pace::Once, define).await?)
+    }
+
+    /// The definition for an admin listener. What is not given is left out.
+    fn json(&self) -> Value {
+        let mut definition = json!(self);
+        if let Some(fields) = definition.as_object_mut() {
+            fields.retain(|_, value| !value.is_null() && value != "");
+        }
+        definition
     }
 
     /// The definition for a server.
@@ -177,20 +189,15 @@ fn told(cluster: &Cluster, report: &DefineReport) -> Result<(), Failure> {
 }
 
 fn lines(report: &DefineReport) -> Vec<String> {
-    let was = was(report.effective.as_deref(), report.already);
+    let was = match (&report.effective, report.already) {
+        (Some(effective), _) => format!("waits, and is in effect from {effective} on"),
+        (None, true) => "was in force".to_owned(),
+        (None, false) => "is in force, everywhere within two seconds".to_owned(),
+    };
     let mut lines = vec![
         format!("{} version {} {was}", report.sequence, report.version),
         format!("definition {}", report.definition),
     ];
     lines.extend(report.capacity.lines());
     lines
-}
-
-/// The instant from which a definition is in effect, as text.
-fn was(effective: Option<&str>, already: bool) -> String {
-    match (effective, already) {
-        (Some(effective), _) => format!("waits, and is in effect from {effective} on"),
-        (None, true) => "was in force".to_owned(),
-        (None, false) => "is in force, everywhere within two seconds".to_owned(),
-    }
 }

@@ -46,7 +46,7 @@ pub(crate) struct Doctor {
 impl Doctor {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         let peers = Servers::of(cluster, None)?;
-        let (config, options) = (cluster.trusted()?, crate::open_cluster::options()?);
+        let (config, options) = cluster.opening()?;
         let (checkup, said) = tokio::join!(doctor::examine(&config, &options), peers.ask());
         let troubled = said.iter().filter_map(|said| {
             let trouble = said.status()?["trouble"].as_str()?;

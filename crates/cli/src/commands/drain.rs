@@ -4,10 +4,7 @@
 use clap::Args;
 use sequent_core::ledger::SlotVerb;
 
-use super::{
-    slot_absence::SlotAbsence,
-    slot_command::{self, SlotCommandArgs},
-};
+use super::slot_command::{self, SlotAbsence, SlotCommandArgs};
 use crate::{failure::Failure, open_cluster::Cluster};
 
 const EXAMPLES: &str = "\
@@ -26,17 +23,12 @@ away. `sequent rescue 2` brings it back, or the end of --for. The last slot that
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Drain {
     #[command(flatten)]
-    speech: SlotCommandArgs,
+    pub(crate) speech: SlotCommandArgs,
     #[command(flatten)]
     absence: SlotAbsence,
 }
 
 impl Drain {
-    /// Whether a server carries it out.
-    pub(crate) fn asks_server(&self) -> bool {
-        self.speech.admin.is_named()
-    }
-
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         slot_command::say(cluster, SlotVerb::Drain, self.speech, Some(&self.absence)).await
     }

@@ -3,10 +3,7 @@
 use clap::Args;
 use sequent_core::ledger::SlotVerb;
 
-use super::{
-    slot_absence::SlotAbsence,
-    slot_command::{self, SlotCommandArgs},
-};
+use super::slot_command::{self, SlotAbsence, SlotCommandArgs};
 use crate::{failure::Failure, open_cluster::Cluster};
 
 const EXAMPLES: &str = "\
@@ -25,17 +22,12 @@ give goes with --leave-none alone.";
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Evict {
     #[command(flatten)]
-    speech: SlotCommandArgs,
+    pub(crate) speech: SlotCommandArgs,
     #[command(flatten)]
     absence: SlotAbsence,
 }
 
 impl Evict {
-    /// Whether a server carries it out.
-    pub(crate) fn asks_server(&self) -> bool {
-        self.speech.admin.is_named()
-    }
-
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         slot_command::say(cluster, SlotVerb::Evict, self.speech, Some(&self.absence)).await
     }

@@ -6,7 +6,6 @@ use sequent_admin::{DenseOrigin, EpochReport, Explained, Origin, SpreadOrigin};
 use crate::{
     failure::Failure,
     open_cluster::{Cluster, sequence_name},
-    output,
     template_values::values_of,
 };
 
@@ -39,10 +38,7 @@ impl Explain {
         let name = sequence_name(&self.name)?;
         let with = values_of(&self.with)?;
         let explained = cluster.admin().await?.explain_text(&name, &self.number, &with).await?;
-        if cluster.json() {
-            return output::report(&explained);
-        }
-        output::lines(lines(&explained))
+        cluster.show(&explained, || lines(&explained))
     }
 }
 

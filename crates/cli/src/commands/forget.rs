@@ -11,7 +11,6 @@ use crate::{
     admin_client::{Admin, AdminArg},
     failure::Failure,
     open_cluster::{Cluster, sequence_name},
-    output,
     server_discovery::Servers,
 };
 
@@ -38,15 +37,10 @@ pub(crate) struct Forget {
     #[arg(long)]
     yes: bool,
     #[command(flatten)]
-    admin: AdminArg,
+    pub(crate) admin: AdminArg,
 }
 
 impl Forget {
-    /// Whether a server carries it out.
-    pub(crate) fn asks_server(&self) -> bool {
-        self.admin.is_named()
-    }
-
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         let name = sequence_name(&self.name)?;
         let ask = ForgetAsk { name, is_confirmed: self.yes };
@@ -54,11 +48,7 @@ impl Forget {
             Some(admin) => by_server(&admin, &ask).await?,
             None => by_ledger(cluster, &ask).await?,
         };
-        if cluster.json() {
-            output::report(&told)?;
-        } else {
-            output::lines(lines(&told))?;
-        }
+        cluster.show(&told, || lines(&told))?;
         if told.done.is_some() {
             return Ok(());
         }
@@ -69,18 +59,13 @@ impl Forget {
 
 async fn by_ledger(cluster: &Cluster, ask: &ForgetAsk) -> Result<Forgotten, Failure> {
     refuse_used(cluster, &ask.name).await?;
-    let engine = cluster.engine(cluster.config()?, Pace::Once).await?;
-    let told = ask.run(&engine).await;
-    engine.shutdown().await;
-    Ok(told?)
+    cluster.with_engine(cluster.config()?, Pace::Once, async |engine| ask.run(engine).await).await
 }
 
 async fn by_server(admin: &Admin, ask: &ForgetAsk) -> Result<Forgotten, Failure> {
     let (path, body) =
         (format!("/v1/sequences/{}/forget", ask.name), json!({ "confirmed": ask.is_confirmed }));
-    let told = admin.call(Method::POST, &path, &body).await?;
-    serde_json::from_value(told)
-        .map_err(|error| Failure::failed(format!("its answer can't be read: {error}")))
+    admin.call(Method::POST, &path, &body).await
 }
 
 /// Refuses a sequence that a running server uses, or may use.

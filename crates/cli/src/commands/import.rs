@@ -93,13 +93,11 @@ impl Import {
         let config = cluster.config()?;
         // Without patterns, no first use defines anything.
         let first_uses_max = (!config.auto_create.is_empty()).then_some(config.limits.auto_create_max);
-        let engine = cluster.engine(config, Pace::Once).await?;
-        let done = match second {
-            Some(second) => verify(cluster, &engine, (&tables, &second), &choice).await,
-            None => self.import(cluster, (&engine, first_uses_max), &tables, &choice).await,
+        let work = async |engine: &Engine| match second {
+            Some(second) => verify(cluster, engine, (&tables, &second), &choice).await,
+            None => self.import(cluster, (engine, first_uses_max), &tables, &choice).await,
         };
-        engine.shutdown().await;
-        done
+        cluster.with_engine(config, Pace::Once, work).await
     }
 
     fn choice(&self) -> Result<Choice, Failure> {
@@ -135,11 +133,7 @@ impl Import {
         let before = engine.cluster().list().await?.len();
         let plan = import::plan(engine, tables, choice).await?;
         let report = if self.yes { import::carry_out(engine, plan).await? } else { plan.report() };
-        if cluster.json() {
-            output::report(&report)?;
-        } else {
-            output::lines(shown::plan(&report))?;
-        }
+        cluster.show(&report, || shown::plan(&report))?;
         let defined = before + report.count(Action::Define);
         if let Some(most) =
             first_uses_max.filter(|most| report.count(Action::Define) > 0 && defined as u64 >= *most)
@@ -164,11 +158,7 @@ async fn verify(
     choice: &Choice,
 ) -> Result<(), Failure> {
     let report = import::verify(engine, readings, choice).await?;
-    if cluster.json() {
-        output::report(&report)?;
-    } else {
-        output::lines(shown::verification(&report))?;
-    }
+    cluster.show(&report, || shown::verification(&report))?;
     let kept = report.count(Standing::Kept);
     if kept == report.counters.len() {
         return Ok(());

@@ -30,14 +30,13 @@ impl List {
             Some(definitions) => remote_definitions::list(&definitions).await?,
             None => cluster.admin().await?.cluster().list().await?,
         };
-        if cluster.json() {
-            return output::report(&serde_json::json!({ "sequences": sequences }));
-        }
-        let rows: Vec<_> = sequences.iter().map(row).collect();
-        output::lines(output::table(
-            &["sequence", "version", "placement", "start", "step", "end", "template", "waiting", "fault"],
-            &rows,
-        ))
+        cluster.show(&serde_json::json!({ "sequences": sequences }), || {
+            let rows: Vec<_> = sequences.iter().map(row).collect();
+            output::table(
+                &["sequence", "version", "placement", "start", "step", "end", "template", "waiting", "fault"],
+                &rows,
+            )
+        })
     }
 }
 

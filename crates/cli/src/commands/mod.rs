@@ -24,6 +24,5 @@ pub(crate) mod resize;
 pub(crate) mod serve;
 pub(crate) mod shards;
 pub(crate) mod show;
-mod slot_absence;
 mod slot_command;
 pub(crate) mod token;

@@ -4,7 +4,7 @@ mod first_use;
 
 use clap::Args;
 use sequent_core::SequenceName;
-use sequent_engine::{NextRequest, Pace};
+use sequent_engine::{Engine, NextRequest, Pace};
 use serde::Serialize;
 
 use crate::{
@@ -112,11 +112,9 @@ impl Next {
         if is_first {
             first_use::check(&config, &request)?;
         }
-        let engine = cluster.engine(config, Pace::Once).await?;
-        let issued = engine.next(&request).await;
         // Even after a failure, the ledger records exactly what was taken, so that nothing is skipped later.
-        engine.shutdown().await;
-        let issued = issued?;
+        let next = async |engine: &Engine| engine.next(&request).await;
+        let issued = cluster.with_engine(config, Pace::Once, next).await?;
         Ok(Issued {
             sequence: issued.sequence.to_string(),
             numbers: issued.numbers.numbers().map(|number| number.to_string()).collect(),

@@ -3,7 +3,7 @@
 use clap::Args;
 use sequent_client::Definitions;
 use sequent_core::SequenceName;
-use sequent_engine::{Body, ReadFault, Reason, Texts};
+use sequent_engine::{Body, NamedValue, ReadFault, Reason, Texts};
 use sequent_format::Decoded;
 use serde::Serialize;
 
@@ -48,14 +48,8 @@ pub(crate) struct Parse {
 struct Answer<'a> {
     number: String,
     period: Option<&'a str>,
-    values: Vec<Value<'a>>,
+    values: Vec<NamedValue>,
     text: &'a str,
-}
-
-#[derive(Serialize)]
-struct Value<'a> {
-    name: &'a str,
-    value: &'a str,
 }
 
 impl Parse {
@@ -127,7 +121,7 @@ fn print(cluster: &Cluster, parsed: &Decoded) -> Result<(), Failure> {
     if !cluster.json() {
         return output::lines(lines(parsed));
     }
-    let values = parsed.values.iter().map(|(name, value)| Value { name, value });
+    let values = parsed.values.iter().cloned().map(|(name, value)| NamedValue { name, value });
     output::json(&Answer {
         number: parsed.number.to_string(),
         period: parsed.period.as_deref(),

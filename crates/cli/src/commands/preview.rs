@@ -1,10 +1,8 @@
 //! `sequent preview`: the text of a number. Consumes nothing.
 
-use std::sync::Arc;
-
 use clap::Args;
-use sequent_core::{Clock, Fits, SystemClock};
-use sequent_engine::{AtRisk, Body, Capacity, Timestamp, config::SERVERS_MAX};
+use sequent_core::Fits;
+use sequent_engine::{AtRisk, Body, Capacity, NamedValue, config::SERVERS_MAX};
 use sequent_format::{Format, PreviewError, ValueError, tzdb_version};
 use serde::Serialize;
 
@@ -13,7 +11,7 @@ use crate::{
     open_cluster::Cluster,
     output,
     remote_definitions::{self, Named},
-    template_values::{NumberingArgs, TemplateSource, TemplateValues, refused},
+    template_values::{NumberingArgs, TemplateSource, TemplateValues, now, refused},
 };
 
 const EXAMPLES: &str = "\
@@ -67,7 +65,7 @@ struct Answer<'a> {
     text: &'a str,
     number: String,
     period: &'a str,
-    partition: Vec<Value<'a>>,
+    partition: Vec<NamedValue>,
     at: String,
     zone: &'a str,
     tzdb: &'static str,
@@ -75,12 +73,6 @@ struct Answer<'a> {
     preview: bool,
     capacity: Capacity,
     warnings: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct Value<'a> {
-    name: &'a str,
-    value: &'a str,
 }
 
 impl Preview {
@@ -145,7 +137,7 @@ impl Preview {
         body.check_number(number).map_err(|bound| Failure::argument("--number", number, bound))?;
         let at = match &self.with.at {
             Some(text) => format.instant(text).map_err(|error| of_value(&error, "--"))?,
-            None => now(&(Arc::new(SystemClock) as Arc<dyn Clock>)),
+            None => now(),
         };
         let preview = format.preview(number, at, &self.with.values()?).map_err(|error| match error {
             PreviewError::Value(error) if error.field == "at" => match &self.with.at {
@@ -169,7 +161,7 @@ impl Preview {
             let bounded = Body::check(Some("spread"), 1, 1, None, None, body.texts().cloned());
             configured(cluster, &bounded.map_err(|fault| refused(&fault))?)?
         };
-        let partition = preview.partition.iter().map(|(name, value)| Value { name, value });
+        let partition = preview.partition.iter().cloned().map(|(name, value)| NamedValue { name, value });
         output::json(&Answer {
             text: &preview.text,
             number: number.to_string(),
@@ -192,11 +184,6 @@ fn behind_default(number: u64) -> Option<String> {
     (number > last).then(|| {
         format!("number is {number}: {last} is the last one, unless the definition says fits = \"int64\"")
     })
-}
-
-fn now(clock: &Arc<dyn Clock>) -> Timestamp {
-    let now = i64::try_from(clock.wall_ms()).ok();
-    now.and_then(|now| Timestamp::from_millisecond(now).ok()).unwrap_or_default()
 }
 
 fn of_value(error: &ValueError, before: &str) -> Failure {

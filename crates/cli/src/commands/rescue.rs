@@ -20,15 +20,10 @@ and does not wait for that: what still can't serve goes out again, and `sequent 
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Rescue {
     #[command(flatten)]
-    speech: SlotCommandArgs,
+    pub(crate) speech: SlotCommandArgs,
 }
 
 impl Rescue {
-    /// Whether a server carries it out.
-    pub(crate) fn asks_server(&self) -> bool {
-        self.speech.admin.is_named()
-    }
-
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         slot_command::say(cluster, SlotVerb::Rescue, self.speech, None).await
     }

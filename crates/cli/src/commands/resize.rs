@@ -60,8 +60,8 @@ impl Resize {
         let Self { shard_bits, memory_bits, ref leaving, ref gone, go, cancel } = self;
         let leaving = leaving.as_ref().map(|file| cluster.config_of(Some(file))).transpose()?;
         let wish = Wish { shard_bits, memory_bits, gone: gone.iter().copied().collect() };
-        let options = crate::open_cluster::options()?;
-        let resizing = Resizing::open(cluster.trusted()?, leaving.as_ref(), wish, &options).await?;
+        let (config, options) = cluster.opening()?;
+        let resizing = Resizing::open(config, leaving.as_ref(), wish, &options).await?;
         let done = match (cancel, go) {
             (true, _) => cancelled(cluster, &resizing).await,
             (_, true) => run(cluster, &resizing).await,

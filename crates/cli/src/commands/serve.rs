@@ -25,8 +25,8 @@ use crate::{
     run_files::{Addresses, Of, RunFile},
     sockets::listen,
 };
-use fd_limit::FdLimit;
-use reload::{Reloaded, reload};
+use fd_limit::runtime_limits;
+use reload::reload;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -70,7 +70,7 @@ async fn warn(config: &Config) {
 
 /// Opens the cluster, then its APIs, and serves until a signal.
 pub(crate) async fn serve(cluster: &Cluster, config: Config, reloads: bool) -> Result<(), Failure> {
-    let signals = Signals::listen().map_err(|error| Failure::failed(format!("no signals: {error}")))?;
+    let (ends, hangups) = signals().map_err(|error| Failure::failed(format!("no signals: {error}")))?;
     let (recorder, descriptors) = (Recorder::install(), FdBudget::raised());
     let tls = ServerTls::new(TlsFiles::read(&config.tls)?);
     say_plaintext(&config);
@@ -78,46 +78,30 @@ pub(crate) async fn serve(cluster: &Cluster, config: Config, reloads: bool) -> R
     let engine = cluster.engine(config.clone(), Pace::Standing).await?;
     let audit = Audit::start(&config.audit, engine.clock());
     let auth = Auth::audited(&config, Arc::clone(engine.clock()), audit.clone());
-    let limits = FdLimit::beside(&engine, descriptors).runtime_limits(&config.limits);
-    let listeners = match bind(&config) {
-        Ok(listeners) => listeners,
+    let limits = runtime_limits(&engine, descriptors, &config.limits);
+    let opened = bind(&config).and_then(|listeners| Ok((announce(cluster, &config, &listeners)?, listeners)));
+    let (mut presence, listeners) = match opened {
+        Ok(opened) => opened,
         Err(failure) => {
             engine.shutdown().await;
             return Err(failure);
         }
     };
-    let mut presence = match announce(cluster, &config, &listeners) {
-        Ok(presence) => presence,
-        Err(failure) => {
-            engine.shutdown().await;
-            return Err(failure);
-        }
-    };
-    let (ends, hangups) = signals;
     let identity = presence.as_ref().map(|presence| presence.identity().to_owned());
-    let served = engine.clone();
-    let serving = ServerOptions {
-        engine: engine.clone(),
-        limits: limits.clone(),
-        auth: auth.clone(),
-        recorder: recorder.clone(),
-        identity,
-        tls: tls.clone(),
-        listen: config.listen.clone(),
-    };
+    let serving =
+        ServerOptions { engine, limits, auth, recorder, identity, tls, listen: config.listen.clone() };
     let reloading = async {
         if reloads {
-            let reloaded = Reloaded { engine, limits, auth, recorder, tls, audit };
-            reload(cluster, config, (reloaded, presence.as_mut()), hangups).await;
+            reload(cluster, config, (&serving, &audit, presence.as_mut()), hangups).await;
         }
         std::future::pending::<()>().await;
     };
     let ended = tokio::select! {
-        ended = run(listeners, serving, ends.wait()) => ended,
+        ended = run(listeners, serving.clone(), ends) => ended,
         () = reloading => return Ok(()),
     };
     ended.map_err(|error| Failure::failed(format!("the server ended: {error}")))?;
-    open_cluster::left(&served.unleft())
+    open_cluster::left(&serving.engine.unleft())
 }
 
 /// Warns of each listener that other machines can reach without TLS, and if they need no token there.
@@ -184,24 +168,14 @@ fn announce(cluster: &Cluster, config: &Config, listeners: &Listeners) -> Result
     Ok(presence)
 }
 
-/// The signals that end a server.
-struct Signals {
-    terminate: Signal,
-    interrupt: Signal,
-}
-
-impl Signals {
-    /// SIGHUP is received from here on; the other signals end the server.
-    fn listen() -> io::Result<(Self, Signal)> {
-        let ends =
-            Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? };
-        Ok((ends, signal(SignalKind::hangup())?))
-    }
-
-    async fn wait(mut self) {
+/// The end of a server, by SIGTERM or SIGINT; and SIGHUP, which is received from here on.
+fn signals() -> io::Result<(impl Future<Output = ()>, Signal)> {
+    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    let ends = async move {
         tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
         }
-    }
+    };
+    Ok((ends, signal(SignalKind::hangup())?))
 }

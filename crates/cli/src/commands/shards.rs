@@ -78,7 +78,7 @@ impl Looked {
     /// The state of each store, according to the ledger. If the ledger is unavailable, the configuration
     /// alone is used. Empty if the stores belong to another ledger.
     async fn take(cluster: &Cluster) -> Result<Self, Failure> {
-        let (config, options) = (cluster.trusted()?, crate::open_cluster::options()?);
+        let (config, options) = cluster.opening()?;
         let cluster = match ClusterHandle::open(&config, &options).await {
             Ok(cluster) => cluster,
             Err(away @ (OpenError::Unavailable(_) | OpenError::Recovery(_))) => {

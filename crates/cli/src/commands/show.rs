@@ -2,7 +2,6 @@
 
 use clap::Args;
 use sequent_engine::report::{CounterReport, DenseReport, SequenceReport, SequenceSummary};
-use serde::Serialize;
 
 use crate::{
     failure::Failure,
@@ -31,29 +30,17 @@ pub(crate) struct Show {
     servers: Named,
 }
 
-/// The answer of a server in the form of `--json`, without counters.
-#[derive(Serialize)]
-struct Told<'a> {
-    #[serde(flatten)]
-    summary: &'a SequenceSummary,
-    definition: &'a str,
-}
-
 impl Show {
     pub(crate) async fn run(self, cluster: &Cluster) -> Result<(), Failure> {
         let name = sequence_name(&self.name)?;
         if let Some(definitions) = self.servers.definitions(cluster).await? {
             let (summary, definition) = remote_definitions::show(&definitions, name.as_str()).await?;
-            if cluster.json() {
-                return output::report(&Told { summary: &summary, definition: &definition });
-            }
-            return output::lines(head(&summary, &definition));
+            let mut told = serde_json::json!(summary);
+            told["definition"] = definition.as_str().into();
+            return cluster.show(&told, || head(&summary, &definition));
         }
         let report = cluster.admin().await?.cluster().show(&name).await?;
-        if cluster.json() {
-            return output::report(&report);
-        }
-        output::lines(lines(&report))
+        cluster.show(&report, || lines(&report))
     }
 }
 

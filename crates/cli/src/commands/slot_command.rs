@@ -9,7 +9,6 @@ use sequent_core::{Clock, SlotIndex, SystemClock, ledger::SlotVerb};
 use sequent_engine::report::SlotCommandReport;
 use serde_json::{Value, json};
 
-use super::slot_absence::SlotAbsence;
 use crate::{
     admin_client::{Admin, AdminArg},
     failure::Failure,
@@ -27,7 +26,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// The arguments of a slot command.
 #[derive(Debug, Args)]
-pub(super) struct SlotCommandArgs {
+pub(crate) struct SlotCommandArgs {
     /// The slot's index in the ring, from 0
     slot: SlotIndex,
     /// The reason, for later readers
@@ -37,7 +36,19 @@ pub(super) struct SlotCommandArgs {
     #[arg(long, value_name = "NAME")]
     who: Option<String>,
     #[command(flatten)]
-    pub(super) admin: AdminArg,
+    pub(crate) admin: AdminArg,
+}
+
+/// The further arguments of a command that takes a slot out.
+#[derive(Debug, Args)]
+pub(super) struct SlotAbsence {
+    /// How long it lasts: 90s, 30m, 2h, 1day [default: until another slot command]
+    #[arg(long = "for", value_name = "DURATION", value_parser = humantime::parse_duration)]
+    duration: Option<Duration>,
+    /// Take it out even if no other slot can give: only dense sequences give numbers then, until a slot is
+    /// back
+    #[arg(long)]
+    leave_none: bool,
 }
 
 /// Gives the slot command, by the ledger or by the server that is named, and prints it as the ledger has recorded it.
@@ -100,8 +111,7 @@ async fn by_server(
         }
     }
     let path = format!("/v1/slots/{slot}/{}", verb.as_str());
-    let told = admin.call(Method::POST, &path, &body).await?;
-    Ok(given(*slot, verb, &told))
+    Ok(given(*slot, verb, &admin.call(Method::POST, &path, &body).await?))
 }
 
 /// What a server answers after a slot command.

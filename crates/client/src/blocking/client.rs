@@ -32,16 +32,12 @@ impl Client {
 
     /// Connects with settings.
     pub fn connect_with(settings: ClientBuilder, servers: &str) -> Result<Self, Error> {
-        let worker = Worker::start()?;
-        let client = worker.wait(settings.connect(servers))?;
-        Ok(Self::new(client, worker))
+        Self::start(settings.connect(servers))
     }
 
     /// [`connect`](Self::connect) to the addresses in `SEQUENT_SERVER`.
     pub fn from_env() -> Result<Self, Error> {
-        let worker = Worker::start()?;
-        let client = worker.wait(crate::client::Client::from_env())?;
-        Ok(Self::new(client, worker))
+        Self::start(crate::client::Client::from_env())
     }
 
     /// A client without a server, for tests. Every name is a sequence that counts from 1 in this process.
@@ -82,6 +78,13 @@ impl Client {
         self.in_this_process().map(|here| here.0.client.endpoints()).unwrap_or_default()
     }
 
+    /// Makes a client on a thread of its own.
+    fn start(connecting: impl Future<Output = Result<crate::client::Client, Error>>) -> Result<Self, Error> {
+        let worker = Worker::start()?;
+        let client = worker.wait(connecting)?;
+        Ok(Self::new(client, worker))
+    }
+
     fn new(client: crate::client::Client, worker: Worker) -> Self {
         Self(Arc::new(Inner { client, worker, child: OnceLock::new() }))
     }
@@ -95,11 +98,8 @@ impl Client {
         if !self.0.client.is_forked_child() {
             return Ok(self);
         }
-        let child = self.0.child.get_or_init(|| {
-            let worker = Worker::start()?;
-            let client = worker.wait(async { self.0.client.in_this_process().clone() });
-            Ok(Self::new(client, worker))
-        });
+        let child =
+            self.0.child.get_or_init(|| Self::start(async { Ok(self.0.client.in_this_process().clone()) }));
         child.as_ref().map_err(Clone::clone)?.in_this_process()
     }
 }

@@ -36,7 +36,7 @@ impl Sequence {
     #[allow(clippy::should_implement_trait, reason = "not an iterator: it may fail, and goes on after that")]
     pub fn next(&self) -> Result<Number, Error> {
         let here = self.in_this_process()?;
-        match here.inner.draw() {
+        match here.inner.reservoir.draw() {
             Ok(number) => Number::of(number).ok_or_else(no_number),
             Err(empty) => here.client.worker().wait(here.inner.wait(empty)),
         }
@@ -109,8 +109,8 @@ impl Sequence {
     fn child_handle(&self) -> Result<&Self, Error> {
         let child = self.child.get_or_init(|| {
             let client = self.client.in_this_process()?.clone();
-            let sequence = client.sequence(self.name())?.deadline(self.inner.timeout_duration());
-            let sequence = Self::new(sequence.inner.scoped(self.inner.scope()), client);
+            let sequence = client.sequence(self.name())?.deadline(self.inner.deadline);
+            let sequence = Self::new(sequence.inner.scoped(&self.inner.shared.scope), client);
             Ok(Box::new(sequence))
         });
         child.as_ref().map_err(Clone::clone)?.in_this_process()

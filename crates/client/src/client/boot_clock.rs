@@ -1,14 +1,12 @@
 //! Boot-time clock for the age of leases: it advances while the machine is suspended.
 
-use std::{
-    fmt,
-    time::{Duration, Instant, SystemTime},
-};
+use std::time::{Duration, Instant, SystemTime};
 
 use sequent_core::{Clock, SystemClock};
 
 /// Clock that includes suspension (`CLOCK_BOOTTIME`), for ages only. Timers run on the monotonic clock, which stops
 /// during suspension, so no deadline may use this clock.
+#[derive(Debug)]
 pub(crate) struct BootClock {
     origin: Instant,
     booted: Duration,
@@ -27,12 +25,6 @@ impl Clock for BootClock {
 
     fn wall(&self) -> SystemTime {
         SystemClock.wall()
-    }
-}
-
-impl fmt::Debug for BootClock {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("BootClock")
     }
 }
 

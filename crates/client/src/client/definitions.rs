@@ -5,28 +5,8 @@ use sequent_proto::v1;
 use crate::{
     client::Client,
     error::Error,
-    transport::{Refusal, endpoints::Endpoints},
+    transport::{Refusal, grpc::DefinitionsMethod},
 };
-
-/// Request of the service `Definitions`.
-#[derive(Debug, Clone)]
-pub(crate) enum DefinitionsRequest {
-    Define(Box<v1::DefineRequest>),
-    List(v1::ListRequest),
-    Show(v1::ShowRequest),
-    Preview(Box<v1::PreviewRequest>),
-    Parse(Box<v1::ParseRequest>),
-}
-
-/// Its response.
-#[derive(Debug)]
-pub(crate) enum DefinitionsResponse {
-    Define(Box<v1::DefineResponse>),
-    List(v1::ListResponse),
-    Show(Box<v1::ShowResponse>),
-    Preview(Box<v1::PreviewResponse>),
-    Parse(v1::ParseResponse),
-}
 
 /// Client of the service `sequent.v1.Definitions`. No call of it takes a number.
 #[derive(Debug, Clone)]
@@ -42,54 +22,39 @@ impl Client {
 impl Definitions {
     /// Defines a sequence, or its next version. A repeated call changes nothing.
     pub async fn define(&self, request: v1::DefineRequest) -> Result<v1::DefineResponse, Error> {
-        match self.endpoints().call_definitions(&DefinitionsRequest::Define(Box::new(request))).await? {
-            DefinitionsResponse::Define(response) => Ok(*response),
-            _ => Err(mistaken()),
-        }
+        self.call(request, |mut client, request| Box::pin(async move { client.define(request).await })).await
     }
 
     /// Lists one page of sequences, after a given name.
     pub async fn list(&self, request: v1::ListRequest) -> Result<v1::ListResponse, Error> {
-        match self.endpoints().call_definitions(&DefinitionsRequest::List(request)).await? {
-            DefinitionsResponse::List(response) => Ok(response),
-            _ => Err(mistaken()),
-        }
+        self.call(request, |mut client, request| Box::pin(async move { client.list(request).await })).await
     }
 
     /// Shows one sequence with its definition.
     pub async fn show(&self, request: v1::ShowRequest) -> Result<v1::ShowResponse, Error> {
-        match self.endpoints().call_definitions(&DefinitionsRequest::Show(request)).await? {
-            DefinitionsResponse::Show(response) => Ok(*response),
-            _ => Err(mistaken()),
-        }
+        self.call(request, |mut client, request| Box::pin(async move { client.show(request).await })).await
     }
 
     /// Renders the text that a number would have, by a template or by the definition of a sequence.
     pub async fn preview(&self, request: v1::PreviewRequest) -> Result<v1::PreviewResponse, Error> {
-        match self.endpoints().call_definitions(&DefinitionsRequest::Preview(Box::new(request))).await? {
-            DefinitionsResponse::Preview(response) => Ok(*response),
-            _ => Err(mistaken()),
-        }
+        self.call(request, |mut client, request| Box::pin(async move { client.preview(request).await })).await
     }
 
     /// Parses a text into its number and values.
     pub async fn parse(&self, request: v1::ParseRequest) -> Result<v1::ParseResponse, Error> {
-        match self.endpoints().call_definitions(&DefinitionsRequest::Parse(Box::new(request))).await? {
-            DefinitionsResponse::Parse(response) => Ok(response),
-            _ => Err(mistaken()),
-        }
+        self.call(request, |mut client, request| Box::pin(async move { client.parse(request).await })).await
     }
 
-    fn endpoints(&self) -> &Endpoints {
-        &self.0.state().endpoints
+    async fn call<Q, A>(&self, request: Q, method: DefinitionsMethod<Q, A>) -> Result<A, Error>
+    where
+        Q: Clone + Send + Sync + 'static,
+        A: Send + 'static,
+    {
+        self.0.state().endpoints.call_definitions(&request, method).await
     }
 }
 
 /// Error of a client in memory, which has no definitions.
 pub(crate) fn none_here() -> Refusal {
     Refusal::Final(Error::field("server", "memory", "definitions are a server's: connect to one"))
-}
-
-fn mistaken() -> Error {
-    Error::new(crate::error::PROTOCOL, "an answer of another call")
 }

@@ -124,7 +124,7 @@ impl ClientState {
         let age = self.options.lease_age_max;
         let mut sequences = self.sequences();
         for shared in sequences.values() {
-            shared.reservoir().expire_and_refill_if_active(age);
+            shared.reservoir.expire_and_refill_if_active(age);
         }
         if !self.ticks.fetch_add(1, Ordering::Relaxed).is_multiple_of(REPORT_TICKS) {
             return;

@@ -61,17 +61,17 @@ impl Leases {
         if self.process.swap(here, Ordering::Relaxed) != here
             && let Some(shared) = self.owner.get().and_then(Weak::upgrade)
         {
-            Reservoir::forget_all(shared.reservoir());
+            Reservoir::forget_all(&shared.reservoir);
         }
     }
 
     /// Refuses numbers of another version or period than the texts to render.
     fn check_period(&self, grant: &Grant) -> Result<(), Error> {
         let Some(expected) = &self.scope.template_input().expected else { return Ok(()) };
-        if (grant.version(), grant.period()) == (expected.version, expected.period.as_str()) {
+        if (grant.version, grant.period()) == (expected.version, expected.period.as_str()) {
             return Ok(());
         }
-        let (name, version, period) = (self.scope.name(), grant.version(), grant.period());
+        let (name, version, period) = (self.scope.name(), grant.version, grant.period());
         let text = format!(
             "{name} is of version {version} and period {period:?} now, not of version {} and period {:?}",
             expected.version, expected.period
@@ -86,7 +86,7 @@ impl Leases {
         let requested_at = self.ages.now();
         let grant = self.endpoints.ask(Verb::Lease, (&self.scope, &self.high_water), count).await?;
         self.check_period(&grant)?;
-        let until = requested_at + self.options.lease_age(grant.age().unwrap_or_default());
+        let until = requested_at + self.options.lease_age(grant.max_age.unwrap_or_default());
         if until <= self.ages.now() {
             let text = format!("a lease of {} came when it had aged", self.scope.name());
             return Err(Error::new(SERVER_UNAVAILABLE, text));

@@ -51,10 +51,10 @@ impl Memory {
     fn exhausted(&self, ask: &NumberRequest, resolved: &ResolvedRequest) -> Error {
         let counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
         let left = match counters.get(&resolved.key()) {
-            Some(Counter::Plain(last)) => resolved.span().capacity().saturating_sub(*last),
+            Some(Counter::Plain(last)) => resolved.span.capacity().saturating_sub(*last),
             _ => 0,
         };
-        let end = format!("{} is at its end, {}", ask.scope.name(), resolved.span().limit());
+        let end = format!("{} is at its end, {}", ask.scope.name(), resolved.span.limit());
         let text = match left {
             0 => end,
             left => {
@@ -69,7 +69,7 @@ impl Memory {
         let fresh = || self.chaos_seed.map_or(Counter::Plain(0), |seed| Counter::Chaos(Chaos::new(seed)));
         let counter = counters.entry(resolved.key()).or_insert_with(fresh);
         let count = u64::from(ask.count);
-        let (span, exactly) = (resolved.span(), ask.verb == Verb::Next);
+        let (span, exactly) = (resolved.span, ask.verb == Verb::Next);
         let places = match counter {
             Counter::Plain(last) => {
                 let left = span.capacity().saturating_sub(*last);

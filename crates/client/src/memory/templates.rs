@@ -6,12 +6,13 @@ use sequent_core::{Block, Clock, FieldFault, Fits, SequenceName, Span, SystemClo
 use sequent_format::{
     CounterSpec, Format, Registry, RenderContext, Template, Timestamp, limits::MAXLEN_DEFAULT,
 };
+use sequent_proto::v1;
 
 use crate::{
     error::Error,
     lease::request_scope::RequestScope,
     render::local_render::{now, settings, value_error},
-    transport::{NumberRequest, TemplateData, TemplateSettings, Verb},
+    transport::{NumberRequest, TemplateData, Verb},
 };
 
 /// Templates by sequence. Cheap to clone.
@@ -20,15 +21,16 @@ pub(crate) struct Templates(Arc<HashMap<SequenceName, KnownTemplate>>);
 
 #[derive(Clone)]
 struct KnownTemplate {
-    rendering: TemplateSettings,
+    rendering: v1::Texts,
     format: Format,
     span: Span,
 }
 
 /// Counter and texts that a request refers to.
 pub(super) struct ResolvedRequest {
-    template_data: Option<(RenderContext, Timestamp, TemplateSettings)>,
-    span: Span,
+    template_data: Option<(RenderContext, Timestamp, v1::Texts)>,
+    /// The numbers of the counter.
+    pub(super) span: Span,
     /// The sequence whose counter is drawn from.
     counter: SequenceName,
 }
@@ -41,10 +43,10 @@ impl Templates {
         (template, zone): (&str, &str),
         functions: &Registry,
     ) -> Result<Self, Error> {
-        let rendering = TemplateSettings {
+        let rendering = v1::Texts {
             template: template.to_owned(),
             zone: zone.to_owned(),
-            maxlen: MAXLEN_DEFAULT,
+            maxlen: u32::try_from(MAXLEN_DEFAULT).unwrap_or(u32::MAX),
             charset: String::new(),
             unique: "global".to_owned(),
         };
@@ -89,11 +91,6 @@ fn span_of(format: &Format) -> Result<Span, FieldFault> {
 }
 
 impl ResolvedRequest {
-    /// The numbers of the counter.
-    pub(super) fn span(&self) -> Span {
-        self.span
-    }
-
     /// Key of the counter: its sequence, and what it belongs to within it.
     pub(super) fn key(&self) -> (SequenceName, Vec<String>) {
         let within = self.template_data.iter().flat_map(|(context, ..)| {

@@ -6,6 +6,7 @@ use sequent_core::Clock;
 use sequent_format::{
     Format, Registry, RenderContext, Settings, Template, Timestamp, Unique, ValueError, Values,
 };
+use sequent_proto::v1;
 
 use crate::{
     client::state::ClientState,
@@ -14,7 +15,6 @@ use crate::{
     number::Number,
     render::text::Issued,
     sequence::SequenceInner,
-    transport::TemplateSettings,
 };
 
 /// Where the texts of a scope are rendered.
@@ -57,21 +57,22 @@ impl RenderState {
 
 /// Renderer of one period: the context that its texts have in common, and the lease of its numbers.
 pub(crate) struct LocalRenderer {
-    version: u32,
+    /// From the end of the version on this renderer is not used.
+    version: Version,
     context: RenderContext,
     /// Valid from this instant …
     from: Timestamp,
     /// … until this one, if there is an end.
     until: Option<Timestamp>,
-    /// When another version takes effect, if one is waiting. From then on this renderer is not used.
-    version_end: Option<Timestamp>,
-    lease: Arc<SequenceInner>,
+    /// The lease of its numbers.
+    pub(crate) lease: Arc<SequenceInner>,
 }
 
 /// Version in effect, as a server reported it.
 #[derive(Clone, Copy)]
 pub(crate) struct Version {
     pub(crate) number: u32,
+    /// When another version takes effect, if one is waiting.
     pub(crate) end: Option<Timestamp>,
 }
 
@@ -80,7 +81,7 @@ impl LocalRenderer {
     pub(crate) fn first(
         state: &ClientState,
         scope: &RequestScope,
-        (version, template_settings): (Version, &TemplateSettings),
+        (version, template_settings): (Version, &v1::Texts),
     ) -> Result<Option<Arc<Self>>, Error> {
         // The server has analyzed the template. What can't be analyzed here (a key, a function) is left to the
         // server.
@@ -97,14 +98,13 @@ impl LocalRenderer {
         state: &ClientState,
         scope: &RequestScope,
     ) -> Result<Arc<Self>, Error> {
-        let version = Version { number: self.version, end: self.version_end };
-        Self::for_instant(state, scope, (version, self.context.format()), Some(self))
+        Self::for_instant(state, scope, (self.version, self.context.format()), Some(self))
     }
 
     fn for_instant(
         state: &ClientState,
         scope: &RequestScope,
-        (Version { number: version, end: version_end }, format): (Version, &Format),
+        (version, format): (Version, &Format),
         before: Option<&Arc<Self>>,
     ) -> Result<Arc<Self>, Error> {
         let input = scope.template_input();
@@ -115,20 +115,20 @@ impl LocalRenderer {
         let context = format.context(at, &values).map_err(|error| value_error(&error))?;
         let same = before.filter(|before| before.context.period() == context.period());
         let of_its_own = || {
-            let until = context.period_until().into_iter().chain(version_end).min().filter(|_| !named);
+            let until = context.period_until().into_iter().chain(version.end).min().filter(|_| !named);
             let (period, from_ms) = (context.period().to_owned(), at.as_millisecond());
-            let expected =
-                ExpectedPeriod { version, period, from_ms, until_ms: until.map(Timestamp::as_millisecond) };
+            let until_ms = until.map(Timestamp::as_millisecond);
+            let expected = ExpectedPeriod { version: version.number, period, from_ms, until_ms };
             state.shared_or_own(&scope.for_period(expected))
         };
         let lease = same.map_or_else(of_its_own, |before| Arc::clone(&before.lease));
-        let until = context.holds_until().into_iter().chain(version_end).min().filter(|_| !named);
-        Ok(Arc::new(Self { version, context, from: at, until, version_end, lease }))
+        let until = context.holds_until().into_iter().chain(version.end).min().filter(|_| !named);
+        Ok(Arc::new(Self { version, context, from: at, until, lease }))
     }
 
     /// Whether another version is in effect, so that this renderer must not be used.
     pub(crate) fn is_over(&self, scope: &RequestScope, now: Timestamp) -> bool {
-        scope.template_input().at.is_empty() && self.version_end.is_some_and(|end| end <= now)
+        scope.template_input().at.is_empty() && self.version.end.is_some_and(|end| end <= now)
     }
 
     /// Whether the renderer is valid at this instant.
@@ -140,11 +140,6 @@ impl LocalRenderer {
     /// Whether it is of this period.
     pub(crate) fn is_of(&self, period: &str) -> bool {
         self.context.period() == period
-    }
-
-    /// The lease of its numbers.
-    pub(crate) fn lease(&self) -> &Arc<SequenceInner> {
-        &self.lease
     }
 
     /// A number of the lease with its text.
@@ -165,7 +160,7 @@ impl LocalRenderer {
         let text = self.context.text(u64::from(number)).map_err(|error| {
             Error::new("SEQUENCE_EXHAUSTED", format!("{} has no text: {error}", scope.name()))
         })?;
-        let (period, version) = (self.context.period().to_owned(), self.version);
+        let (period, version) = (self.context.period().to_owned(), self.version.number);
         Ok(Issued { number, text, period, at: self.context.format().shown_instant(at), version })
     }
 }
@@ -183,11 +178,11 @@ pub(crate) fn value_error(error: &ValueError) -> Error {
     Error::field(&field, value, &error.bound)
 }
 
-pub(crate) fn settings(template_settings: &TemplateSettings, functions: &Registry) -> Settings {
-    let TemplateSettings { zone, maxlen, charset, unique, .. } = template_settings;
+pub(crate) fn settings(template_settings: &v1::Texts, functions: &Registry) -> Settings {
+    let v1::Texts { zone, maxlen, charset, unique, .. } = template_settings;
     Settings {
         zone: zone.clone(),
-        maxlen: *maxlen,
+        maxlen: usize::try_from(*maxlen).unwrap_or(usize::MAX),
         charset: charset.clone(),
         unique: match unique.as_str() {
             "period" => Unique::Period,

@@ -60,13 +60,13 @@ impl Sequence {
     /// locally.
     pub fn try_next_text(&self) -> Option<Issued> {
         let here = self.in_this_process_if_started()?;
-        let RenderMode::Local(renderer) = here.render_state().mode() else { return None };
+        let RenderMode::Local(renderer) = here.shared.render_state.mode() else { return None };
         let now = now(&*here.state().environment.timers);
-        if !renderer.holds(here.scope(), now) {
+        if !renderer.holds(&here.shared.scope, now) {
             return None;
         }
-        let number = renderer.lease().reservoir().try_next().and_then(Number::of)?;
-        renderer.issued(number, here.scope(), now).ok()
+        let number = renderer.lease.reservoir.try_next().and_then(Number::of)?;
+        renderer.issued(number, &here.shared.scope, now).ok()
     }
 
     /// `count` numbers with their texts, in ascending order, of one instant and one period, or none. It takes one
@@ -88,9 +88,9 @@ impl Sequence {
         let mut retry = self.retry_deadline();
         let mut changes = 0;
         loop {
-            let renderer = match self.render_state().mode() {
-                RenderMode::Local(renderer) if renderer.is_over(self.scope(), self.now()) => {
-                    self.render_state().forget(&renderer);
+            let renderer = match self.shared.render_state.mode() {
+                RenderMode::Local(renderer) if renderer.is_over(&self.shared.scope, self.now()) => {
+                    self.shared.render_state.forget(&renderer);
                     changes += 1;
                     if changes >= DEFINITION_CHANGES_MAX {
                         return self.text_from_server().await;
@@ -108,14 +108,14 @@ impl Sequence {
                     continue;
                 }
             };
-            match renderer.lease().reservoir().next(retry.end()).await {
+            match renderer.lease.reservoir.next(retry.end()).await {
                 // The wait lasted beyond the end of the version, so nobody gets the number.
-                Ok(_) if renderer.is_over(self.scope(), self.now()) => {
+                Ok(_) if renderer.is_over(&self.shared.scope, self.now()) => {
                     client_metrics::burnt(client_metrics::VERSION_ENDED, 1);
                 }
                 Ok(number) => {
                     let number = Number::of(number).ok_or_else(crate::sequence::next::no_number)?;
-                    return renderer.issued(number, self.scope(), self.now());
+                    return renderer.issued(number, &self.shared.scope, self.now());
                 }
                 Err(error) => {
                     let error = self.failed(error);
@@ -123,7 +123,7 @@ impl Sequence {
                         retry.pause_or_fail(error).await?;
                         continue;
                     }
-                    self.render_state().forget(&renderer);
+                    self.shared.render_state.forget(&renderer);
                     changes += 1;
                     if changes >= DEFINITION_CHANGES_MAX {
                         return Err(error);
@@ -135,11 +135,11 @@ impl Sequence {
 
     /// This renderer, or the one that follows it if this one is not valid now.
     fn current_renderer(&self, renderer: Arc<LocalRenderer>) -> Result<Arc<LocalRenderer>, Error> {
-        if renderer.holds(self.scope(), self.now()) {
+        if renderer.holds(&self.shared.scope, self.now()) {
             return Ok(renderer);
         }
-        let next = renderer.next(self.state(), self.scope())?;
-        self.render_state().set(RenderMode::Local(Arc::clone(&next)));
+        let next = renderer.next(self.state(), &self.shared.scope)?;
+        self.shared.render_state.set(RenderMode::Local(Arc::clone(&next)));
         Ok(next)
     }
 
@@ -150,23 +150,25 @@ impl Sequence {
     /// Asks a server how texts are rendered, by a lease of one number. The caller gets that number if its text can be
     /// rendered now.
     async fn learn(&self, within: Duration) -> Result<Option<Issued>, Error> {
-        let Some((renderer, grant)) = self.renderer_for(self.scope(), within).await? else { return Ok(None) };
-        let (renderer, grant) = if renderer.is_over(self.scope(), self.now()) {
+        let Some((renderer, grant)) = self.renderer_for(&self.shared.scope, within).await? else {
+            return Ok(None);
+        };
+        let (renderer, grant) = if renderer.is_over(&self.shared.scope, self.now()) {
             // The server's clock is behind this one, so the version in effect here is requested by its instant.
-            let here = self.scope().at(self.now().to_string());
+            let here = self.shared.scope.at(self.now().to_string());
             let Some(found) = self.renderer_for(&here, within).await? else { return Ok(None) };
             found
         } else {
             (renderer, grant)
         };
-        self.render_state().set(RenderMode::Local(Arc::clone(&renderer)));
-        if !renderer.is_of(grant.period()) || renderer.is_over(self.scope(), self.now()) {
+        self.shared.render_state.set(RenderMode::Local(Arc::clone(&renderer)));
+        if !renderer.is_of(grant.period()) || renderer.is_over(&self.shared.scope, self.now()) {
             return Ok(None);
         }
         let number = grant.into_blocks().first().and_then(|block| Number::of(block.first()));
         let number = number.ok_or_else(crate::sequence::next::no_number)?;
         client_metrics::issued("lease", 1);
-        renderer.issued(number, self.scope(), self.now()).map(Some)
+        renderer.issued(number, &self.shared.scope, self.now()).map(Some)
     }
 
     /// A renderer from a server's response, and the number that came with it. `None` if only servers render.
@@ -175,25 +177,25 @@ impl Sequence {
         asked: &RequestScope,
         within: Duration,
     ) -> Result<Option<(Arc<LocalRenderer>, Grant)>, Error> {
-        let ask = self.endpoints().ask(Verb::Lease, (asked, self.high_water()), 1);
+        let ask = self.state().endpoints.ask(Verb::Lease, (asked, &self.shared.high_water), 1);
         let answer = timeout(within, ask).await.unwrap_or_else(|_| Err(self.late()));
         let grant = match answer {
             Ok(grant) => grant,
             Err(error) if error.says_dense() => {
-                self.render_state().set(RenderMode::Server);
+                self.shared.render_state.set(RenderMode::Server);
                 return Ok(None);
             }
             Err(error) => return Err(error),
         };
-        let version = Version { number: grant.version(), end: grant.version_end() };
-        let renderer = match grant.rendering() {
+        let version = Version { number: grant.version, end: grant.template_data.version_end };
+        let renderer = match &grant.template_data.rendering {
             Some(template_settings) => {
-                LocalRenderer::first(self.state(), self.scope(), (version, template_settings))?
+                LocalRenderer::first(self.state(), &self.shared.scope, (version, template_settings))?
             }
             None => None,
         };
         if renderer.is_none() {
-            self.render_state().set(RenderMode::Server);
+            self.shared.render_state.set(RenderMode::Server);
         }
         Ok(renderer.map(|renderer| (renderer, grant)))
     }

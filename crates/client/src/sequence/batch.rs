@@ -8,7 +8,7 @@ use crate::{
     lease::grant::Grant,
     number::Number,
     retry_deadline::RetryDeadline,
-    sequence::{Sequence, fork_safe_wait::fork_safe_call},
+    sequence::{Sequence, SequenceInner, fork_safe_wait::fork_safe_call},
     telemetry::client_metrics,
     transport::{TemplateData, Verb},
 };
@@ -62,9 +62,8 @@ impl Sequence {
         loop {
             match self.one_batch(&retry, count).await {
                 Ok(mut grant) => {
-                    let (version, TemplateData { texts, period, at, .. }) =
-                        (grant.version(), grant.template_data());
-                    let blocks = grant.into_blocks();
+                    let TemplateData { texts, period, at, .. } = grant.take_template_data();
+                    let (version, blocks) = (grant.version, grant.into_blocks());
                     let numbers = blocks.iter().flat_map(Block::iter).filter_map(Number::of).collect();
                     return Ok(Batch { numbers, texts, period, at, version });
                 }
@@ -74,8 +73,8 @@ impl Sequence {
     }
 
     async fn one_batch(&self, retry: &RetryDeadline<'_>, count: u32) -> Result<Grant, Error> {
-        let ask = self.endpoints().ask(Verb::Next, (self.scope(), self.high_water()), count);
-        let late = || Error::late(self.name(), self.timeout_duration());
-        timeout(retry.remaining(), ask).await.unwrap_or_else(|_| Err(late()))
+        let SequenceInner { scope, high_water, .. } = &*self.shared;
+        let ask = self.state().endpoints.ask(Verb::Next, (scope, high_water), count);
+        timeout(retry.remaining(), ask).await.unwrap_or_else(|_| Err(self.late()))
     }
 }

@@ -42,7 +42,7 @@ impl<'a, T> ForkSafeWait<'a, T> {
     #[cold]
     #[inline(never)]
     pub(crate) fn begin(&mut self, sequence: &Sequence, work: BoxFuture<'a, Result<T, Error>>) {
-        self.0 = Some(StartedWait { fork_guard: sequence.fork_guard().clone(), work: Some(work) });
+        self.0 = Some(StartedWait { fork_guard: sequence.fork_guard.clone(), work: Some(work) });
     }
 
     /// Discards the wait.

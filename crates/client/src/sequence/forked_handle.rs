@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{client::fork_detection::ForkGuard, sequence::Sequence};
+use crate::sequence::Sequence;
 
 impl Sequence {
     /// This handle. In a forked child, the child's own.
@@ -33,11 +33,6 @@ impl Sequence {
             Box::new(Self { deadline: self.deadline, ..Self::new(client, shared) })
         });
         child.in_this_process()
-    }
-
-    /// Fork guard of the process that made this handle.
-    pub(crate) fn fork_guard(&self) -> &ForkGuard {
-        &self.fork_guard
     }
 
     /// Whether this process is a forked child of the one that made the handle.

@@ -16,16 +16,16 @@ use crate::{
 
 /// Shared part of all handles of one scope: reservoir, queue of unbuffered requests, render mode.
 pub(crate) struct SequenceInner {
-    pub(super) scope: RequestScope,
-    pub(super) high_water: Arc<HighWater>,
-    pub(super) reservoir: Reservoir,
+    pub(crate) scope: RequestScope,
+    pub(crate) high_water: Arc<HighWater>,
+    pub(crate) reservoir: Reservoir,
     /// Queue of unbuffered requests, made by the first of them.
     pub(super) unbuffered: OnceLock<UnbufferedQueue>,
     /// How many issued numbers the metrics already count.
     reported: AtomicU64,
     /// Whether a server reported that the sequence is dense, and so has no leases.
     pub(super) is_dense: AtomicBool,
-    pub(super) render_state: RenderState,
+    pub(crate) render_state: RenderState,
 }
 
 impl SequenceInner {
@@ -40,14 +40,6 @@ impl SequenceInner {
             is_dense,
             render_state: RenderState::default(),
         }
-    }
-
-    pub(crate) fn scope(&self) -> &RequestScope {
-        &self.scope
-    }
-
-    pub(crate) fn reservoir(&self) -> &Reservoir {
-        &self.reservoir
     }
 
     /// Counts the numbers issued since the last report. Counting each number would cost more than issuing it.

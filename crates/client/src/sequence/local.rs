@@ -26,7 +26,7 @@ pub struct Local {
 
 impl Local {
     pub(crate) fn new(sequence: Sequence) -> Self {
-        Self { chunk: sequence.reservoir().local(), sequence }
+        Self { chunk: sequence.reservoir.local(), sequence }
     }
 
     /// A number that is ready, or `None`. It never waits. Without a number, it starts a refill.
@@ -52,7 +52,7 @@ impl Local {
     #[cold]
     #[inline(never)]
     fn single(&self, empty: Empty) -> Option<Number> {
-        self.sequence.reservoir().resolve(empty).and_then(Number::of)
+        self.sequence.reservoir.resolve(empty).and_then(Number::of)
     }
 
     /// Replaces this handle by the child's own.
@@ -67,7 +67,7 @@ impl Drop for Local {
     fn drop(&mut self) {
         if self.sequence.is_forked_child() {
             // The numbers belong to the parent, and so does the reservoir that would get them back.
-            mem::forget(mem::replace(&mut self.chunk, self.sequence.reservoir().local()));
+            mem::forget(mem::replace(&mut self.chunk, self.sequence.reservoir.local()));
         }
     }
 }

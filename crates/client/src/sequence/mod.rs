@@ -3,7 +3,6 @@
 pub(crate) mod batch;
 pub(crate) mod fork_safe_wait;
 mod forked_handle;
-mod handle_access;
 mod inner;
 pub(crate) mod local;
 pub(crate) mod next;
@@ -16,10 +15,10 @@ use std::{
     time::Duration,
 };
 
-use sequent_buffer::Reservoir;
+use sequent_buffer::{Reservoir, TakeError};
 
 use crate::{
-    client::{Client, fork_detection::ForkGuard},
+    client::{Client, fork_detection::ForkGuard, state::ClientState},
     error::Error,
     lease::request_scope::RequestScope,
     number::Number,
@@ -43,10 +42,11 @@ pub(crate) use crate::sequence::inner::SequenceInner;
 /// ```
 #[derive(Clone)]
 pub struct Sequence {
-    reservoir: Reservoir,
+    pub(crate) reservoir: Reservoir,
     fork_guard: ForkGuard,
-    deadline: Duration,
-    shared: Arc<SequenceInner>,
+    /// How long each call may wait.
+    pub(crate) deadline: Duration,
+    pub(crate) shared: Arc<SequenceInner>,
     client: Client,
     /// The handle of a forked child.
     child: OnceLock<Box<Sequence>>,
@@ -79,14 +79,14 @@ impl Sequence {
     /// A name or value that the template refuses is reported by the first call, and consumes no number.
     #[must_use]
     pub fn with(&self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.scoped(&self.scope().with(name.into(), value.into()))
+        self.scoped(&self.shared.scope.with(name.into(), value.into()))
     }
 
     /// The same sequence at another instant than now: RFC 3339, or a local date or time in the time zone of the
     /// definition. An empty text is no instant, and the first call refuses it.
     #[must_use]
     pub fn at(&self, instant: impl Into<String>) -> Self {
-        self.scoped(&self.scope().at(instant.into()))
+        self.scoped(&self.shared.scope.at(instant.into()))
     }
 
     /// The same client and deadline for another scope. If the client has too many scopes, the handle gets a lease of
@@ -140,6 +140,18 @@ impl Sequence {
     /// A handle for one thread. It is a few times faster than a shared one, since it holds some numbers of its own.
     pub fn local(&self) -> Local {
         Local::new(self.in_this_process_if_started().unwrap_or(self).clone())
+    }
+
+    pub(crate) fn state(&self) -> &ClientState {
+        self.client.state()
+    }
+
+    pub(crate) fn late(&self) -> Error {
+        Error::late(self.name(), self.deadline)
+    }
+
+    pub(crate) fn failed(&self, error: TakeError) -> Error {
+        Error::of(error, self.name(), self.deadline)
     }
 }
 

@@ -51,7 +51,7 @@ impl Future for Next<'_> {
             self.switch_to_child();
         }
         if !self.waiting.has_started() {
-            match self.sequence.draw() {
+            match self.sequence.reservoir.draw() {
                 Ok(number) => return Poll::Ready(Number::of(number).ok_or_else(no_number)),
                 Err(empty) => {
                     let sequence = self.sequence;

@@ -154,15 +154,13 @@ pub(crate) fn endpoint(place: SlotIndex) -> EndpointGauges {
     EndpointGauges::new(part(LIVE), part(OUT))
 }
 
-pub(crate) fn evicted(place: SlotIndex) {
-    with_recorder_guarded(|| counter!(EVICTIONS, "endpoint" => place.to_string()).increment(1));
+/// Counts an endpoint that came back, or that was put out.
+pub(crate) fn endpoint_changed(place: SlotIndex, is_live: bool) {
+    let name = if is_live { RESCUES } else { EVICTIONS };
+    with_recorder_guarded(|| counter!(name, "endpoint" => place.to_string()).increment(1));
 }
 
 /// Counts files of TLS that were faulty when a connection began. The last sound ones were used.
 pub(crate) fn tls_files_refused() {
     with_recorder_guarded(|| counter!(TLS_REFUSED).increment(1));
-}
-
-pub(crate) fn rescued(place: SlotIndex) {
-    with_recorder_guarded(|| counter!(RESCUES, "endpoint" => place.to_string()).increment(1));
 }

@@ -55,7 +55,7 @@ async fn with_all_servers_gone_what_is_leased_is_served_then_a_typed_error_withi
     for endpoint in &bench.endpoints {
         endpoint.act(Act::Down);
     }
-    let held = orders.reservoir().stats().reserve;
+    let held = orders.reservoir.stats().reserve;
     assert!(held >= 64);
     for _ in 0..held {
         orders.next().await.unwrap();

@@ -24,7 +24,7 @@ async fn what_is_held_is_dropped_before_it_is_too_old() {
     bench.endpoints[0].act(Act::Down);
     bench.pass(SECOND).await;
     assert_eq!((orders.try_next(), local.try_next()), (None, None), "nothing of it leaves any more");
-    assert_eq!(orders.reservoir().stats().reserve, 0);
+    assert_eq!(orders.reservoir.stats().reserve, 0);
 }
 
 #[tokio::test(start_paused = true)]
@@ -53,12 +53,12 @@ async fn an_idle_client_lets_its_lease_lapse_and_a_busy_one_does_not_run_dry() {
         orders.next().await.unwrap();
         bench.pass(SECOND / 10).await;
     }
-    let waits = orders.reservoir().stats().waits;
+    let waits = orders.reservoir.stats().waits;
     for _ in 0..600 {
         orders.next().await.unwrap();
         bench.pass(SECOND / 10).await;
     }
-    assert_eq!(orders.reservoir().stats().waits, waits, "filled ahead of what ages");
+    assert_eq!(orders.reservoir.stats().waits, waits, "filled ahead of what ages");
 }
 
 #[tokio::test(start_paused = true)]

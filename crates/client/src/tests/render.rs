@@ -11,6 +11,7 @@ use std::{
 use sequent_core::{BoxFuture, SourceError};
 use sequent_format::Timestamp;
 use sequent_format::{Arguments, Function};
+use sequent_proto::v1;
 use sequent_testkit::{PausedClock, SeededEntropy};
 
 use crate::{
@@ -19,7 +20,7 @@ use crate::{
     lease::request_scope::RequestScope,
     memory::{Memory, Templates},
     render::local_render::{LocalRenderer, Version},
-    transport::{GrantResponse, NumberRequest, Refusal, TemplateData, TemplateSettings, Transport, Verb},
+    transport::{GrantResponse, NumberRequest, Refusal, TemplateData, Transport, Verb},
 };
 
 /// Cluster in memory whose definition can change. It records its requests.
@@ -228,7 +229,7 @@ async fn numbers_of_a_version_are_asked_for_at_an_instant_at_which_it_is_in_effe
     let (client, clock) = client(&Changing::new("A@{seq,w=4}"));
     let start = i64::try_from(sequent_core::Clock::wall_ms(&*clock)).unwrap();
     let after = |ms| Timestamp::from_millisecond(start + ms).unwrap();
-    let said = TemplateSettings {
+    let said = v1::Texts {
         template: "A@{seq,w=4}".to_owned(),
         zone: "UTC".to_owned(),
         maxlen: 128,
@@ -243,7 +244,7 @@ async fn numbers_of_a_version_are_asked_for_at_an_instant_at_which_it_is_in_effe
             (version, &said),
         );
         let now_ms = u64::try_from(start + ms).unwrap();
-        page.unwrap().unwrap().lease().scope().template_input().instant(now_ms).parse::<Timestamp>().unwrap()
+        page.unwrap().unwrap().lease.scope.template_input().instant(now_ms).parse::<Timestamp>().unwrap()
     };
     assert_eq!(asked(Some(after(5000)), 4000), after(4000));
     assert_eq!(asked(Some(after(5000)), 5000), after(4999), "its last instant, also later");

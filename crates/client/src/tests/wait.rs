@@ -88,7 +88,7 @@ async fn an_idle_sequence_is_forgotten_and_a_held_one_is_not() {
     bench.pass(Duration::from_secs(60)).await;
     let count = |name: &str| {
         let sequence = bench.client.sequence(name).unwrap();
-        sequence.reservoir().stats().issued
+        sequence.reservoir.stats().issued
     };
     assert_eq!((count("kept"), count("gone")), (10, 0));
 }

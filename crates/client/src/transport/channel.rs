@@ -23,7 +23,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 use tokio_util::either::Either;
-use tonic::{Code, body::Body};
+use tonic::{Code, Status, body::Body};
 use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
 };
@@ -52,10 +52,11 @@ const LAST_ANSWERS: Duration = Duration::from_millis(100);
 
 /// Server address with its current connection.
 pub(super) struct ServerConnection {
-    address: Address,
+    pub(super) address: Address,
     connect_timeout: Duration,
     identity: Option<Arc<str>>,
-    token: Option<Arc<TokenFile>>,
+    /// The token that requests are sent with.
+    pub(super) token: Option<Arc<TokenFile>>,
     /// Of an address with `https://`.
     tls: Option<Arc<ClientTls>>,
     current: Mutex<Option<Connection>>,
@@ -70,39 +71,37 @@ struct Connection {
     /// Closed together with the connection.
     open: watch::Receiver<()>,
     process: u32,
-    abandoned: Arc<AtomicBool>,
+    state: Arc<ConnectionState>,
+}
+
+/// What its requests have found.
+#[derive(Default)]
+struct ConnectionState {
+    /// A request was dropped before it has ended.
+    abandoned: AtomicBool,
     /// The server has announced the end of the connection. The sender may notice that later than a request.
-    ended: Arc<AtomicBool>,
+    ended: AtomicBool,
     /// At least one response has arrived.
-    answered: Arc<AtomicBool>,
+    answered: AtomicBool,
 }
 
 impl Connection {
     fn is_usable(&self) -> bool {
-        !self.is_closed() && !self.abandoned.load(Ordering::Relaxed)
+        !self.is_closed() && !self.state.abandoned.load(Ordering::Relaxed)
     }
 
     fn is_closed(&self) -> bool {
-        self.sender.is_closed() || self.ended.load(Ordering::Relaxed)
+        self.sender.is_closed() || self.state.ended.load(Ordering::Relaxed)
     }
 }
 
 impl ServerConnection {
-    pub(super) fn new(address: Address, options: &Options, tls: Option<Arc<ClientTls>>) -> Arc<Self> {
+    pub(super) fn new(address: Address, options: &Options, tls: Option<Arc<ClientTls>>) -> Self {
         let (current, connecting) = (Mutex::default(), tokio::sync::Mutex::default());
         let Options { connect_timeout, identity, token, .. } = options;
         let (connect_timeout, identity, token) = (*connect_timeout, identity.clone(), token.clone());
         let tls = tls.filter(|_| address.is_tls());
-        Arc::new(Self { address, connect_timeout, identity, token, tls, current, connecting })
-    }
-
-    /// The token that requests are sent with.
-    pub(super) fn token(&self) -> Option<&Arc<TokenFile>> {
-        self.token.as_ref()
-    }
-
-    pub(super) fn address(&self) -> String {
-        self.address.to_string()
+        Self { address, connect_timeout, identity, token, tls, current, connecting }
     }
 
     pub(super) fn origin(&self) -> Uri {
@@ -143,9 +142,8 @@ impl ServerConnection {
 
     /// Opens a connection and verifies the identity of the cluster before anyone uses it.
     async fn connect_verified(&self) -> Result<Connection, SourceError> {
-        let (abandoned, ended, answered) = (Arc::default(), Arc::default(), Arc::default());
         let (sender, open) = self.connect().await?;
-        let connection = Connection { sender, open, process: process::id(), abandoned, ended, answered };
+        let connection = Connection { sender, open, process: process::id(), state: Arc::default() };
         let Some(identity) = &self.identity else { return Ok(connection) };
         let channel = self.on(connection.clone());
         if is_serving(channel, self.origin(), format!("{SERVICE}/{identity}")).await? {
@@ -191,48 +189,49 @@ impl ServerConnection {
 }
 
 /// Guard of a request.
-pub(super) struct RequestGuard {
-    abandoned: Option<Arc<AtomicBool>>,
-    answered: Arc<AtomicBool>,
+struct RequestGuard<'a> {
+    state: &'a ConnectionState,
+    has_ended: bool,
 }
 
-impl RequestGuard {
-    /// The request has ended, with or without a response.
-    pub(super) fn done(mut self, is_answered: bool) {
-        self.abandoned = None;
-        if is_answered {
-            self.answered.store(true, Ordering::Relaxed);
-        }
-    }
-}
-
-impl Drop for RequestGuard {
+impl Drop for RequestGuard<'_> {
     fn drop(&mut self) {
-        if let Some(abandoned) = &self.abandoned {
-            abandoned.store(true, Ordering::Relaxed);
+        if !self.has_ended {
+            self.state.abandoned.store(true, Ordering::Relaxed);
         }
     }
 }
 
 /// Connection for the generated gRPC clients.
 #[derive(Clone)]
-pub(super) struct Channel {
+pub(crate) struct Channel {
     connection: Connection,
     token: Option<Arc<TokenFile>>,
 }
 
 impl Channel {
-    /// Guard of a request that is sent now. If it is dropped before the request has ended, the state of the
-    /// connection is unknown, and it is not used again.
-    pub(super) fn track_request(&self) -> RequestGuard {
-        let (abandoned, answered) =
-            (Arc::clone(&self.connection.abandoned), Arc::clone(&self.connection.answered));
-        RequestGuard { abandoned: Some(abandoned), answered }
+    /// The outcome of a request. If this is dropped before the request has ended, the state of the connection is
+    /// unknown, and it is not used again.
+    pub(super) async fn tracked<T>(
+        &self,
+        request: impl Future<Output = Result<T, Status>>,
+    ) -> Result<T, Status> {
+        let state = &*self.connection.state;
+        let mut guard = RequestGuard { state, has_ended: false };
+        let outcome = request.await;
+        guard.has_ended = true;
+        if outcome.is_ok() {
+            state.answered.store(true, Ordering::Relaxed);
+        }
+        if outcome.as_ref().is_err_and(is_graceful_goaway) {
+            self.end();
+        }
+        outcome
     }
 
     /// Marks the connection as ending, so that no request uses it.
     pub(super) fn end(&self) {
-        self.connection.ended.store(true, Ordering::Relaxed);
+        self.connection.state.ended.store(true, Ordering::Relaxed);
     }
 
     /// Waits until the connection is closed and no more responses can arrive.
@@ -249,7 +248,7 @@ impl Channel {
 
     /// Whether a response has arrived on the connection, which proves that the server is up.
     pub(super) fn has_answered(&self) -> bool {
-        self.connection.answered.load(Ordering::Relaxed)
+        self.connection.state.answered.load(Ordering::Relaxed)
     }
 }
 
@@ -273,14 +272,8 @@ impl tower_service::Service<Request<Body>> for Channel {
 
 /// Whether the health service reports this service as serving.
 pub(super) async fn is_serving(channel: Channel, origin: Uri, service: String) -> Result<bool, SourceError> {
-    let guard = channel.track_request();
     let mut client = HealthClient::with_origin(channel.clone(), origin);
-    let outcome = client.check(HealthCheckRequest { service }).await;
-    guard.done(outcome.is_ok());
-    if outcome.as_ref().is_err_and(is_graceful_goaway) {
-        channel.end();
-    }
-    match outcome {
+    match channel.tracked(client.check(HealthCheckRequest { service })).await {
         Ok(answer) => Ok(answer.into_inner().status == ServingStatus::Serving as i32),
         Err(status) if status.code() == Code::NotFound => Ok(false),
         Err(status) => Err(foreign_status(&status)),

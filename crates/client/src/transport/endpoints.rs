@@ -9,11 +9,13 @@ use sequent_core::{BoxFuture, Clock, Env, ErrorKind, Event, Events, SlotFailure,
 use sequent_ha::{Failover, Outcome, RingConfig, SlotState};
 
 use crate::{
-    client::definitions::{DefinitionsRequest, DefinitionsResponse},
+    client::definitions::none_here,
     error::{DEADLINE_EXCEEDED, Error, SERVER_UNAVAILABLE},
     lease::{grant::Grant, high_water::HighWater, request_scope::RequestScope},
     telemetry::{client_metrics, gauge_share::EndpointGauges},
-    transport::{NumberRequest, Refusal, Transport, Verb, foreign_endpoints::ForeignEndpoints},
+    transport::{
+        NumberRequest, Refusal, Transport, Verb, foreign_endpoints::ForeignEndpoints, grpc::DefinitionsMethod,
+    },
 };
 
 /// Endpoints of a client.
@@ -58,16 +60,24 @@ impl Endpoints {
     }
 
     /// Calls the service of definitions on one endpoint after the other. A repeated call changes nothing.
-    pub(crate) async fn call_definitions(
+    pub(crate) async fn call_definitions<Q, A>(
         &self,
-        request: &DefinitionsRequest,
-    ) -> Result<DefinitionsResponse, Error> {
+        request: &Q,
+        method: DefinitionsMethod<Q, A>,
+    ) -> Result<A, Error>
+    where
+        Q: Clone + Send + Sync + 'static,
+        A: Send + 'static,
+    {
         let answer = self.failover.call(|member| {
             let (transport, foreign) = (self.transport(member), Arc::clone(&self.foreign));
             let (request, within) = (request.clone(), self.attempt);
             Box::pin(async move {
                 let Some(transport) = transport else { return std::future::pending().await };
-                let outcome = transport.call_definitions(request, within).await;
+                let outcome = match transport.server() {
+                    Some(server) => server.call_definitions(&request, within, method).await,
+                    None => Err(none_here()),
+                };
                 foreign.record(member, endpoint_error(&outcome));
                 into_outcome(outcome)
             })
@@ -79,25 +89,17 @@ impl Endpoints {
     pub(crate) async fn check_any_serving(&self) -> Result<(), Error> {
         let answer = self.failover.call(|member| {
             let check = self.check(member);
-            Box::pin(async move {
-                match check.await {
-                    Ok(()) => Outcome::Answer(()),
-                    Err(error) => Outcome::Fault(error),
-                }
-            })
+            Box::pin(async move { into_outcome(check.await.map_err(Refusal::Fault)) })
         });
-        answer.await.map_err(|failures| self.all_failed(&failures))
+        answer.await.unwrap_or_else(|failures| Err(self.all_failed(&failures)))
     }
 
     /// Probes failed endpoints until they recover. Spawn it once; it ends with the endpoints.
     pub(crate) fn watch(self: &Arc<Self>) -> impl Future<Output = ()> + Send + use<> {
         let here = Arc::downgrade(self);
-        self.failover.run(move |member| {
-            let here = here.upgrade();
-            here.map_or_else(
-                || Box::pin(std::future::ready(Ok(()))) as BoxFuture<'_, _>,
-                |here| here.check(member),
-            )
+        self.failover.run(move |member| match here.upgrade() {
+            Some(here) => here.check(member),
+            None => Box::pin(std::future::ready(Ok(()))),
         })
     }
 
@@ -221,11 +223,7 @@ fn record_event(event: &Event, gauges: &[EndpointGauges]) {
         Event::Rescued { slot, .. } => (*slot, true),
         _ => return,
     };
-    if is_live {
-        client_metrics::rescued(slot);
-    } else {
-        client_metrics::evicted(slot);
-    }
+    client_metrics::endpoint_changed(slot, is_live);
     if let Some(gauges) = gauges.get(usize::from(slot)) {
         gauges.set(is_live);
     }

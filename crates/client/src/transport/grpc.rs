@@ -4,20 +4,16 @@ use std::{sync::Arc, time::Duration};
 
 use sequent_core::{Block, BoxFuture, Clock, ErrorKind, SourceError, SystemClock};
 use sequent_proto::v1::{self, definitions_client::DefinitionsClient, sequences_client::SequencesClient};
-use tonic::Request;
+use tonic::{Request, Response, Status};
 
 use crate::{
-    client::{
-        address::Address,
-        definitions::{DefinitionsRequest, DefinitionsResponse},
-        options::Options,
-    },
+    client::{address::Address, options::Options},
     error::{Error, ErrorKind as Kind, PROTOCOL},
     transport::{
-        GrantResponse, NumberRequest, Refusal, TemplateData, TemplateSettings, Transport, Verb,
+        GrantResponse, NumberRequest, Refusal, TemplateData, Transport, Verb,
         channel::{Channel, SERVICE, ServerConnection, is_serving},
         foreign,
-        status::{is_graceful_goaway, refusal},
+        status::refusal,
         tls::ClientTls,
     },
 };
@@ -28,9 +24,13 @@ const ANSWER_MAX: usize = 12 * 1024 * 1024;
 /// Limit on attempts on one server, if each time a connection that had served was closed.
 const TRIES_MAX: usize = 4;
 
+/// Method of the service of definitions.
+pub(crate) type DefinitionsMethod<Q, A> =
+    fn(DefinitionsClient<Channel>, Request<Q>) -> BoxFuture<'static, Result<Response<A>, Status>>;
+
 /// Transport to one server.
 pub(crate) struct GrpcTransport {
-    connection: Arc<ServerConnection>,
+    connection: ServerConnection,
 }
 
 impl GrpcTransport {
@@ -45,7 +45,7 @@ impl GrpcTransport {
         F: Future<Output = Result<T, Refusal>>,
     {
         let (mut tries, mut was_refused) = (0, false);
-        let token = self.connection.token().inspect(|token| token.refresh());
+        let token = self.connection.token.as_ref().inspect(|token| token.refresh());
         loop {
             let sent = token.map(|token| token.header());
             let channel = self.connection.channel().await.map_err(Refusal::Fault)?;
@@ -75,7 +75,6 @@ impl GrpcTransport {
     }
 
     async fn send_numbers(&self, channel: Channel, ask: &NumberRequest) -> Result<GrantResponse, Refusal> {
-        let guard = channel.track_request();
         let mut client = SequencesClient::with_origin(channel.clone(), self.connection.origin())
             .max_decoding_message_size(ANSWER_MAX);
         let (sequence, count) = (ask.scope.name().as_str().to_owned(), ask.count);
@@ -84,7 +83,8 @@ impl GrpcTransport {
         let outcome = match ask.verb {
             Verb::Next => {
                 let message = v1::NextRequest { sequence, count: Some(count), values, at, above: ask.above };
-                client.next(timed(message, ask.within)).await.map(|answer| {
+                let answer = channel.tracked(client.next(timed(message, ask.within)));
+                answer.await.map(|answer| {
                     let answer = answer.into_inner();
                     let v1::NextResponse { blocks, texts, period, at, version, .. } = answer;
                     (blocks, None, version, TemplateData { texts, period, at, ..TemplateData::default() })
@@ -92,15 +92,15 @@ impl GrpcTransport {
             }
             Verb::Lease => {
                 let message = v1::LeaseRequest { sequence, count, values, at, above: ask.above };
-                client.lease(timed(message, ask.within)).await.map(|answer| {
+                let answer = channel.tracked(client.lease(timed(message, ask.within)));
+                answer.await.map(|answer| {
                     let answer = answer.into_inner();
                     let age = Some(Duration::from_millis(answer.max_age_ms));
-                    let rendering = answer.texts.map(template_settings);
                     // An end that can't be parsed is ignored, since the age of the lease is limited anyway.
                     let version_end = answer.version_end.parse().ok();
                     let template_data = TemplateData {
                         period: answer.period,
-                        rendering,
+                        rendering: answer.texts,
                         version_end,
                         ..TemplateData::default()
                     };
@@ -108,51 +108,25 @@ impl GrpcTransport {
                 })
             }
         };
-        guard.done(outcome.is_ok());
-        if outcome.as_ref().is_err_and(is_graceful_goaway) {
-            channel.end();
-        }
         let (blocks, max_age, version, template_data) = outcome.map_err(|status| refusal(&status))?;
         let blocks = blocks.iter().map(block).collect::<Result<_, _>>().map_err(Refusal::foreign)?;
         Ok(GrantResponse { blocks, max_age, version, template_data })
     }
 
-    async fn send_definitions(
+    /// Calls a method of the service of definitions, within the given time.
+    pub(crate) async fn call_definitions<Q: Clone, A>(
         &self,
-        channel: Channel,
-        request: DefinitionsRequest,
+        request: &Q,
         within: Duration,
-    ) -> Result<DefinitionsResponse, Refusal> {
-        let guard = channel.track_request();
-        let mut client = DefinitionsClient::with_origin(channel.clone(), self.connection.origin())
-            .max_decoding_message_size(ANSWER_MAX);
-        let outcome = match request {
-            DefinitionsRequest::Define(asked) => client
-                .define(timed(*asked, within))
-                .await
-                .map(|response| DefinitionsResponse::Define(Box::new(response.into_inner()))),
-            DefinitionsRequest::List(asked) => client
-                .list(timed(asked, within))
-                .await
-                .map(|response| DefinitionsResponse::List(response.into_inner())),
-            DefinitionsRequest::Show(asked) => client
-                .show(timed(asked, within))
-                .await
-                .map(|response| DefinitionsResponse::Show(Box::new(response.into_inner()))),
-            DefinitionsRequest::Preview(asked) => client
-                .preview(timed(*asked, within))
-                .await
-                .map(|response| DefinitionsResponse::Preview(Box::new(response.into_inner()))),
-            DefinitionsRequest::Parse(asked) => client
-                .parse(timed(*asked, within))
-                .await
-                .map(|response| DefinitionsResponse::Parse(response.into_inner())),
-        };
-        guard.done(outcome.is_ok());
-        if outcome.as_ref().is_err_and(is_graceful_goaway) {
-            channel.end();
-        }
-        outcome.map_err(|status| refusal(&status))
+        method: DefinitionsMethod<Q, A>,
+    ) -> Result<A, Refusal> {
+        let called = self.with_channel(|channel| async move {
+            let client = DefinitionsClient::with_origin(channel.clone(), self.connection.origin())
+                .max_decoding_message_size(ANSWER_MAX);
+            let outcome = channel.tracked(method(client, timed(request.clone(), within))).await;
+            outcome.map(Response::into_inner).map_err(|status| refusal(&status))
+        });
+        called.await
     }
 
     async fn check_health(&self) -> Result<(), SourceError> {
@@ -171,21 +145,15 @@ impl GrpcTransport {
 
 impl Transport for GrpcTransport {
     fn address(&self) -> String {
-        self.connection.address()
+        self.connection.address.to_string()
     }
 
     fn ask(self: Arc<Self>, ask: NumberRequest) -> BoxFuture<'static, Result<GrantResponse, Refusal>> {
         Box::pin(async move { self.with_channel(|channel| self.send_numbers(channel, &ask)).await })
     }
 
-    fn call_definitions(
-        self: Arc<Self>,
-        request: DefinitionsRequest,
-        within: Duration,
-    ) -> BoxFuture<'static, Result<DefinitionsResponse, Refusal>> {
-        Box::pin(async move {
-            self.with_channel(|channel| self.send_definitions(channel, request.clone(), within)).await
-        })
+    fn server(&self) -> Option<&GrpcTransport> {
+        Some(self)
     }
 
     fn check(self: Arc<Self>) -> BoxFuture<'static, Result<(), SourceError>> {
@@ -197,17 +165,6 @@ fn timed<T>(message: T, within: Duration) -> Request<T> {
     let mut request = Request::new(message);
     request.set_timeout(within);
     request
-}
-
-fn template_settings(texts: v1::Texts) -> TemplateSettings {
-    let v1::Texts { template, zone, maxlen, charset, unique } = texts;
-    TemplateSettings {
-        template,
-        zone,
-        maxlen: usize::try_from(maxlen).unwrap_or(usize::MAX),
-        charset,
-        unique,
-    }
 }
 
 /// Validates a block, as any input from a network.
@@ -247,7 +204,7 @@ mod tests {
             let attempt = tries.fetch_add(1, Ordering::Relaxed);
             async move {
                 if attempt == 0 {
-                    channel.track_request().done(true);
+                    channel.tracked(async { Ok(()) }).await.unwrap();
                     std::future::pending::<()>().await;
                 }
                 Ok(attempt)

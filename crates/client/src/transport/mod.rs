@@ -12,12 +12,9 @@ use std::{sync::Arc, time::Duration};
 
 use sequent_core::{Block, BoxFuture, ErrorKind, SourceError};
 use sequent_format::Timestamp;
+use sequent_proto::v1;
 
-use crate::{
-    client::definitions::{DefinitionsRequest, DefinitionsResponse, none_here},
-    error::Error,
-    lease::request_scope::RequestScope,
-};
+use crate::{error::Error, lease::request_scope::RequestScope, transport::grpc::GrpcTransport};
 
 /// Method of a request for numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,19 +68,9 @@ pub(crate) struct TemplateData {
     /// The instant that the texts show.
     pub(crate) at: String,
     /// For a lease: template and settings for local rendering.
-    pub(crate) rendering: Option<TemplateSettings>,
+    pub(crate) rendering: Option<v1::Texts>,
     /// For a lease: when another version takes effect, if one is waiting.
     pub(crate) version_end: Option<Timestamp>,
-}
-
-/// Template and settings for local rendering.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct TemplateSettings {
-    pub(crate) template: String,
-    pub(crate) zone: String,
-    pub(crate) maxlen: usize,
-    pub(crate) charset: String,
-    pub(crate) unique: String,
 }
 
 /// Why no numbers were granted, and what follows for the endpoint.
@@ -117,13 +104,9 @@ pub(crate) trait Transport: Send + Sync {
     /// Sends one request, without retry and without a time limit of its own.
     fn ask(self: Arc<Self>, ask: NumberRequest) -> BoxFuture<'static, Result<GrantResponse, Refusal>>;
 
-    /// Calls the service of definitions, within the given time.
-    fn call_definitions(
-        self: Arc<Self>,
-        _: DefinitionsRequest,
-        _: Duration,
-    ) -> BoxFuture<'static, Result<DefinitionsResponse, Refusal>> {
-        Box::pin(std::future::ready(Err(none_here())))
+    /// The server behind it. Only servers have definitions.
+    fn server(&self) -> Option<&GrpcTransport> {
+        None
     }
 
     /// Whether the endpoint is serving. It consumes nothing.

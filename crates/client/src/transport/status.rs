@@ -60,8 +60,7 @@ pub(super) fn foreign_status(status: &Status) -> SourceError {
 
 /// Whether the request was lost because the server closed the connection gracefully.
 pub(super) fn is_graceful_goaway(status: &Status) -> bool {
-    let source = std::iter::successors(std::error::Error::source(status), |error| error.source());
-    source
+    causes(status)
         .filter_map(|error| error.downcast_ref::<h2::Error>())
         .any(|error| error.is_go_away() && error.is_remote() && error.reason() == Some(h2::Reason::NO_ERROR))
 }
@@ -90,16 +89,13 @@ fn fault(kind: ErrorKind, status: &Status) -> SourceError {
 
 /// The message with its causes.
 fn text(status: &Status) -> String {
-    let mut text = status.message().to_owned();
-    let mut source = std::error::Error::source(status);
-    while let Some(error) = source {
-        let cause = error.to_string();
-        if !text.contains(&cause) {
-            text = format!("{text}: {cause}");
-        }
-        source = error.source();
-    }
-    text
+    causes(status).map(ToString::to_string).fold(status.message().to_owned(), |text, cause| {
+        if text.contains(&cause) { text } else { format!("{text}: {cause}") }
+    })
+}
+
+fn causes(status: &Status) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
+    std::iter::successors(std::error::Error::source(status), |error| error.source())
 }
 
 #[cfg(test)]

@@ -113,15 +113,12 @@ fn readable_by_others(_path: &Path) -> Option<u32> {
 /// The header with the token in a file, or what is wrong with the file.
 fn read(path: &Path) -> Result<HeaderValue, String> {
     let mut text = String::new();
-    let file = File::open(path).map_err(|error| format!("it can't be read: {error}"))?;
-    let read = file.take(FILE_BYTES_MAX).read_to_string(&mut text);
+    let read = File::open(path).and_then(|file| file.take(FILE_BYTES_MAX).read_to_string(&mut text));
     read.map_err(|error| format!("it can't be read: {error}"))?;
     let token = text.trim();
-    if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err("one token is expected in it: a line of visible ASCII".to_owned());
-    }
-    let mut header = HeaderValue::try_from(format!("Bearer {token}"))
-        .map_err(|_| "one token is expected in it: a line of visible ASCII".to_owned())?;
+    let is_token = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic());
+    let header = HeaderValue::try_from(format!("Bearer {token}")).ok().filter(|_| is_token);
+    let mut header = header.ok_or("one token is expected in it: a line of visible ASCII")?;
     header.set_sensitive(true);
     Ok(header)
 }

@@ -35,7 +35,7 @@ impl Analysis {
     pub(super) fn new(template: &Template, settings: &Settings) -> Result<Self, Vec<Fault>> {
         let mut faults = Vec::new();
         let (part, seq) = template.seq();
-        let zone = zone(template, settings)
+        let zone = Zone::new(template.zone.as_deref().unwrap_or(&settings.zone))
             .map_err(|what| faults.push(Fault::definition(1, what, "name another zone")))
             .ok();
         if settings.maxlen == 0 || settings.maxlen > TEXT_CHARS_MAX {
@@ -48,7 +48,8 @@ impl Analysis {
         let functions = shape_inference::functions(template, &settings.registry, &mut faults);
         let shapes = shape_inference::shapes(template, settings, &codec, &functions, &mut faults);
         let Some(zone) = zone.filter(|_| faults.is_empty()) else { return Err(faults) };
-        let fields = fields(template);
+        let fields =
+            dates(template).fold(DateFields::default(), |shown, (_, date)| shown.with(date.pattern.fields()));
         Ok(Self {
             fiscal: seq.fiscal.unwrap_or_default(),
             fields,
@@ -94,14 +95,6 @@ fn dates(template: &Template) -> impl Iterator<Item = (&Part, &Date)> {
         Kind::Date(date) if date.at.is_none() => Some((part, date)),
         _ => None,
     })
-}
-
-fn fields(template: &Template) -> DateFields {
-    dates(template).fold(DateFields::default(), |fields, (_, date)| fields.with(date.pattern.fields()))
-}
-
-fn zone(template: &Template, settings: &Settings) -> Result<Zone, String> {
-    Zone::new(template.zone.as_deref().unwrap_or(&settings.zone))
 }
 
 fn permutation(part: &Part, seq: &Seq, settings: &Settings) -> Result<Option<Permutation>, Fault> {

@@ -15,7 +15,7 @@ pub(super) fn warnings(analysis: &Analysis) -> Vec<Fault> {
     let mut faults = Vec::new();
     for (at, part) in parts.iter().enumerate() {
         let Kind::Check(check) = &part.kind else { continue };
-        let (name, body) = (check.algorithm.name(), check.algorithm.body());
+        let (name, body) = (check.algorithm.name, &check.algorithm.body);
         let alphabet = Charset::of(body);
         for input in check.inputs.indexes(at) {
             let charset = match &parts[input].kind {

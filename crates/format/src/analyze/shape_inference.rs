@@ -125,8 +125,8 @@ fn value(part: &Part, ctx: &Ctx, allowed: Option<&Charset>, faults: &mut Vec<Fau
 }
 
 /// The least and greatest number of characters that an algorithm reads.
-fn read_of(algorithm: &dyn Algorithm, inputs: &[usize], shapes: &[PartShape]) -> (usize, usize) {
-    let alphabet = Charset::of(algorithm.body());
+fn read_of(algorithm: &Algorithm, inputs: &[usize], shapes: &[PartShape]) -> (usize, usize) {
+    let alphabet = Charset::of(&algorithm.body);
     inputs.iter().map(|at| &shapes[*at]).fold((0, 0), |(low, high), shape| {
         let (all_read, none_read) =
             (shape.charset.without(&alphabet).is_empty(), shape.charset.shared(&alphabet).is_empty());
@@ -136,13 +136,13 @@ fn read_of(algorithm: &dyn Algorithm, inputs: &[usize], shapes: &[PartShape]) ->
 
 /// Corrects the counts of `read_of` for literal text: it adds the characters that are read, and removes those that are skipped.
 /// It matters for algorithms that require a length.
-fn literal_count(algorithm: &dyn Algorithm, template: &Template, inputs: &[usize]) -> (usize, usize) {
+fn literal_count(algorithm: &Algorithm, template: &Template, inputs: &[usize]) -> (usize, usize) {
     let texts = inputs.iter().filter_map(|at| match &template.parts[*at].kind {
         Kind::Text(text) => Some(text),
         _ => None,
     });
     let counts = texts.map(|text| {
-        let read = text.chars().filter(|c| algorithm.body().contains(*c)).count();
+        let read = text.chars().filter(|c| algorithm.body.contains(*c)).count();
         let mixed = read > 0 && read < text.chars().count();
         if mixed { (read, text.chars().count() - read) } else { (0, 0) }
     });
@@ -162,11 +162,11 @@ fn checked(
     let (low, high) = read_of(algorithm, &inputs, shapes);
     let (more, less) = literal_count(algorithm, template, &inputs);
     let (low, high) = (low + more, high - less);
-    match algorithm.body_length() {
+    match algorithm.body_length {
         Some(length) if (low, high) != (length, length) => {
             let found = if low == high { format!("{low}") } else { format!("{low} to {high}") };
             let what =
-                format!("check {} is over {length} characters, here there are {found}", algorithm.name());
+                format!("check {} is over {length} characters, here there are {found}", algorithm.name);
             faults.push(Fault::definition(
                 part.column,
                 what,
@@ -174,11 +174,8 @@ fn checked(
             ));
         }
         None if low == 0 => {
-            let what = format!(
-                "check {} may have nothing to check: it reads {}",
-                algorithm.name(),
-                algorithm.body()
-            );
+            let what =
+                format!("check {} may have nothing to check: it reads {}", algorithm.name, algorithm.body);
             faults.push(Fault::definition(
                 part.column,
                 what,
@@ -187,7 +184,7 @@ fn checked(
         }
         _ => {}
     }
-    PartShape::new(algorithm.length(), algorithm.length(), Charset::of(algorithm.characters()))
+    PartShape::new(algorithm.length, algorithm.length, Charset::of(&algorithm.characters))
 }
 
 fn called(part: &Part, function: &Function, left_to_right: bool, faults: &mut Vec<Fault>) -> PartShape {

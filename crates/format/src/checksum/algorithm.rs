@@ -1,6 +1,6 @@
-//! The trait of check algorithms, and what they share.
+//! What a check algorithm is, and what algorithms share.
 
-use std::fmt::Debug;
+use std::borrow::Cow;
 
 /// The digits, which most algorithms read.
 pub(super) const DIGITS: &str = "0123456789";
@@ -18,40 +18,56 @@ pub(crate) type Characters = [u8; CHARACTERS_MAX];
 ///
 /// It reads the body once from the left, and its state has 32 bits. So the text before the number is read once per request, and
 /// the digits of the number once per text.
-pub(crate) trait Algorithm: Debug + Send + Sync {
+#[derive(Debug)]
+pub(crate) struct Algorithm {
     /// The name in `@{check,NAME}`.
-    fn name(&self) -> &str;
-
+    pub(crate) name: &'static str,
     /// The characters that are read; all others are skipped.
-    fn body(&self) -> &str {
-        DIGITS
-    }
-
+    pub(crate) body: Cow<'static, str>,
     /// The possible check characters.
-    fn characters(&self) -> &str {
-        DIGITS
-    }
-
+    pub(crate) characters: Cow<'static, str>,
     /// The number of check characters: 1 or 2.
-    fn length(&self) -> usize {
-        1
-    }
-
+    pub(crate) length: usize,
     /// The required length of a body, if there is one.
-    fn body_length(&self) -> Option<usize> {
-        None
-    }
-
+    pub(crate) body_length: Option<usize>,
     /// The initial state.
-    fn start(&self) -> u32 {
-        0
-    }
-
+    pub(crate) start: u32,
     /// The state after the next piece of the body.
-    fn fold(&self, state: u32, piece: &[u8]) -> u32;
+    pub(super) fold: fn(&Self, u32, &[u8]) -> u32,
+    /// The check characters of the body read so far.
+    pub(super) finish: fn(&Self, u32) -> Characters,
+}
+
+/// What most algorithms have in common: one check digit of digits, a state that begins at 0.
+pub(super) fn decimal(name: &'static str) -> Algorithm {
+    Algorithm {
+        name,
+        body: DIGITS.into(),
+        characters: DIGITS.into(),
+        length: 1,
+        body_length: None,
+        start: 0,
+        fold: |_, state, _| state,
+        finish: |_, state| one(DIGITS, state),
+    }
+}
+
+impl Algorithm {
+    /// The state after the next piece of the body.
+    pub(crate) fn fold(&self, state: u32, piece: &[u8]) -> u32 {
+        (self.fold)(self, state, piece)
+    }
 
     /// The check characters of the body read so far.
-    fn finish(&self, state: u32) -> Characters;
+    pub(crate) fn finish(&self, state: u32) -> Characters {
+        (self.finish)(self, state)
+    }
+
+    /// The values of the characters that are read: their places in the body's alphabet.
+    pub(super) fn values(&self, piece: &[u8]) -> impl Iterator<Item = u32> {
+        let place = |byte: &u8| self.body.bytes().position(|known| known == *byte);
+        piece.iter().filter_map(place).filter_map(|at| u32::try_from(at).ok())
+    }
 }
 
 /// The value of a digit, or of a letter: A is 10.

@@ -3,10 +3,7 @@
 //! The table is the one of Wikipedia's article "Damm algorithm": 572 has the check digit 4. Other tables exist, so agree on the
 //! table before you exchange numbers.
 
-use super::algorithm::{Algorithm, Characters, DIGITS, one};
-
-#[derive(Debug)]
-pub(super) struct Damm;
+use super::algorithm::{Algorithm, decimal};
 
 const TABLE: [[u8; 10]; 10] = [
     [0, 3, 1, 7, 5, 9, 8, 6, 4, 2],
@@ -46,30 +43,24 @@ fn step(interim: usize, byte: u8) -> usize {
     if digit < 10 { usize::from(TABLE[interim][digit]) } else { interim }
 }
 
-impl Algorithm for Damm {
-    fn name(&self) -> &'static str {
-        "damm"
-    }
+pub(super) fn damm(name: &'static str) -> Algorithm {
+    Algorithm { fold, ..decimal(name) }
+}
 
-    fn fold(&self, state: u32, piece: &[u8]) -> u32 {
-        let mut place = state as usize % 10 * STATE;
-        let (pairs, last) = piece.as_chunks::<2>();
-        for &[first, second] in pairs {
-            let (a, b) = (usize::from(first.wrapping_sub(b'0')), usize::from(second.wrapping_sub(b'0')));
-            if a < 10 && b < 10 {
-                place = usize::from(PAIRS[(place + a * 10 + b) % PLACES]);
-            } else {
-                place = step(step(place / STATE, first), second) * STATE;
-            }
+fn fold(_: &Algorithm, state: u32, piece: &[u8]) -> u32 {
+    let mut place = state as usize % 10 * STATE;
+    let (pairs, last) = piece.as_chunks::<2>();
+    for &[first, second] in pairs {
+        let (a, b) = (usize::from(first.wrapping_sub(b'0')), usize::from(second.wrapping_sub(b'0')));
+        if a < 10 && b < 10 {
+            place = usize::from(PAIRS[(place + a * 10 + b) % PLACES]);
+        } else {
+            place = step(step(place / STATE, first), second) * STATE;
         }
-        let interim = place / STATE;
-        let interim = last.iter().fold(interim, |interim, byte| step(interim, *byte));
-        u32::try_from(interim).unwrap_or(0)
     }
-
-    fn finish(&self, state: u32) -> Characters {
-        one(DIGITS, state)
-    }
+    let interim = place / STATE;
+    let interim = last.iter().fold(interim, |interim, byte| step(interim, *byte));
+    u32::try_from(interim).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -1,33 +1,18 @@
 //! GS1's check digit modulo 10 for GTIN, SSCC and others: weights 3 and 1 from the right.
 
-use super::algorithm::{Algorithm, Characters, DIGITS, digits, one};
+use super::algorithm::{Algorithm, DIGITS, decimal, digits, one};
 
 /// The state holds two sums: one with weight 3 for the last digit, one with weight 1.
-#[derive(Debug)]
-pub(super) struct Gs1;
-
-pub(super) fn fold(state: u32, piece: &[u8]) -> u32 {
-    digits(piece).fold(state, |sums, digit| {
-        let (three, one) = (sums >> 16, sums & 0xffff);
-        ((one + 3 * digit) % 10) << 16 | ((three + digit) % 10)
-    })
-}
-
-pub(super) fn finish(state: u32) -> Characters {
-    one(DIGITS, (10 - (state >> 16)) % 10)
-}
-
-impl Algorithm for Gs1 {
-    fn name(&self) -> &'static str {
-        "gs1"
-    }
-
-    fn fold(&self, state: u32, piece: &[u8]) -> u32 {
-        fold(state, piece)
-    }
-
-    fn finish(&self, state: u32) -> Characters {
-        finish(state)
+pub(super) fn gs1(name: &'static str) -> Algorithm {
+    Algorithm {
+        fold: |_, state, piece| {
+            digits(piece).fold(state, |sums, digit| {
+                let (three, one) = (sums >> 16, sums & 0xffff);
+                ((one + 3 * digit) % 10) << 16 | ((three + digit) % 10)
+            })
+        },
+        finish: |_, state| one(DIGITS, (10 - (state >> 16)) % 10),
+        ..decimal(name)
     }
 }
 

@@ -1,54 +1,42 @@
 //! ISO/IEC 7064: the pure systems MOD 11-2, 37-2 and 97-10, and the hybrid systems MOD 11,10 and 37,36.
 
-use super::algorithm::{ALPHANUMERIC, Algorithm, Characters, DIGITS, one, two, value};
+use super::algorithm::{ALPHANUMERIC, Algorithm, DIGITS, decimal, one, two, value};
 
 /// A pure system with one check character: radix 2, modulo a prime. The check character may be one that a body cannot hold: X or *.
-#[derive(Debug)]
-pub(super) struct Pure {
-    name: &'static str,
-    modulus: u32,
-    body: &'static str,
-    characters: &'static str,
-}
-
-impl Pure {
-    pub(super) fn mod11_2() -> Self {
-        Self { name: "mod11-2", modulus: 11, body: DIGITS, characters: "0123456789X" }
-    }
-
-    pub(super) fn mod37_2() -> Self {
-        let characters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ*";
-        Self { name: "mod37-2", modulus: 37, body: ALPHANUMERIC, characters }
+fn pure(name: &'static str, body: &'static str, characters: &'static str) -> Algorithm {
+    Algorithm {
+        body: body.into(),
+        characters: characters.into(),
+        fold: |of, state, piece| {
+            let modulus = size(&of.characters);
+            values(of, piece).fold(state, |sum, value| (sum + value) * 2 % modulus)
+        },
+        finish: |of, state| {
+            let modulus = size(&of.characters);
+            one(&of.characters, (modulus + 1 - state) % modulus)
+        },
+        ..decimal(name)
     }
 }
 
-impl Algorithm for Pure {
-    fn name(&self) -> &'static str {
-        self.name
-    }
+pub(super) fn mod11_2(name: &'static str) -> Algorithm {
+    pure(name, DIGITS, "0123456789X")
+}
 
-    fn body(&self) -> &'static str {
-        self.body
-    }
-
-    fn characters(&self) -> &'static str {
-        self.characters
-    }
-
-    fn fold(&self, state: u32, piece: &[u8]) -> u32 {
-        let letters = u32::try_from(self.body.len()).unwrap_or(0);
-        let values = piece.iter().filter_map(|byte| value(*byte)).filter(|value| *value < letters);
-        values.fold(state, |sum, value| (sum + value) * 2 % self.modulus)
-    }
-
-    fn finish(&self, state: u32) -> Characters {
-        one(self.characters, (self.modulus + 1 - state) % self.modulus)
-    }
+pub(super) fn mod37_2(name: &'static str) -> Algorithm {
+    pure(name, ALPHANUMERIC, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ*")
 }
 
 /// MOD 97-10 of LEI: two check digits over digits and letters. A letter counts as two digits.
-#[derive(Debug)]
-pub(super) struct Mod97;
+pub(super) fn mod97_10(name: &'static str) -> Algorithm {
+    Algorithm {
+        body: ALPHANUMERIC.into(),
+        length: 2,
+        fold: |_, state, piece| modulo_97(state, piece),
+        finish: |_, state| two(98 - state * 100 % 97),
+        ..decimal(name)
+    }
+}
 
 /// The remainder modulo 97, with two digits for each letter.
 pub(super) fn modulo_97(state: u32, piece: &[u8]) -> u32 {
@@ -56,78 +44,44 @@ pub(super) fn modulo_97(state: u32, piece: &[u8]) -> u32 {
     values.fold(state, |rest, value| (rest * if value < 10 { 10 } else { 100 } + value) % 97)
 }
 
-impl Algorithm for Mod97 {
-    fn name(&self) -> &'static str {
-        "mod97-10"
-    }
-
-    fn body(&self) -> &'static str {
-        ALPHANUMERIC
-    }
-
-    fn length(&self) -> usize {
-        2
-    }
-
-    fn fold(&self, state: u32, piece: &[u8]) -> u32 {
-        modulo_97(state, piece)
-    }
-
-    fn finish(&self, state: u32) -> Characters {
-        two(98 - state * 100 % 97)
-    }
-}
-
 /// A hybrid system: one check character of the body's alphabet.
-#[derive(Debug)]
-pub(super) struct Hybrid {
-    name: &'static str,
-    letters: &'static str,
+fn hybrid(name: &'static str, letters: &'static str) -> Algorithm {
+    Algorithm {
+        body: letters.into(),
+        characters: letters.into(),
+        start: size(letters),
+        fold: |of, state, piece| {
+            let size = size(&of.body);
+            values(of, piece).fold(state, |product, value| {
+                let sum = (product + value) % size;
+                (if sum == 0 { size } else { sum }) * 2 % (size + 1)
+            })
+        },
+        finish: |of, state| {
+            let size = size(&of.body);
+            one(&of.body, (size + 1 - state) % size)
+        },
+        ..decimal(name)
+    }
 }
 
-impl Hybrid {
-    pub(super) fn mod11_10() -> Self {
-        Self { name: "mod11-10", letters: DIGITS }
-    }
-
-    pub(super) fn mod37_36() -> Self {
-        Self { name: "mod37-36", letters: ALPHANUMERIC }
-    }
-
-    fn size(&self) -> u32 {
-        u32::try_from(self.letters.len()).unwrap_or(10)
-    }
+pub(super) fn mod11_10(name: &'static str) -> Algorithm {
+    hybrid(name, DIGITS)
 }
 
-impl Algorithm for Hybrid {
-    fn name(&self) -> &'static str {
-        self.name
-    }
+pub(super) fn mod37_36(name: &'static str) -> Algorithm {
+    hybrid(name, ALPHANUMERIC)
+}
 
-    fn body(&self) -> &'static str {
-        self.letters
-    }
+/// The values of the digits and letters that an algorithm reads.
+fn values(of: &Algorithm, piece: &[u8]) -> impl Iterator<Item = u32> {
+    let size = size(&of.body);
+    piece.iter().filter_map(|byte| value(*byte)).filter(move |value| *value < size)
+}
 
-    fn characters(&self) -> &'static str {
-        self.letters
-    }
-
-    fn start(&self) -> u32 {
-        self.size()
-    }
-
-    fn fold(&self, state: u32, piece: &[u8]) -> u32 {
-        let size = self.size();
-        let values = piece.iter().filter_map(|byte| value(*byte)).filter(|value| *value < size);
-        values.fold(state, |product, value| {
-            let sum = (product + value) % size;
-            (if sum == 0 { size } else { sum }) * 2 % (size + 1)
-        })
-    }
-
-    fn finish(&self, state: u32) -> Characters {
-        one(self.letters, (self.size() + 1 - state) % self.size())
-    }
+/// The size of an alphabet.
+fn size(letters: &str) -> u32 {
+    u32::try_from(letters.len()).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -135,7 +89,7 @@ mod tests {
     use super::super::checksum;
 
     fn holds(name: &str, number: &str) {
-        let length = super::super::named(name).unwrap().length();
+        let length = super::super::named(name).unwrap().length;
         let (body, check) = number.split_at(number.len() - length);
         assert_eq!(checksum(name, body), check, "{name} {number}");
     }

@@ -2,77 +2,45 @@
 
 use crate::number::Alphabet;
 
-use super::algorithm::{Algorithm, Characters, DIGITS, digits, one};
+use super::algorithm::{Algorithm, DIGITS, decimal, digits, one};
 
-/// The state holds two sums: one with the last digit doubled, one without. The next digit swaps them.
-#[derive(Debug)]
-pub(super) struct Luhn;
-
-impl Algorithm for Luhn {
-    fn name(&self) -> &'static str {
-        "luhn"
-    }
-
-    fn fold(&self, state: u32, piece: &[u8]) -> u32 {
-        digits(piece).fold(state, |sums, digit| {
-            let (doubled, plain) = (sums >> 16, sums & 0xffff);
-            let twice = digit * 2;
-            ((plain + twice / 10 + twice % 10) % 10) << 16 | ((doubled + digit) % 10)
-        })
-    }
-
-    fn finish(&self, state: u32) -> Characters {
-        one(DIGITS, (10 - (state >> 16)) % 10)
+/// The state holds two sums: one with the last digit doubled, one without.
+pub(super) fn luhn(name: &'static str) -> Algorithm {
+    Algorithm {
+        fold: |_, state, piece| digits(piece).fold(state, |sums, digit| step(sums, digit, 10)),
+        finish: |_, state| one(DIGITS, (10 - (state >> 16)) % 10),
+        ..decimal(name)
     }
 }
 
 /// Luhn's algorithm modulo the size of an alphabet.
-#[derive(Debug)]
-pub(super) struct LuhnModN {
-    alphabet: Alphabet,
-}
-
-impl LuhnModN {
-    pub(super) fn new(alphabet: &str) -> Result<Self, String> {
-        let alphabet = Alphabet::custom(alphabet)?;
-        if alphabet.radix() % 2 == 0 {
-            return Ok(Self { alphabet });
-        }
+pub(super) fn luhn_mod_n(name: &'static str, alphabet: &str) -> Result<Algorithm, String> {
+    let radix = Alphabet::custom(alphabet)?.radix();
+    if radix % 2 != 0 {
         // Doubling with carry is a permutation only if the size is even.
-        Err(format!("alphabet has {} characters: an even number is allowed for luhn", alphabet.radix()))
+        return Err(format!("alphabet has {radix} characters: an even number is allowed for luhn"));
     }
-
-    fn size(&self) -> u32 {
-        u32::try_from(self.alphabet.radix()).unwrap_or(2)
-    }
+    Ok(Algorithm {
+        body: alphabet.to_owned().into(),
+        characters: alphabet.to_owned().into(),
+        fold: |of, state, piece| {
+            let size = size(of);
+            of.values(piece).fold(state, |sums, value| step(sums, value, size))
+        },
+        finish: |of, state| one(&of.characters, (size(of) - (state >> 16)) % size(of)),
+        ..decimal(name)
+    })
 }
 
-impl Algorithm for LuhnModN {
-    fn name(&self) -> &'static str {
-        "luhn"
-    }
+/// The sums after the next digit, which swaps them.
+fn step(sums: u32, digit: u32, size: u32) -> u32 {
+    let (doubled, plain) = (sums >> 16, sums & 0xffff);
+    let twice = digit * 2;
+    ((plain + twice / size + twice % size) % size) << 16 | ((doubled + digit) % size)
+}
 
-    fn body(&self) -> &str {
-        self.alphabet.as_str()
-    }
-
-    fn characters(&self) -> &str {
-        self.alphabet.as_str()
-    }
-
-    fn fold(&self, state: u32, piece: &[u8]) -> u32 {
-        let size = self.size();
-        let values = piece.iter().filter_map(|byte| u32::try_from(self.alphabet.value(*byte)?).ok());
-        values.fold(state, |sums, value| {
-            let (doubled, plain) = (sums >> 16, sums & 0xffff);
-            let twice = value * 2;
-            ((plain + twice / size + twice % size) % size) << 16 | ((doubled + value) % size)
-        })
-    }
-
-    fn finish(&self, state: u32) -> Characters {
-        one(self.alphabet.as_str(), (self.size() - (state >> 16)) % self.size())
-    }
+fn size(algorithm: &Algorithm) -> u32 {
+    u32::try_from(algorithm.body.len()).unwrap_or(2)
 }
 
 #[cfg(test)]
@@ -86,8 +54,8 @@ mod tests {
             let (body, check) = number.split_at(number.len() - 1);
             assert_eq!(checksum("luhn", body), check);
         }
-        let own = LuhnModN::new("abcdef").unwrap();
-        assert_eq!(own.finish(own.fold(own.start(), b"abcdef"))[0], b'e');
-        assert!(LuhnModN::new("abc").unwrap_err().contains("even"));
+        let own = luhn_mod_n("luhn", "abcdef").unwrap();
+        assert_eq!(own.finish(own.fold(own.start, b"abcdef"))[0], b'e');
+        assert!(luhn_mod_n("luhn", "abc").unwrap_err().contains("even"));
     }
 }

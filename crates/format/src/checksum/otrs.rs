@@ -1,32 +1,22 @@
 //! OTRS's date checksum: weights 1 and 2 from the left without a sum of digits. Ten is written as 1, so some errors go
 //! undetected.
 
-use super::algorithm::{Algorithm, Characters, DIGITS, digits, one};
+use super::algorithm::{Algorithm, DIGITS, decimal, digits, one};
 
 /// The state holds the weight of the next digit minus one, and the sum.
-#[derive(Debug)]
-pub(super) struct Otrs;
-
-impl Algorithm for Otrs {
-    fn name(&self) -> &'static str {
-        "otrs"
-    }
-
-    fn fold(&self, state: u32, piece: &[u8]) -> u32 {
-        digits(piece).fold(state, |state, digit| {
-            let (second, sum) = (state >> 16, state & 0xffff);
-            ((1 - second) << 16) | ((sum + (second + 1) * digit) % 10)
-        })
-    }
-
-    fn finish(&self, state: u32) -> Characters {
-        one(
-            DIGITS,
-            match 10 - (state & 0xffff) {
-                10 => 1,
-                digit => digit,
-            },
-        )
+pub(super) fn otrs(name: &'static str) -> Algorithm {
+    Algorithm {
+        fold: |_, state, piece| {
+            digits(piece).fold(state, |state, digit| {
+                let (second, sum) = (state >> 16, state & 0xffff);
+                ((1 - second) << 16) | ((sum + (second + 1) * digit) % 10)
+            })
+        },
+        finish: |_, state| match 10 - (state & 0xffff) {
+            10 => one(DIGITS, 1),
+            digit => one(DIGITS, digit),
+        },
+        ..decimal(name)
     }
 }
 

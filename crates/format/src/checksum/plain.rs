@@ -2,22 +2,13 @@
 //!
 //! It exists for compatibility. 31 remainders share ten digits, so it misses more errors than any other algorithm.
 
-use super::algorithm::{Algorithm, Characters, DIGITS, digits, one};
+use super::algorithm::{Algorithm, DIGITS, decimal, digits, one};
 
-#[derive(Debug)]
-pub(super) struct Plain;
-
-impl Algorithm for Plain {
-    fn name(&self) -> &'static str {
-        "plain"
-    }
-
-    fn fold(&self, state: u32, piece: &[u8]) -> u32 {
-        digits(piece).fold(state, |rest, digit| (rest * 10 + digit) % 31)
-    }
-
-    fn finish(&self, state: u32) -> Characters {
-        one(DIGITS, state * 9 % 31 % 10)
+pub(super) fn plain(name: &'static str) -> Algorithm {
+    Algorithm {
+        fold: |_, state, piece| digits(piece).fold(state, |rest, digit| (rest * 10 + digit) % 31),
+        finish: |_, state| one(DIGITS, state * 9 % 31 % 10),
+        ..decimal(name)
     }
 }
 

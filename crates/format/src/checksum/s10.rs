@@ -1,39 +1,26 @@
 //! UPU S10: eight digits with fixed weights, modulo 11. Ten is written as 0 and eleven as 5, so some errors go undetected.
 
-use super::algorithm::{Algorithm, Characters, DIGITS, digits, one};
-
-/// The state holds the number of digits read, and the sum.
-#[derive(Debug)]
-pub(super) struct S10;
+use super::algorithm::{Algorithm, DIGITS, decimal, digits, one};
 
 const WEIGHTS: [u32; 8] = [8, 6, 4, 2, 3, 5, 9, 7];
 
-impl Algorithm for S10 {
-    fn name(&self) -> &'static str {
-        "s10"
-    }
-
-    fn body_length(&self) -> Option<usize> {
-        Some(WEIGHTS.len())
-    }
-
-    fn fold(&self, state: u32, piece: &[u8]) -> u32 {
-        digits(piece).fold(state, |state, digit| {
-            let (read, sum) = (state >> 16, state & 0xffff);
-            let weight = WEIGHTS.get(read as usize).copied().unwrap_or(0);
-            ((read + 1).min(8) << 16) | ((sum + weight * digit) % 11)
-        })
-    }
-
-    fn finish(&self, state: u32) -> Characters {
-        one(
-            DIGITS,
-            match 11 - (state & 0xffff) {
-                10 => 0,
-                11 => 5,
-                digit => digit,
-            },
-        )
+/// The state holds the number of digits read, and the sum.
+pub(super) fn s10(name: &'static str) -> Algorithm {
+    Algorithm {
+        body_length: Some(WEIGHTS.len()),
+        fold: |_, state, piece| {
+            digits(piece).fold(state, |state, digit| {
+                let (read, sum) = (state >> 16, state & 0xffff);
+                let weight = WEIGHTS.get(read as usize).copied().unwrap_or(0);
+                ((read + 1).min(8) << 16) | ((sum + weight * digit) % 11)
+            })
+        },
+        finish: |_, state| match 11 - (state & 0xffff) {
+            10 => one(DIGITS, 0),
+            11 => one(DIGITS, 5),
+            digit => one(DIGITS, digit),
+        },
+        ..decimal(name)
     }
 }
 

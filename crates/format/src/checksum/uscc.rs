@@ -1,44 +1,24 @@
 //! GB 32100: the 18th character of a unified social credit code, modulo 31. The alphabet has no I, O, S, V and Z.
 
-use super::algorithm::{Algorithm, Characters, one};
-
-/// The state holds the next weight, and the sum.
-#[derive(Debug)]
-pub(super) struct Uscc;
+use super::algorithm::{Algorithm, decimal, one};
 
 const LETTERS: &str = "0123456789ABCDEFGHJKLMNPQRTUWXY";
 
-impl Algorithm for Uscc {
-    fn name(&self) -> &'static str {
-        "uscc"
-    }
-
-    fn body(&self) -> &'static str {
-        LETTERS
-    }
-
-    fn characters(&self) -> &'static str {
-        LETTERS
-    }
-
-    fn body_length(&self) -> Option<usize> {
-        Some(17)
-    }
-
-    fn start(&self) -> u32 {
-        1 << 16
-    }
-
-    fn fold(&self, state: u32, piece: &[u8]) -> u32 {
-        let values = piece.iter().filter_map(|byte| LETTERS.bytes().position(|letter| letter == *byte));
-        values.filter_map(|at| u32::try_from(at).ok()).fold(state, |state, value| {
-            let (weight, sum) = (state >> 16, state & 0xffff);
-            ((weight * 3 % 31) << 16) | ((sum + weight * value) % 31)
-        })
-    }
-
-    fn finish(&self, state: u32) -> Characters {
-        one(LETTERS, (31 - (state & 0xffff)) % 31)
+/// The state holds the next weight, and the sum.
+pub(super) fn uscc(name: &'static str) -> Algorithm {
+    Algorithm {
+        body: LETTERS.into(),
+        characters: LETTERS.into(),
+        body_length: Some(17),
+        start: 1 << 16,
+        fold: |of, state, piece| {
+            of.values(piece).fold(state, |state, value| {
+                let (weight, sum) = (state >> 16, state & 0xffff);
+                ((weight * 3 % 31) << 16) | ((sum + weight * value) % 31)
+            })
+        },
+        finish: |_, state| one(LETTERS, (31 - (state & 0xffff)) % 31),
+        ..decimal(name)
     }
 }
 

@@ -1,11 +1,6 @@
 //! Verhoeff's check digit in the dihedral group of order 10. It detects every wrong digit and every swap of neighbours.
 
-use super::algorithm::{Algorithm, Characters, DIGITS, digits, one};
-
-/// The permutation depends on a digit's position from the right, which is unknown while reading from the left. So the state holds
-/// eight products of four bits: one for each position that the last digit may have.
-#[derive(Debug)]
-pub(super) struct Verhoeff;
+use super::algorithm::{Algorithm, DIGITS, decimal, digits, one};
 
 /// The permutation of one position. Applied eight times it is the identity.
 const PERMUTATION: [u32; 10] = [1, 5, 7, 6, 2, 8, 3, 0, 9, 4];
@@ -26,23 +21,23 @@ fn permuted(digit: u32, place: u32) -> u32 {
     (0..place).fold(digit, |digit, _| PERMUTATION.get(digit as usize).copied().unwrap_or(0))
 }
 
-impl Algorithm for Verhoeff {
-    fn name(&self) -> &'static str {
-        "verhoeff"
-    }
-
-    fn fold(&self, state: u32, piece: &[u8]) -> u32 {
-        digits(piece).fold(state, |products, digit| {
-            let at = |place: u32| products >> (4 * (place % PLACES)) & 0xf;
-            (0..PLACES)
-                .fold(0, |all, place| all | product(permuted(digit, place), at(place + 1)) << (4 * place))
-        })
-    }
-
-    fn finish(&self, state: u32) -> Characters {
-        // The check digit has position 0, so the body begins at position 1.
-        let product = state >> 4 & 0xf;
-        one(DIGITS, if product < 5 { (5 - product) % 5 } else { product })
+/// The permutation depends on a digit's position from the right, which is unknown while reading from the left. So the state holds
+/// eight products of four bits: one for each position that the last digit may have.
+pub(super) fn verhoeff(name: &'static str) -> Algorithm {
+    Algorithm {
+        fold: |_, state, piece| {
+            digits(piece).fold(state, |products, digit| {
+                let at = |place: u32| products >> (4 * (place % PLACES)) & 0xf;
+                let with = |all, place| all | product(permuted(digit, place), at(place + 1)) << (4 * place);
+                (0..PLACES).fold(0, with)
+            })
+        },
+        finish: |_, state| {
+            // The check digit has position 0, so the body begins at position 1.
+            let product = state >> 4 & 0xf;
+            one(DIGITS, if product < 5 { (5 - product) % 5 } else { product })
+        },
+        ..decimal(name)
     }
 }
 

@@ -157,16 +157,11 @@ fn number(
             ));
         }
         let what = format!(
-            "{} is {}, expected {}: a typing error, or another number",
+            "{} is '{}', expected '{expected}': a typing error, or another number",
             part.label(),
-            quoted(&piece.text),
-            quoted(expected)
+            piece.text
         );
         return Err(DecodeError::new(piece.column, DecodeErrorKind::CheckDigit, what));
     }
     Err(wrong(format!("{given:?} is another spelling of {text:?}")))
-}
-
-fn quoted(text: &str) -> String {
-    format!("'{text}'")
 }

@@ -141,7 +141,7 @@ fn check_shape(format: &Format, at: usize, piece: &[char], begin: usize) -> Resu
 fn canonical(format: &Format, at: usize, piece: &[char]) -> Vec<char> {
     let crockford = match &format.template().parts[at].kind {
         Kind::Seq(seq) => seq.alphabet.is_crockford(),
-        Kind::Check(check) => check.algorithm.name() == "crockford",
+        Kind::Check(check) => check.algorithm.name == "crockford",
         _ => false,
     };
     if crockford { piece.iter().copied().map(crockford_canonical).collect() } else { piece.to_vec() }

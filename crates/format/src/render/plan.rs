@@ -16,9 +16,9 @@ pub(super) enum Step {
     /// Writes the number.
     Number,
     /// Writes check characters of everything to the left. `state` covers the first `read` bytes already.
-    CheckLeft { algorithm: Arc<dyn Algorithm>, length: usize, state: u32, read: usize },
+    CheckLeft { algorithm: Arc<Algorithm>, state: u32, read: usize },
     /// Writes check characters of the number alone.
-    CheckNumber { algorithm: Arc<dyn Algorithm> },
+    CheckNumber { algorithm: Arc<Algorithm> },
     /// Writes the whole text by slots: for derived parts that read single parts.
     Slots,
 }
@@ -34,8 +34,8 @@ pub(super) fn steps(format: &Format, fixed: &str, spans: &[(usize, usize)]) -> V
             (Kind::Seq(_), _) => Step::Number,
             (Kind::Check(check), Some(Inputs::Left)) if format.is_left_to_right(at) => {
                 let algorithm = Arc::clone(&check.algorithm);
-                let (state, read) = read_ahead(format, (fixed, spans), at, &*algorithm);
-                Step::CheckLeft { length: algorithm.length(), algorithm, state, read }
+                let (state, read) = read_ahead(format, (fixed, spans), at, &algorithm);
+                Step::CheckLeft { algorithm, state, read }
             }
             (Kind::Check(check), Some(Inputs::Parts(of))) if *of == [number] && number < at => {
                 Step::CheckNumber { algorithm: Arc::clone(&check.algorithm) }
@@ -57,11 +57,11 @@ fn read_ahead(
     format: &Format,
     (fixed, spans): (&str, &[(usize, usize)]),
     at: usize,
-    algorithm: &dyn Algorithm,
+    algorithm: &Algorithm,
 ) -> (u32, usize) {
     let parts = &format.template().parts;
     let unknown = |at: &usize| matches!(parts[*at].kind, Kind::Seq(_)) || parts[*at].inputs().is_some();
     let first = (0..at).find(unknown).unwrap_or(at);
     let end = spans.get(first).map_or(0, |span| span.0);
-    (algorithm.fold(algorithm.start(), &fixed.as_bytes()[..end]), end)
+    (algorithm.fold(algorithm.start, &fixed.as_bytes()[..end]), end)
 }

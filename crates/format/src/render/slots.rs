@@ -79,8 +79,8 @@ impl RenderContext {
                 let algorithm = &*check.algorithm;
                 let fold =
                     |state, &(begin, end): &(usize, usize)| algorithm.fold(state, &buffer.bytes[begin..end]);
-                let state = inputs.iter().fold(algorithm.start(), fold);
-                buffer.push(&algorithm.finish(state)[..algorithm.length()])
+                let state = inputs.iter().fold(algorithm.start, fold);
+                buffer.push(&algorithm.finish(state)[..algorithm.length])
             }
             (_, Some(function)) => self.call(at, function, inputs, buffer),
             _ => Ok(()),

@@ -32,13 +32,13 @@ impl RenderContext {
                     self.format.codec().push(number, &self.tweak, out)?;
                     digits = begin..out.len();
                 }
-                Step::CheckLeft { algorithm, length, state, read } => {
+                Step::CheckLeft { algorithm, state, read } => {
                     let state = algorithm.fold(*state, &out.as_bytes()[before + read..]);
-                    push(algorithm.finish(state), *length, out);
+                    push(algorithm.finish(state), algorithm.length, out);
                 }
                 Step::CheckNumber { algorithm } => {
-                    let state = algorithm.fold(algorithm.start(), &out.as_bytes()[digits.clone()]);
-                    push(algorithm.finish(state), algorithm.length(), out);
+                    let state = algorithm.fold(algorithm.start, &out.as_bytes()[digits.clone()]);
+                    push(algorithm.finish(state), algorithm.length, out);
                 }
                 Step::Slots => self.write_by_slots(number, out)?,
             }

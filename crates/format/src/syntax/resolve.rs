@@ -32,7 +32,7 @@ pub(super) fn template(text: &str, mut parsed: Vec<ParsedPart>) -> Result<Templa
         }
     }
     let derived = dependency_order(&parts)?;
-    Ok(Template::new(text, parts, seq, derived, zone.map(|zone| zone.value)))
+    Ok(Template { text: text.to_owned(), parts, seq, derived, zone: zone.map(|zone| zone.value) })
 }
 
 /// The index of the one `seq`.

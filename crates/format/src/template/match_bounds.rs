@@ -40,23 +40,22 @@ impl MatchBounds {
                 MatchBounds { min: one.min.saturating_mul(times(repeated.min)), max, charset: one.charset }
             }
             HirKind::Concat(parts) => parts.iter().map(Self::of).fold(nothing, |all, part| {
-                let mut charset = all.charset;
-                charset.add(&part.charset);
-                MatchBounds {
-                    charset,
-                    min: all.min.saturating_add(part.min),
-                    max: all.max.saturating_add(part.max),
-                }
+                let (min, max) = (all.min.saturating_add(part.min), all.max.saturating_add(part.max));
+                all.joined(&part, min, max)
             }),
             HirKind::Alternation(parts) => {
-                let parts = parts.iter().map(Self::of);
-                let either = parts.reduce(|all, part| {
-                    let mut charset = all.charset;
-                    charset.add(&part.charset);
-                    MatchBounds { charset, min: all.min.min(part.min), max: all.max.max(part.max) }
+                let either = parts.iter().map(Self::of).reduce(|all, part| {
+                    let (min, max) = (all.min.min(part.min), all.max.max(part.max));
+                    all.joined(&part, min, max)
                 });
                 either.unwrap_or(nothing)
             }
         }
+    }
+
+    /// The characters of both, with these lengths.
+    fn joined(mut self, other: &Self, min: usize, max: usize) -> Self {
+        self.charset.add(&other.charset);
+        Self { min, max, ..self }
     }
 }

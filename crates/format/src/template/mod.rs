@@ -26,7 +26,7 @@ use std::fmt;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Template {
-    text: String,
+    pub(crate) text: String,
     pub(crate) parts: Vec<Part>,
     /// The index of the one `seq` part.
     pub(crate) seq: usize,
@@ -37,16 +37,6 @@ pub struct Template {
 }
 
 impl Template {
-    pub(crate) fn new(
-        text: &str,
-        parts: Vec<Part>,
-        seq: usize,
-        derived: Vec<usize>,
-        zone: Option<String>,
-    ) -> Self {
-        Self { text: text.to_owned(), parts, seq, derived, zone }
-    }
-
     /// The template as it was written.
     pub fn as_str(&self) -> &str {
         &self.text

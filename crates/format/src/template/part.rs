@@ -113,7 +113,7 @@ pub(crate) struct Date {
 /// The `check` part: check characters over other parts.
 #[derive(Debug, Clone)]
 pub(crate) struct Check {
-    pub(crate) algorithm: Arc<dyn Algorithm>,
+    pub(crate) algorithm: Arc<Algorithm>,
     pub(crate) inputs: Inputs,
 }
 
@@ -170,7 +170,7 @@ impl Part {
             Kind::Seq(seq) => seq.label.as_ref().map_or("seq".into(), |label| format!("seq {label}")),
             Kind::Ctx(ctx) => format!("ctx {}", ctx.name),
             Kind::Date(date) => format!("date {}", date.pattern),
-            Kind::Check(check) => format!("check {}", check.algorithm.name()),
+            Kind::Check(check) => format!("check {}", check.algorithm.name),
             Kind::Call(call) => format!("fn {}", call.function),
         }
     }

@@ -1,4 +1,4 @@
-//! Service of one connection of the admin listener: its caller is checked before the routes.
+//! A request of one connection of the admin listener: its caller is checked before the routes.
 
 use std::{convert::Infallible, pin::Pin, sync::Arc};
 
@@ -12,37 +12,22 @@ use crate::{
     limits::pending_quota::ConnectionShare,
 };
 
-/// Service of one connection.
-pub(crate) struct AdminService {
-    routes: TowerToHyperService<Router>,
-    auth: Arc<ConnectionAuth>,
-    share: Arc<ConnectionShare>,
-}
+/// Future of a response.
+type Answer = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
 
-impl AdminService {
-    pub(crate) fn new(
-        routes: TowerToHyperService<Router>,
-        auth: Arc<ConnectionAuth>,
-        share: Arc<ConnectionShare>,
-    ) -> Self {
-        Self { routes, auth, share }
-    }
-}
-
-impl Service<Request<Incoming>> for AdminService {
-    type Response = Response<Body>;
-    type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
-
-    fn call(&self, mut request: Request<Incoming>) -> Self::Future {
-        let need = Need::of_admin(request.method(), request.uri().path());
-        match self.auth.caller(need, request.headers()) {
-            Ok(caller) => {
-                request.extensions_mut().insert(caller);
-                request.extensions_mut().insert(Arc::clone(&self.share));
-                Box::pin(self.routes.call(request))
-            }
-            Err(error) => Box::pin(std::future::ready(Ok(error.into_response()))),
+/// Sends a request to the routes, or refuses its caller.
+pub(crate) fn route(
+    routes: &TowerToHyperService<Router>,
+    (share, auth): &(Arc<ConnectionShare>, Arc<ConnectionAuth>),
+    mut request: Request<Incoming>,
+) -> Answer {
+    let need = Need::of_admin(request.method(), request.uri().path());
+    match auth.caller(need, request.headers()) {
+        Ok(caller) => {
+            request.extensions_mut().insert(caller);
+            request.extensions_mut().insert(Arc::clone(share));
+            Box::pin(routes.call(request))
         }
+        Err(error) => Box::pin(std::future::ready(Ok(error.into_response()))),
     }
 }

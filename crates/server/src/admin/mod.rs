@@ -16,7 +16,7 @@ use axum::{
     routing::get,
 };
 
-pub(crate) use crate::admin::{connection::AdminService, state::Admin};
+pub(crate) use crate::admin::{connection::route, state::Admin};
 use crate::{
     audit::Entry,
     auth::{Auth, Caller},

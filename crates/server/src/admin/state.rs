@@ -3,10 +3,10 @@
 use std::{sync::Arc, time::Instant};
 
 use sequent_engine::report::Status;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, Semaphore};
 
 use crate::{
-    admin::{health::is_ready, operate::Changes},
+    admin::{health::is_ready, operate::CHANGES_MAX},
     auth::Auth,
     limits::STATUS_MAX_AGE,
     service::NumberService,
@@ -30,7 +30,8 @@ pub(crate) struct Admin {
     pub(super) drain: DrainState,
     pub(super) auth: Auth,
     pub(super) tls: ServerTls,
-    pub(super) changes: Changes,
+    /// Changes of operators that run.
+    pub(super) changes: Arc<Semaphore>,
     /// The latest status. Its lock is held while a new one is read, so concurrent requests cause one read.
     snapshot: Arc<Mutex<Option<StatusSnapshot>>>,
 }
@@ -49,7 +50,7 @@ impl Admin {
             drain,
             auth,
             tls,
-            changes: Changes::default(),
+            changes: Arc::new(Semaphore::new(CHANGES_MAX)),
             snapshot: Arc::default(),
         }
     }

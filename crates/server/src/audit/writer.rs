@@ -64,7 +64,9 @@ impl Writer {
                 }
                 Ok(Message::Reopen) => {
                     self.file = None;
-                    self.try_open();
+                    if let Err(error) = self.open() {
+                        self.failed(&error);
+                    }
                     None
                 }
                 Ok(Message::End(done)) => Some(done),
@@ -107,7 +109,7 @@ impl Writer {
         if let Err(error) = &written {
             self.file = None;
             self.shared.lost(1);
-            self.shared.fault(Some(format!("{}: {error}", self.path.display())));
+            self.failed(error);
         }
     }
 
@@ -140,10 +142,9 @@ impl Writer {
         Ok(())
     }
 
-    fn try_open(&mut self) {
-        if let Err(error) = self.open() {
-            self.shared.fault(Some(format!("{}: {error}", self.path.display())));
-        }
+    /// Tells why the file can't be written.
+    fn failed(&self, error: &io::Error) {
+        self.shared.fault(Some(format!("{}: {error}", self.path.display())));
     }
 
     /// Opens the file, and makes it if it is not there. Its last line is read once, at the start.

@@ -81,7 +81,7 @@ impl Auth {
         Self(Arc::new(Inner {
             began: clock.now(),
             clock,
-            is_required: AtomicBool::new(principals.mode() == AuthMode::Required),
+            is_required: AtomicBool::new(principals.mode == AuthMode::Required),
             principals: ArcSwap::from_pointee(principals),
             generation: AtomicU64::new(0),
             metrics,
@@ -95,7 +95,7 @@ impl Auth {
         let inner = &self.0;
         let before = inner.principals.load_full();
         let principals = Principals::new(config, (Some(&*before), self.elapsed()), &inner.metrics);
-        let is_required = principals.mode() == AuthMode::Required;
+        let is_required = principals.mode == AuthMode::Required;
         for name in principals.changed_tokens(&before) {
             tracing::info!(principal = name, "the tokens of a principal have changed");
         }
@@ -119,11 +119,11 @@ impl Auth {
 
     /// The principal of all callers while `auth.mode` is off.
     fn everyone(&self) -> Arc<Principal> {
-        Arc::clone(self.0.principals.load().everyone())
+        Arc::clone(&self.0.principals.load().everyone)
     }
 
     fn alive(&self, principal: Arc<Principal>) -> Result<Arc<Principal>, NotAuthenticated> {
-        if principal.is_expired(self.0.clock.wall_ms()) {
+        if principal.part.is_expired(self.0.clock.wall_ms()) {
             return Err(NotAuthenticated::Expired);
         }
         Ok(principal)
@@ -177,9 +177,10 @@ impl Auth {
         loop {
             tokio::time::sleep(EXPIRY_EVERY).await;
             let now = self.0.clock.wall_ms();
-            let expired =
-                |principal: &Arc<Principal>| !principal.is_expired(seen) && principal.is_expired(now);
-            if self.0.principals.load().all().iter().any(expired) {
+            let expired = |principal: &Arc<Principal>| {
+                !principal.part.is_expired(seen) && principal.part.is_expired(now)
+            };
+            if self.0.principals.load().all.iter().any(expired) {
                 self.0.generation.fetch_add(1, Ordering::Release);
             }
             seen = now;
@@ -189,13 +190,13 @@ impl Auth {
     /// Sets the gauges of the quotas' use, which are only read on a scrape.
     pub(crate) fn measure(&self) {
         let now = self.elapsed();
-        self.0.principals.load().all().iter().for_each(|principal| principal.measure(now));
+        self.0.principals.load().all.iter().for_each(|principal| principal.measure(now));
     }
 
     /// The principals for the status: names, ends and quotas, without anything that belongs to a token.
     pub(crate) fn report(&self) -> serde_json::Value {
         let (now, wall_ms) = (self.elapsed(), self.0.clock.wall_ms());
         let principals = self.0.principals.load();
-        principals.all().iter().map(|principal| principal.report(now, wall_ms)).collect()
+        principals.all.iter().map(|principal| principal.report(now, wall_ms)).collect()
     }
 }

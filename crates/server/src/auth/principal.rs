@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use sequent_engine::config::{PrincipalPart, TokenHash, Verb};
+use sequent_engine::config::{PrincipalPart, Verb};
 use serde_json::{Value, json};
 
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
 
 /// A principal.
 pub(crate) struct Principal {
-    part: PrincipalPart,
+    pub(super) part: PrincipalPart,
     /// Whether it is nobody in particular.
     is_everyone: bool,
     pub(super) quotas: Quotas,
@@ -45,10 +45,6 @@ impl Principal {
         &self.part.name
     }
 
-    pub(super) fn tokens(&self) -> &[TokenHash] {
-        &self.part.tokens
-    }
-
     /// The name of a principal that was identified.
     pub(super) fn known(&self) -> Option<&str> {
         (!self.is_everyone).then(|| self.name())
@@ -64,14 +60,6 @@ impl Principal {
         // A list has no name: it has the sequences that may be listed.
         let may = if verb == Verb::List { self.part.allow.has_any(verb) } else { self.may(verb, name) };
         if may { Ok(()) } else { Err(denied(self.name(), Some(verb), name)) }
-    }
-
-    pub(super) fn has_certificate(&self, names: &[String]) -> bool {
-        self.part.has_certificate(names)
-    }
-
-    pub(super) fn is_expired(&self, wall_ms: u64) -> bool {
-        self.part.is_expired(wall_ms)
     }
 
     /// A number that is ready, if the quotas have room for it. `elapsed` is only asked if something is counted.
@@ -96,7 +84,7 @@ impl Principal {
             "name": self.name(),
             "tokens": self.part.tokens.len(),
             "expires": self.part.expires.map(|expires| expires.to_string()),
-            "expired": self.is_expired(wall_ms),
+            "expired": self.part.is_expired(wall_ms),
             "quotas": quotas,
         })
     }

@@ -9,11 +9,11 @@ use crate::{auth::principal::Principal, telemetry::auth_metrics::AuthMetrics};
 
 /// The principals of one configuration.
 pub(super) struct Principals {
-    mode: AuthMode,
+    pub(super) mode: AuthMode,
     /// All callers while the mode is off.
-    everyone: Arc<Principal>,
+    pub(super) everyone: Arc<Principal>,
     /// In the order of the file.
-    all: Vec<Arc<Principal>>,
+    pub(super) all: Vec<Arc<Principal>>,
     /// By the beginnings of the hashes.
     tokens: Vec<(TokenHash, Arc<Principal>)>,
 }
@@ -43,23 +43,11 @@ impl Principals {
         Self { mode: config.auth.mode, everyone, all, tokens }
     }
 
-    pub(super) fn mode(&self) -> AuthMode {
-        self.mode
-    }
-
-    pub(super) fn everyone(&self) -> &Arc<Principal> {
-        &self.everyone
-    }
-
-    pub(super) fn all(&self) -> &[Arc<Principal>] {
-        &self.all
-    }
-
     /// The names of principals whose tokens are others than before.
     pub(super) fn changed_tokens<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = &'a str> {
         let is_same = |principal: &Arc<Principal>| {
             let known = before.all.iter().find(|known| known.name() == principal.name());
-            known.is_some_and(|known| known.tokens() == principal.tokens())
+            known.is_some_and(|known| known.part.tokens == principal.part.tokens)
         };
         self.all.iter().filter(move |principal| !is_same(principal)).map(|principal| principal.name())
     }
@@ -80,7 +68,7 @@ impl Principals {
 
     /// The first principal of the file that has a pattern for one of a certificate's names.
     pub(super) fn of_certificate(&self, names: &[String]) -> Option<Arc<Principal>> {
-        self.all.iter().find(|principal| principal.has_certificate(names)).cloned()
+        self.all.iter().find(|principal| principal.part.has_certificate(names)).cloned()
     }
 }
 

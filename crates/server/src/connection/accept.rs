@@ -124,11 +124,11 @@ where
                 phases,
                 closes_at,
                 unread,
-                address: permit.address(),
-                activity: Arc::clone(permit.activity()),
+                address: permit.address,
+                activity: Arc::clone(&permit.activity),
                 is_crowded,
             };
-            let open_connection = OpenConnection::open(metrics);
+            let open_connection = metrics.opened();
             let (acceptor, serve) = &*begin;
             let reason = match handshake(acceptor, socket, &context).await {
                 Ok(Some((stream, peer))) => serve(stream, peer, context).await,
@@ -188,22 +188,6 @@ async fn make_room(
         if timeout(ROOM_WITHIN, idle.end()).await.is_err() {
             return Err(full);
         }
-    }
-}
-
-/// Guard of an open connection: counts it in the gauge until it is dropped.
-struct OpenConnection(ConnectionMetrics);
-
-impl OpenConnection {
-    fn open(metrics: ConnectionMetrics) -> Self {
-        metrics.opened();
-        Self(metrics)
-    }
-}
-
-impl Drop for OpenConnection {
-    fn drop(&mut self) {
-        self.0.closed();
     }
 }
 

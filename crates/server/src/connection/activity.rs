@@ -1,15 +1,7 @@
 //! What a connection has done so far: written by itself, read when its listener is full and when it may be idle.
 
-use std::{
-    convert::Infallible,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-};
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use http::{Request, Response};
-use hyper::{body::Incoming, service::Service};
 use tokio::{
     sync::{Notify, Semaphore},
     time::sleep,
@@ -26,6 +18,8 @@ pub(crate) struct Activity {
     requests: AtomicU64,
     /// Times that its task has run.
     turns: AtomicU64,
+    /// Its place among the connections of its address.
+    pub(super) position: AtomicU64,
     leave: Notify,
     /// Closed once the place is free: many may wait for that.
     gone: Semaphore,
@@ -33,8 +27,14 @@ pub(crate) struct Activity {
 
 impl Default for Activity {
     fn default() -> Self {
-        let (requests, turns) = (AtomicU64::new(0), AtomicU64::new(0));
-        Self { requests, turns, leave: Notify::new(), gone: Semaphore::new(0) }
+        let zero = AtomicU64::default;
+        Self {
+            requests: zero(),
+            turns: zero(),
+            position: zero(),
+            leave: Notify::new(),
+            gone: Semaphore::new(0),
+        }
     }
 }
 
@@ -97,35 +97,10 @@ impl Activity {
     }
 }
 
-/// Service that counts the requests of its connection.
-pub(crate) struct CountRequests<S> {
-    service: S,
-    activity: Arc<Activity>,
-}
-
-impl<S> CountRequests<S> {
-    pub(crate) fn new(service: S, activity: Arc<Activity>) -> Self {
-        Self { service, activity }
-    }
-}
-
-impl<S, B> Service<Request<Incoming>> for CountRequests<S>
-where
-    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
-{
-    type Response = Response<B>;
-    type Error = Infallible;
-    type Future = S::Future;
-
-    fn call(&self, request: Request<Incoming>) -> S::Future {
-        self.activity.begin();
-        self.service.call(request)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
 
     #[tokio::test]
     async fn all_who_wait_for_the_same_place_hear_that_it_is_free() {

@@ -4,10 +4,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     net::{IpAddr, Ipv6Addr},
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::Ordering},
 };
 
 use crate::connection::activity::Activity;
@@ -33,24 +30,19 @@ struct Places {
 /// An open connection.
 #[derive(Debug)]
 struct Held {
-    connection: Arc<Place>,
+    activity: Arc<Activity>,
     /// Its requests when it was looked at last.
     seen: u64,
-}
-
-/// Place of one connection: its activity, and its position among those of its address.
-#[derive(Debug, Default)]
-struct Place {
-    activity: Arc<Activity>,
-    position: AtomicU64,
 }
 
 /// Permit of one connection, returned when it is dropped.
 #[derive(Debug)]
 pub(crate) struct ConnectionPermit {
     quota: ConnectionQuota,
-    address: IpAddr,
-    place: Arc<Place>,
+    /// The address that it is counted under.
+    pub(crate) address: IpAddr,
+    /// What the connection does.
+    pub(crate) activity: Arc<Activity>,
 }
 
 /// Which limit is reached.
@@ -78,9 +70,9 @@ impl ConnectionQuota {
             return Err(QuotaFull::Address);
         }
         places.all += 1;
-        let place = Arc::new(Place::default());
-        places.count(address, |places| places.add(address, Arc::clone(&place), 0));
-        Ok(ConnectionPermit { quota: self.clone(), address, place })
+        let activity = Arc::<Activity>::default();
+        places.count(address, |places| places.add(address, Arc::clone(&activity), 0));
+        Ok(ConnectionPermit { quota: self.clone(), address, activity })
     }
 
     /// The connection that shall make room for one of `peer`. In a full listener it is one of the address that has
@@ -98,11 +90,11 @@ impl ConnectionQuota {
         // In the second round each was looked at before.
         let looks = 2 * places.by_address.get(&address)?.len();
         for look in 0..=looks {
-            let (_, Held { connection, seen }) = places.by_address.get_mut(&address)?.pop_first()?;
-            let requests = connection.activity.requests();
-            places.add(address, Arc::clone(&connection), requests);
+            let (_, Held { activity, seen }) = places.by_address.get_mut(&address)?.pop_first()?;
+            let requests = activity.requests();
+            places.add(address, Arc::clone(&activity), requests);
             if requests == seen || look == looks {
-                return Some(Arc::clone(&connection.activity));
+                return Some(activity);
             }
         }
         None
@@ -115,10 +107,10 @@ impl ConnectionQuota {
 
 impl Places {
     /// Puts a connection behind the others of its address.
-    fn add(&mut self, address: IpAddr, connection: Arc<Place>, seen: u64) {
+    fn add(&mut self, address: IpAddr, activity: Arc<Activity>, seen: u64) {
         self.next += 1;
-        connection.position.store(self.next, Ordering::Relaxed);
-        self.by_address.entry(address).or_default().insert(self.next, Held { connection, seen });
+        activity.position.store(self.next, Ordering::Relaxed);
+        self.by_address.entry(address).or_default().insert(self.next, Held { activity, seen });
     }
 
     /// Changes the connections of an address, and keeps the order by count.
@@ -137,30 +129,18 @@ impl Places {
     }
 }
 
-impl ConnectionPermit {
-    /// The address that it is counted under.
-    pub(crate) fn address(&self) -> IpAddr {
-        self.address
-    }
-
-    /// What the connection does.
-    pub(crate) fn activity(&self) -> &Arc<Activity> {
-        &self.place.activity
-    }
-}
-
 impl Drop for ConnectionPermit {
     fn drop(&mut self) {
         let (mut places, address) = (self.quota.places(), self.address);
         places.all = places.all.saturating_sub(1);
         places.count(address, |places| {
-            let position = self.place.position.load(Ordering::Relaxed);
+            let position = self.activity.position.load(Ordering::Relaxed);
             if let Some(held) = places.by_address.get_mut(&address) {
                 held.remove(&position);
             }
         });
         drop(places);
-        self.place.activity.is_gone();
+        self.activity.is_gone();
     }
 }
 
@@ -182,7 +162,7 @@ mod tests {
 
     /// Whether `found` is the connection of `permit`.
     fn is_of(found: Option<Arc<Activity>>, permit: &ConnectionPermit) -> bool {
-        Arc::ptr_eq(&found.unwrap(), permit.activity())
+        Arc::ptr_eq(&found.unwrap(), &permit.activity)
     }
 
     #[test]
@@ -208,13 +188,13 @@ mod tests {
         let oldest = quota.acquire(few, most).unwrap();
         let held: Vec<_> = (0..3).map(|_| quota.acquire(many, most).unwrap()).collect();
         assert_eq!(quota.acquire(few, most).unwrap_err(), QuotaFull::Listener);
-        held[0].activity().begin();
+        held[0].activity.begin();
         let next = || quota.longest_idle(few, QuotaFull::Listener);
         assert!(is_of(next(), &held[1]), "the first one was used");
         assert!(is_of(next(), &held[2]));
         assert!(is_of(next(), &held[0]), "it was not used since");
         for permit in &held {
-            permit.activity().begin();
+            permit.activity.begin();
         }
         assert!(is_of(next(), &held[1]), "all were used: the one that was looked at longest ago");
         assert!(is_of(quota.longest_idle(few, QuotaFull::Address), &oldest), "its own address is full");

@@ -12,13 +12,8 @@ use std::{
 };
 
 use http::{HeaderValue, Response, header};
-use hyper::service::Service;
-use tokio::time::Instant;
 
-use crate::{
-    connection::graceful_close::now,
-    shutdown::phase::{Phase, PhaseWatch},
-};
+use crate::shutdown::phase::Phase;
 
 /// The phase from which the peers of a listener are asked to leave. A listener that closes in `Closing` starts in
 /// `Draining`, while load balancers notice the drain.
@@ -26,44 +21,13 @@ pub(crate) fn goaway_phase(closes: Phase) -> Phase {
     if closes == Phase::Closing { Phase::Draining } else { closes }
 }
 
-/// Service that adds `connection: close` to HTTP/1 responses from a given phase or time on.
-pub(crate) struct ConnectionClose<S> {
-    service: S,
-    phases: PhaseWatch,
-    closes_from: Phase,
-    closes_at: Instant,
+/// Future of an HTTP/1 response. The last one of its connection has `connection: close`.
+pub(crate) struct ConnectionClose<F> {
+    pub(crate) answer: F,
+    pub(crate) is_last: bool,
 }
 
-impl<S> ConnectionClose<S> {
-    pub(crate) fn new(service: S, phases: PhaseWatch, (closes_from, closes_at): (Phase, Instant)) -> Self {
-        Self { service, phases, closes_from, closes_at }
-    }
-}
-
-impl<R, B, S> Service<R> for ConnectionClose<S>
-where
-    S: Service<R, Response = Response<B>, Error = Infallible>,
-    S::Future: Unpin,
-{
-    type Response = Response<B>;
-    type Error = Infallible;
-    type Future = ConnectionCloseFuture<S::Future>;
-
-    fn call(&self, request: R) -> Self::Future {
-        ConnectionCloseFuture {
-            answer: self.service.call(request),
-            is_last: self.phases.has_reached(self.closes_from) || now() >= self.closes_at,
-        }
-    }
-}
-
-/// Future of a response that may be the last one of its connection.
-pub(crate) struct ConnectionCloseFuture<F> {
-    answer: F,
-    is_last: bool,
-}
-
-impl<B, F> Future for ConnectionCloseFuture<F>
+impl<B, F> Future for ConnectionClose<F>
 where
     F: Future<Output = Result<Response<B>, Infallible>> + Unpin,
 {

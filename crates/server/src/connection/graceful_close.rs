@@ -17,20 +17,14 @@ use crate::{
     limits::{AGE_GRACE, CONNECTION_AGE},
 };
 
-/// Why a connection is closed.
-enum CloseReason {
-    /// The server closes or drains.
-    ServerClosing,
-    /// The connection has reached its maximal age.
-    MaxAge,
-    /// The peer is idle.
-    Idle,
-    /// The peer leaves responses unread.
-    ResponsesUnread,
-    /// Another connection needs the place.
-    MakesRoom,
-    /// The listener was full when the connection was accepted, and its first request took too long.
-    NoRequest,
+/// How a connection is closed.
+enum Close {
+    /// At once, on account of its peer.
+    AtOnce(EndReason),
+    /// Another connection needs the place: what is in work is broken off.
+    MakeRoom,
+    /// Once its requests are answered, within this time if there is one.
+    Gracefully(Option<EndReason>, Option<Duration>),
 }
 
 /// Drives a connection until it is closed: by its peer, because of its peer, for another connection, at `max_age`, or in
@@ -44,25 +38,29 @@ pub(crate) async fn serve_until_closed<C: GracefulConnection>(
     let mut connection = pin!(connection);
     let ConnectionContext { phases, closes_at, unread, activity, is_crowded, .. } = context;
     let (watch, watched) = (unread.clone(), Arc::clone(&activity));
-    let mut reason = PollOnWake::new(async move {
+    let mut close = PollOnWake::new(async move {
         tokio::select! {
-            () = phases.wait_until(closes_at) => CloseReason::ServerClosing,
-            () = tokio::time::sleep(max_age.unwrap_or_default()), if max_age.is_some() => CloseReason::MaxAge,
-            () = watched.idle(&watch), if max_age.is_some() => CloseReason::Idle,
-            () = watch.clone().overdue() => CloseReason::ResponsesUnread,
-            () = watched.asked_to_end() => CloseReason::MakesRoom,
-            () = watched.without_request(), if is_crowded => CloseReason::NoRequest,
+            // There is no time limit here: the accept loop drops this future in its own time.
+            () = phases.wait_until(closes_at) => Close::Gracefully(None, None),
+            () = tokio::time::sleep(max_age.unwrap_or_default()), if max_age.is_some() => {
+                Close::Gracefully(None, Some(AGE_GRACE))
+            }
+            () = watched.idle(&watch), if max_age.is_some() => {
+                Close::Gracefully(Some(EndReason::Idle), Some(AGE_GRACE))
+            }
+            () = watch.clone().overdue() => Close::AtOnce(EndReason::Unread),
+            () = watched.asked_to_end() => Close::MakeRoom,
+            () = watched.without_request(), if is_crowded => Close::AtOnce(EndReason::Slow),
         }
     });
-    let reason = tokio::select! {
+    let close = tokio::select! {
         biased;
         ended = in_turns(connection.as_mut(), &activity) => return ended.map(|()| None),
-        reason = &mut reason => reason,
+        close = &mut close => close,
     };
-    let (ended, grace) = match reason {
-        CloseReason::ResponsesUnread => return Ok(Some(EndReason::Unread)),
-        CloseReason::NoRequest => return Ok(Some(EndReason::Slow)),
-        CloseReason::MakesRoom => {
+    let (ended, grace) = match close {
+        Close::AtOnce(reason) => return Ok(Some(reason)),
+        Close::MakeRoom => {
             connection.as_mut().graceful_shutdown();
             // One poll writes GOAWAY, which tells the peer that nothing was lost.
             poll_fn(|cx| {
@@ -72,10 +70,7 @@ pub(crate) async fn serve_until_closed<C: GracefulConnection>(
             .await;
             return Ok(Some(EndReason::MadeRoom));
         }
-        CloseReason::Idle => (Some(EndReason::Idle), Some(AGE_GRACE)),
-        CloseReason::MaxAge => (None, Some(AGE_GRACE)),
-        // There is no time limit here: the accept loop drops this future in its own time.
-        CloseReason::ServerClosing => (None, None),
+        Close::Gracefully(ended, grace) => (ended, grace),
     };
     connection.as_mut().graceful_shutdown();
     let closed = tokio::select! {

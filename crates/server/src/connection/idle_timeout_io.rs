@@ -122,8 +122,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for IdleTimeoutIo<S> {
         }
         let before = buffer.filled().len();
         let outcome = Pin::new(&mut self.socket).poll_read(cx, buffer);
+        let read = buffer.filled().len() - before;
         if let Some(allowance) = &mut self.allowance
-            && let Err(error) = allowance.take(buffer.filled().len() - before)
+            && let Err(error) = allowance.take(read)
         {
             return Poll::Ready(Err(error));
         }
@@ -135,7 +136,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for IdleTimeoutIo<S> {
                 .poll(cx)
                 .map(|()| Err(timed_out("send the HTTP/2 preface", PREFACE_TIMEOUT)));
         }
-        preface.missing = preface.missing.saturating_sub(buffer.filled().len() - before);
+        preface.missing = preface.missing.saturating_sub(read);
         if preface.missing == 0 {
             self.preface = None;
         }

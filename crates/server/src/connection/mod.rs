@@ -20,14 +20,14 @@ use http_body::Body;
 use hyper::{
     body::Incoming,
     server::conn::{http1, http2},
-    service::Service,
+    service::{Service, service_fn},
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::{
     connection::{
-        activity::{Activity, CountRequests},
+        activity::Activity,
         ended::EndReason,
         goaway::{ConnectionClose, goaway_phase},
         graceful_close::serve_until_closed,
@@ -40,7 +40,6 @@ use crate::{
         response_budget::{tracked_response::TrackUnread, unread::ConnectionUnread},
     },
     shutdown::phase::{Phase, PhaseWatch},
-    tls::acceptor::PeerStream,
 };
 
 /// Protocol of a listener.
@@ -69,25 +68,7 @@ pub(crate) struct ConnectionContext {
 
 /// Serves one connection until its peer leaves, it reaches its maximal age, another one needs its place, or the server
 /// closes and its requests are answered. Returns why, if it ended on account of its peer.
-pub(crate) async fn serve<S, B>(
-    protocol: Protocol,
-    socket: PeerStream,
-    service: S,
-    context: ConnectionContext,
-) -> Option<EndReason>
-where
-    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send,
-    S::Future: Send + Unpin + 'static,
-    B: Body + Send + Unpin + 'static,
-    B::Data: Send,
-    B::Error: Into<Box<dyn Error + Send + Sync>>,
-{
-    let activity = (protocol == Protocol::Http2).then(|| Arc::clone(&context.activity));
-    let socket = IdleTimeoutIo::new(socket, activity);
-    serve_io(protocol, socket, service, context).await
-}
-
-async fn serve_io<I, S, B>(
+pub(crate) async fn serve<I, S, B>(
     protocol: Protocol,
     socket: I,
     service: S,
@@ -101,14 +82,22 @@ where
     B::Data: Send,
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
-    let (io, activity) = (TokioIo::new(socket), Arc::clone(&context.activity));
-    let service = TrackUnread::new(service, context.unread.clone());
-    let service = CountRequests::new(service, Arc::clone(&activity));
-    let (phases, closes) = (&context.phases, context.closes_at);
+    let activity = Arc::clone(&context.activity);
+    let is_http2 = protocol == Protocol::Http2;
+    let io = TokioIo::new(IdleTimeoutIo::new(socket, is_http2.then(|| Arc::clone(&activity))));
+    let (begun, unread) = (Arc::clone(&activity), context.unread.clone());
+    let service = move |request: Request<Incoming>| {
+        begun.begin();
+        TrackUnread::new(service.call(request), unread.clone())
+    };
+    let (phases, closes) = (context.phases.clone(), context.closes_at);
     let ended = match protocol {
         Protocol::Http1(head) => {
-            let ends = (goaway_phase(closes), now() + max_age());
-            let service = ConnectionClose::new(service, phases.clone(), ends);
+            let (closes_from, closes_at) = (goaway_phase(closes), now() + max_age());
+            let service = service_fn(move |request| ConnectionClose {
+                answer: service(request),
+                is_last: phases.has_reached(closes_from) || now() >= closes_at,
+            });
             let connection = http1_builder(head).serve_connection(io, service);
             serve_until_closed(connection, context, None).await
         }
@@ -117,7 +106,7 @@ where
             // reconnect.
             let is_late = phases.has_reached(goaway_phase(closes));
             let closes_at = if is_late { closes } else { goaway_phase(closes) };
-            let connection = http2_builder().serve_connection(io, service);
+            let connection = http2_builder().serve_connection(io, service_fn(service));
             serve_until_closed(connection, ConnectionContext { closes_at, ..context }, Some(max_age())).await
         }
     };
@@ -205,7 +194,7 @@ mod tests {
         let answer = |_| std::future::ready(Ok(Response::new(Full::new(Bytes::from_static(ANSWER)))));
         let (sender, phases) = PhaseWatch::new();
         let began = Instant::now();
-        let served = serve_io(Protocol::Http2, here, hyper::service::service_fn(answer), context(phases));
+        let served = serve(Protocol::Http2, here, hyper::service::service_fn(answer), context(phases));
         let phase_change = async {
             // By now the request has been read.
             tokio::time::sleep(Duration::from_millis(1)).await;
@@ -239,8 +228,7 @@ mod tests {
         let (mut reader, mut writer) = split(there);
         let answer = |_| std::future::ready(Ok(Response::new(Full::new(Bytes::from_static(ANSWER)))));
         let (_sender, phases) = PhaseWatch::new();
-        let served =
-            serve_io(Protocol::Http1(head), here, hyper::service::service_fn(answer), context(phases));
+        let served = serve(Protocol::Http1(head), here, hyper::service::service_fn(answer), context(phases));
         let served = tokio::spawn(served);
         writer.write_all(sent.as_bytes()).await.unwrap();
         let began = Instant::now();
@@ -279,7 +267,7 @@ mod tests {
                 Ok(Response::new(Full::new(Bytes::from_static(ANSWER))))
             })
         };
-        let served = serve_io(Protocol::Http2, here, hyper::service::service_fn(answer), context(phases));
+        let served = serve(Protocol::Http2, here, hyper::service::service_fn(answer), context(phases));
         let (served, began) = (tokio::spawn(served), now());
         let executor = hyper_util::rt::TokioExecutor::new();
         let client = hyper::client::conn::http2::handshake(executor, TokioIo::new(there)).await;
@@ -313,12 +301,8 @@ mod tests {
         let (mut here, there) = duplex(1 << 16);
         let answer = |_| std::future::ready(Ok(Response::new(Full::new(Bytes::from_static(ANSWER)))));
         let (_sender, phases) = PhaseWatch::new();
-        let served = serve_io(
-            Protocol::Http1(HEAD_TIMEOUT),
-            there,
-            hyper::service::service_fn(answer),
-            context(phases),
-        );
+        let served =
+            serve(Protocol::Http1(HEAD_TIMEOUT), there, hyper::service::service_fn(answer), context(phases));
         let (served, began) = (tokio::spawn(served), now());
         let mut said = String::new();
         while !said.contains("connection: close") {

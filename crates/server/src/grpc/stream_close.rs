@@ -23,24 +23,17 @@ use crate::{
 /// Body that ends with `UNAVAILABLE` if the server closes while no frame is ready.
 pub(crate) struct ClosableBody {
     body: Body,
-    server: ServerState,
+    /// Ends when the server closes. `None` once it has ended, since it must not be polled again.
+    open: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    is_finished: bool,
     /// Permit of a long call, held as long as the body.
     _permit: PendingPermit,
 }
 
-/// What the body knows of its server.
-enum ServerState {
-    /// The server is open until this future ends.
-    Open(Pin<Box<dyn Future<Output = ()> + Send>>),
-    /// The server closes. The future has ended and must not be polled again.
-    Closing,
-    /// The body has ended.
-    Finished,
-}
-
 impl ClosableBody {
     pub(crate) fn new(body: Body, phases: PhaseWatch, permit: PendingPermit) -> Self {
-        Self { body, server: ServerState::Open(Box::pin(phases.wait_until(Phase::Closing))), _permit: permit }
+        let open = phases.wait_until(Phase::Closing);
+        Self { body, open: Some(Box::pin(open)), is_finished: false, _permit: permit }
     }
 }
 
@@ -52,28 +45,26 @@ impl http_body::Body for ClosableBody {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        if let ServerState::Open(closing) = &mut self.server
-            && closing.as_mut().poll(cx).is_ready()
+        if let Some(open) = &mut self.open
+            && open.as_mut().poll(cx).is_ready()
         {
-            self.server = ServerState::Closing;
+            self.open = None;
         }
-        if matches!(self.server, ServerState::Finished) {
+        if self.is_finished {
             return Poll::Ready(None);
         }
         let frame = Pin::new(&mut self.body).poll_frame(cx);
-        if matches!(frame, Poll::Ready(None)) {
-            self.server = ServerState::Finished;
-        }
-        if frame.is_ready() || matches!(self.server, ServerState::Open(_)) {
+        self.is_finished = matches!(frame, Poll::Ready(None));
+        if frame.is_ready() || self.open.is_some() {
             return frame.map_ok(error_details::trailers_with_details);
         }
-        self.server = ServerState::Finished;
+        self.is_finished = true;
         let error = ApiError::new(Reason::Draining, "this server is stopping");
         Poll::Ready(Some(Ok(Frame::trailers(error_details::trailers(&error.into_status())))))
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(self.server, ServerState::Finished) || self.body.is_end_stream()
+        self.is_finished || self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use http::Response;
 use http_body_util::Full;
 use sequent_engine::Values;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     auth::Caller,
@@ -29,8 +29,8 @@ use crate::{
     },
 };
 
-/// Share of the connection in what all of them have.
-type Share = Extension<Arc<ConnectionShare>>;
+/// What each call has: the state, its caller, and the share of its connection in what all of them have.
+type Asked = (State<Arc<Api>>, Extension<Caller>, Extension<Arc<ConnectionShare>>);
 
 /// Response in JSON, or an error.
 type JsonResult = Result<Response<Full<Bytes>>, ApiError>;
@@ -56,86 +56,64 @@ struct ParseBody {
 }
 
 /// `GET /v1/sequences?after=NAME`.
-pub(super) async fn list(
-    State(api): State<Arc<Api>>,
-    Extension(caller): Extension<Caller>,
-    Extension(share): Share,
-    RawQuery(query): RawQuery,
-) -> JsonResult {
-    let call = async {
-        let after = after(&query.unwrap_or_default())?;
-        Ok(object(&definitions::list(of(&api, &caller, &share), &after)?))
-    };
-    api.counted(&caller, call).await
+pub(super) async fn list(asked: Asked, RawQuery(query): RawQuery) -> JsonResult {
+    let listed = async { definitions::list(call(&asked), &after(&query.unwrap_or_default())?) };
+    answered(&asked, listed).await
 }
 
 /// `GET /v1/sequences/{name}`.
-pub(super) async fn show(
-    State(api): State<Arc<Api>>,
-    Extension(caller): Extension<Caller>,
-    Extension(share): Share,
-    Name(name): Name,
-) -> JsonResult {
-    let call = async { Ok(object(&definitions::show(of(&api, &caller, &share), ("name", &name)).await?)) };
-    api.counted(&caller, call).await
+pub(super) async fn show(asked: Asked, Name(name): Name) -> JsonResult {
+    answered(&asked, definitions::show(call(&asked), ("name", &name))).await
 }
 
 /// `PUT /v1/sequences/{name}`: defines the next version, or the version in the body.
-pub(super) async fn define(
-    State(api): State<Arc<Api>>,
-    Extension(caller): Extension<Caller>,
-    Extension(share): Share,
-    Name(name): Name,
-    body: RequestBody,
-) -> JsonResult {
-    let call = async {
+pub(super) async fn define(asked: Asked, Name(name): Name, body: RequestBody) -> JsonResult {
+    let defined = async {
         let body = body.read().await?;
         let input = || json::read(&body, "a JSON object with a definition is expected");
-        let defined = definitions::define(of(&api, &caller, &share), ("name", &name), input).await?;
-        Ok(object(&defined))
+        definitions::define(call(&asked), ("name", &name), input).await
     };
-    api.counted(&caller, call).await
+    answered(&asked, defined).await
 }
 
 /// `POST /v1/preview`.
-pub(super) async fn preview(
-    State(api): State<Arc<Api>>,
-    Extension(caller): Extension<Caller>,
-    Extension(share): Share,
-    body: RequestBody,
-) -> JsonResult {
-    let call = async {
+pub(super) async fn preview(asked: Asked, body: RequestBody) -> JsonResult {
+    let previewed = async {
         let expected = "a JSON object with a sequence or a definition is expected";
-        let asked: PreviewBody = json::read(&body.read().await?, expected)?;
-        let with = asked.values.map_or_else(|| Ok(Values::new()), values)?;
-        let by = Target::from_parts(asked.sequence, asked.definition)?;
-        let at = asked.at.map(|at| instant(&at, &at)).transpose()?.unwrap_or_default();
-        let input = PreviewInput { by, number: asked.number, with, at };
-        Ok(object(&definitions::preview(of(&api, &caller, &share), input).await?))
+        let PreviewBody { sequence, definition, number, values: with, at } =
+            json::read(&body.read().await?, expected)?;
+        let with = with.map_or_else(|| Ok(Values::new()), values)?;
+        let by = Target::from_parts(sequence, definition)?;
+        let at = at.map(|at| instant(&at, &at)).transpose()?.unwrap_or_default();
+        definitions::preview(call(&asked), PreviewInput { by, number, with, at }).await
     };
-    api.counted(&caller, call).await
+    answered(&asked, previewed).await
 }
 
 /// `POST /v1/parse`.
-pub(super) async fn parse(
-    State(api): State<Arc<Api>>,
-    Extension(caller): Extension<Caller>,
-    Extension(share): Share,
-    body: RequestBody,
-) -> JsonResult {
-    let call = async {
+pub(super) async fn parse(asked: Asked, body: RequestBody) -> JsonResult {
+    let parsed = async {
         let expected = "a JSON object with a text, and a sequence or a definition is expected";
-        let asked: ParseBody = json::read(&body.read().await?, expected)?;
-        let by = Target::from_parts(asked.sequence, asked.definition)?;
-        let text = asked.text.ok_or_else(|| ApiError::field("text", "missing", "a text is expected"))?;
-        Ok(object(&definitions::parse(of(&api, &caller, &share), by, &text).await?))
+        let ParseBody { sequence, definition, text } = json::read(&body.read().await?, expected)?;
+        let by = Target::from_parts(sequence, definition)?;
+        let text = text.ok_or_else(|| ApiError::field("text", "missing", "a text is expected"))?;
+        definitions::parse(call(&asked), by, &text).await
     };
-    api.counted(&caller, call).await
+    answered(&asked, parsed).await
 }
 
-/// A call of definitions.
-fn of<'a>(api: &'a Api, caller: &'a Caller, share: &'a Arc<ConnectionShare>) -> Call<'a> {
+fn call((State(api), Extension(caller), Extension(share)): &Asked) -> Call<'_> {
     Call { service: &api.service, caller, share }
+}
+
+/// Runs a call, and counts its outcome.
+async fn answered<T: Serialize>(
+    (State(api), Extension(caller), _): &Asked,
+    call: impl Future<Output = Result<T, ApiError>>,
+) -> JsonResult {
+    let outcome = api.service.counted(&api.definitions_metrics, call).await;
+    caller.count(outcome.as_ref().err().map(ApiError::reason), 0);
+    Ok(object(&outcome?))
 }
 
 /// The query parameter `after`: the list continues behind this name.

@@ -42,33 +42,25 @@ pub(crate) struct HttpServer {
 
 /// HTTP service of one connection.
 pub(crate) struct HttpService {
-    api: Arc<Api>,
-    routes: TowerToHyperService<Router>,
+    server: Arc<HttpServer>,
     share: Arc<ConnectionShare>,
     auth: Arc<ConnectionAuth>,
-    site: OwnSite,
 }
 
 impl HttpServer {
-    pub(crate) fn new(service: NumberService, site: OwnSite, phases: PhaseWatch) -> Self {
+    pub(crate) fn new(service: NumberService, site: OwnSite, phases: PhaseWatch) -> Arc<Self> {
         let api = Arc::new(Api::new(service));
         let routes = router::router(Arc::clone(&api)).merge(health::router(phases));
-        Self { routes: TowerToHyperService::new(routes), api, site }
+        Arc::new(Self { routes: TowerToHyperService::new(routes), api, site })
     }
 
     /// The service of a new connection.
     pub(crate) fn connection_service(
-        &self,
+        self: &Arc<Self>,
         share: Arc<ConnectionShare>,
         auth: Arc<ConnectionAuth>,
     ) -> HttpService {
-        HttpService {
-            api: Arc::clone(&self.api),
-            routes: self.routes.clone(),
-            share,
-            auth,
-            site: self.site.clone(),
-        }
+        HttpService { server: Arc::clone(self), share, auth }
     }
 }
 
@@ -78,21 +70,22 @@ impl Service<Request<Incoming>> for HttpService {
     type Future = ResponseFuture;
 
     fn call(&self, mut request: Request<Incoming>) -> ResponseFuture {
-        if let Some(error) = self.site.refusal(&request) {
-            return ResponseFuture::refused(self.api.next_metrics.refused(error));
+        let HttpServer { api, routes, site } = &*self.server;
+        if let Some(error) = site.refusal(&request) {
+            return ResponseFuture::refused(api.next_metrics.refused(error));
         }
-        if let Some(response) = fast_path::next(&self.api, &self.auth, &request) {
+        if let Some(response) = fast_path::next(api, &self.auth, &request) {
             return ResponseFuture::Ready(Some(response));
         }
         match self.auth.caller(Need::of_http(request.method(), request.uri().path()), request.headers()) {
             Ok(caller) => drop(request.extensions_mut().insert(caller)),
             Err(error) => {
-                let mut response = self.api.next_metrics.refused(error).into_response();
+                let mut response = api.next_metrics.refused(error).into_response();
                 request_id::mark_failed(request.headers(), response.headers_mut());
                 return ResponseFuture::Refused(Some(Box::new(response)));
             }
         }
         request.extensions_mut().insert(Arc::clone(&self.share));
-        ResponseFuture::Routed(Box::pin(self.routes.call(request)))
+        ResponseFuture::Routed(Box::pin(routes.call(request)))
     }
 }

@@ -8,9 +8,6 @@ pub(super) const ENVELOPE_BYTES: usize = 200;
 /// Size of one number with its quotes, in bytes. Only an estimate for the first allocation.
 pub(super) const NUMBER_BYTES: usize = 12;
 
-/// The most digits of a `u64`.
-const DIGITS_MAX: usize = 20;
-
 /// Writes everything before the first number.
 pub(super) fn push_head(text: &mut String, name: &str) {
     text.push_str("{\"sequence\":\"");
@@ -27,16 +24,7 @@ pub(super) fn push_tail(text: &mut String, version: u32) {
 
 /// Writes the decimal digits of a number.
 pub(super) fn push_number(text: &mut String, number: u64) {
-    let (mut digits, mut rest, mut at) = ([0; DIGITS_MAX], number, DIGITS_MAX);
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
-    text.extend(digits[at..].iter().map(|digit| char::from(*digit)));
+    text.push_str(itoa::Buffer::new().format(number));
 }
 
 #[cfg(test)]

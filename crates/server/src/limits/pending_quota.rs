@@ -24,8 +24,7 @@ pub(crate) struct PendingQuota(Arc<Totals>);
 
 #[derive(Debug, Default)]
 struct Totals {
-    permits: AtomicUsize,
-    bytes: AtomicUsize,
+    used: Used,
     addresses: Mutex<HashMap<IpAddr, OfAddress>>,
 }
 
@@ -36,7 +35,7 @@ struct OfAddress {
     used: Arc<Used>,
 }
 
-/// What all connections of one address have.
+/// What all connections have, or those of one address.
 #[derive(Debug, Default)]
 struct Used {
     permits: AtomicUsize,
@@ -100,6 +99,11 @@ impl Drop for ConnectionShare {
 }
 
 impl ConnectionShare {
+    /// What all connections have, and those of its address.
+    fn used(&self) -> [&Used; 2] {
+        [&self.all.0.used, &self.of_address]
+    }
+
     /// Takes a permit, unless the limit is reached.
     pub(crate) fn acquire(self: &Arc<Self>) -> Result<PendingPermit, ApiError> {
         let own = self.permits.fetch_add(1, Ordering::Relaxed);
@@ -109,21 +113,17 @@ impl ConnectionShare {
         }
         // Both are counted, and both are given back.
         let of_address = self.of_address.permits.fetch_add(1, Ordering::Relaxed);
-        let all = self.all.0.permits.fetch_add(1, Ordering::Relaxed);
-        if of_address >= PENDING_OF_ADDRESS_MAX {
-            let most = PENDING_OF_ADDRESS_MAX;
-            let text = format!(
-                "this server waits for the rest of {most} requests of this address: at most {most} are allowed"
-            );
-            return Err(ApiError::new(Reason::QuotaExceeded, text));
-        }
-        if all >= PENDING_MAX {
-            let text = format!(
-                "this server waits for the rest of {PENDING_MAX} requests: at most {PENDING_MAX} are allowed"
-            );
-            return Err(ApiError::new(Reason::QuotaExceeded, text));
-        }
-        Ok(permit)
+        let all = self.all.0.used.permits.fetch_add(1, Ordering::Relaxed);
+        let (of, most) = if of_address >= PENDING_OF_ADDRESS_MAX {
+            (" of this address", PENDING_OF_ADDRESS_MAX)
+        } else if all >= PENDING_MAX {
+            ("", PENDING_MAX)
+        } else {
+            return Ok(permit);
+        };
+        let text =
+            format!("this server waits for the rest of {most} requests{of}: at most {most} are allowed");
+        Err(ApiError::new(Reason::QuotaExceeded, text))
     }
 }
 
@@ -138,21 +138,18 @@ impl PendingPermit {
         self.bytes += more;
         // Both are counted, and both are given back.
         let of_address = self.share.of_address.bytes.fetch_add(more, Ordering::Relaxed) + more;
-        let is_of_address = of_address > BODIES_OF_ADDRESS_MAX;
-        let all = self.share.all.0.bytes.fetch_add(more, Ordering::Relaxed) + more;
-        if is_of_address {
-            let most = BODIES_OF_ADDRESS_MAX;
-            let text =
-                format!("unfinished requests of this address fill {most} bytes: at most {most} are allowed");
-            return Err(ApiError::new(Reason::QuotaExceeded, text));
-        }
-        if all > BODIES_MAX {
-            let text = format!(
-                "unfinished requests fill {BODIES_MAX} bytes of this server: at most {BODIES_MAX} are allowed"
-            );
-            return Err(ApiError::new(Reason::QuotaExceeded, text));
-        }
-        Ok(())
+        let all = self.share.all.0.used.bytes.fetch_add(more, Ordering::Relaxed) + more;
+        let (of_address, of_server, most) = if of_address > BODIES_OF_ADDRESS_MAX {
+            (" of this address", "", BODIES_OF_ADDRESS_MAX)
+        } else if all > BODIES_MAX {
+            ("", " of this server", BODIES_MAX)
+        } else {
+            return Ok(());
+        };
+        let text = format!(
+            "unfinished requests{of_address} fill {most} bytes{of_server}: at most {most} are allowed"
+        );
+        Err(ApiError::new(Reason::QuotaExceeded, text))
     }
 
     /// Lowers the reservation, after part of the body was consumed.
@@ -160,22 +157,20 @@ impl PendingPermit {
         let less = self.bytes.saturating_sub(size.saturating_sub(BODY_FREE));
         if less > 0 {
             self.bytes -= less;
-            self.share.all.0.bytes.fetch_sub(less, Ordering::Relaxed);
-            self.share.of_address.bytes.fetch_sub(less, Ordering::Relaxed);
+            for used in self.share.used() {
+                used.bytes.fetch_sub(less, Ordering::Relaxed);
+            }
         }
     }
 }
 
 impl Drop for PendingPermit {
     fn drop(&mut self) {
-        let all = &self.share.all.0;
         self.share.permits.fetch_sub(1, Ordering::Relaxed);
-        if self.is_shared {
-            self.share.of_address.permits.fetch_sub(1, Ordering::Relaxed);
-            all.permits.fetch_sub(1, Ordering::Relaxed);
+        for used in self.share.used() {
+            used.permits.fetch_sub(usize::from(self.is_shared), Ordering::Relaxed);
+            used.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
         }
-        all.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
-        self.share.of_address.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }
 
@@ -203,7 +198,10 @@ mod tests {
         let own: Vec<PendingPermit> = (0..PENDING_FREE).map(|_| other.acquire().expect("its own")).collect();
         assert_eq!(other.acquire().unwrap_err().reason(), Reason::QuotaExceeded);
         drop((held, own));
-        assert_eq!((all.0.permits.load(Ordering::Relaxed), busy[0].permits.load(Ordering::Relaxed)), (0, 0));
+        assert_eq!(
+            (all.0.used.permits.load(Ordering::Relaxed), busy[0].permits.load(Ordering::Relaxed)),
+            (0, 0)
+        );
         assert_eq!(busy[0].of_address.permits.load(Ordering::Relaxed), 0);
     }
 
@@ -228,11 +226,11 @@ mod tests {
         drop((others, shares));
         assert_eq!(all.addresses().len(), 1, "addresses without connections are let go");
         large.shrink_to(BODY_FREE + 7);
-        assert_eq!(all.0.bytes.load(Ordering::Relaxed), 7);
+        assert_eq!(all.0.used.bytes.load(Ordering::Relaxed), 7);
         large.shrink_to(BODY_FREE + 9);
-        assert_eq!(all.0.bytes.load(Ordering::Relaxed), 7, "what was used does not come back");
+        assert_eq!(all.0.used.bytes.load(Ordering::Relaxed), 7, "what was used does not come back");
         share.acquire().unwrap().reserve(BODY_FREE + OF_ADDRESS - 7).unwrap();
         drop(large);
-        assert_eq!(all.0.bytes.load(Ordering::Relaxed), 0);
+        assert_eq!(all.0.used.bytes.load(Ordering::Relaxed), 0);
     }
 }

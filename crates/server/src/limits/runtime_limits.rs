@@ -3,10 +3,9 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
-    time::Duration,
 };
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, Guard};
 use sequent_engine::config::{Config, LimitsSection};
 
 use crate::limits::ADMIN_CONNECTIONS_MAX;
@@ -61,29 +60,9 @@ impl RuntimeLimits {
         changes(was, is)
     }
 
-    /// How long a request may wait: the default, and the maximum.
-    pub(crate) fn deadline(&self) -> Duration {
-        self.limits.load().deadline
-    }
-
-    /// Limit on numbers per request.
-    pub(crate) fn max_count(&self) -> u64 {
-        self.limits.load().max_count
-    }
-
-    /// Limit on numbers per lease.
-    pub(crate) fn lease_max_count(&self) -> u64 {
-        self.limits.load().lease_max_count
-    }
-
-    /// Whether callers may define sequences.
-    pub(crate) fn may_define(&self) -> bool {
-        self.limits.load().define
-    }
-
-    /// How long the numbers of a lease may be handed out.
-    pub(crate) fn lease_max_age(&self) -> Duration {
-        self.limits.load().lease_max_age
+    /// The limits in force.
+    pub(crate) fn current(&self) -> Guard<Arc<LimitsSection>> {
+        self.limits.load()
     }
 
     /// Limits on connections of a listener: in total, and per address. If the total is lowered to what fits, the
@@ -96,16 +75,6 @@ impl RuntimeLimits {
     /// The same for the admin listener, which has at most [`ADMIN_CONNECTIONS_MAX`].
     pub(crate) fn admin_connections_max(&self) -> (u64, u64) {
         lowered(self.connections_max(), ADMIN_CONNECTIONS_MAX)
-    }
-
-    /// How long a draining server still accepts requests.
-    pub(crate) fn drain_delay(&self) -> Duration {
-        self.limits.load().drain_delay
-    }
-
-    /// How long it then waits for requests in flight.
-    pub(crate) fn drain_timeout(&self) -> Duration {
-        self.limits.load().drain_timeout
     }
 }
 
@@ -168,6 +137,7 @@ fn changes(was: &Config, is: &Config) -> Vec<ConfigChange> {
 mod tests {
     use super::*;
     use sequent_engine::config::Sources;
+    use std::time::Duration;
 
     #[test]
     fn deadlines_change_and_the_ring_does_not() {
@@ -182,7 +152,7 @@ mod tests {
         let expected =
             [("limits.deadline_ms", true), ("reservoir.servers", true), ("ring.slow_limit", false)];
         assert_eq!(found, expected);
-        assert_eq!(limits.deadline(), Duration::from_millis(70));
+        assert_eq!(limits.current().deadline, Duration::from_millis(70));
     }
 
     #[test]

@@ -13,13 +13,6 @@ pub(super) struct CancelGuard<'a> {
     pub(super) is_answered: bool,
 }
 
-impl CancelGuard<'_> {
-    /// The request was answered.
-    pub(super) fn disarm(mut self) {
-        self.is_answered = true;
-    }
-}
-
 impl Drop for CancelGuard<'_> {
     fn drop(&mut self) {
         if !self.is_answered {

@@ -72,7 +72,7 @@ pub(crate) async fn show(
     Call { service, caller, .. }: Call<'_>,
     (field, name): (&'static str, &str),
 ) -> Result<KnownSequence, ApiError> {
-    let (name, deadline) = (named(field, name)?, service.now() + service.0.limits.deadline());
+    let (name, deadline) = (named(field, name)?, service.deadline());
     let _admitted = caller.admit(name.as_str())?;
     // A sequence that is unknown here is looked for in the ledger, in turn.
     match timeout_at(deadline.into(), service.engine().known_sequence(&name)).await {
@@ -90,7 +90,7 @@ pub(crate) async fn define(
     let (name, Call { service, caller, .. }) = (named(field, name)?, call);
     let _admitted = caller.admit(name.as_str())?;
     // A principal was allowed the verb on purpose.
-    if !caller.is_principal() && !service.may_define() {
+    if !caller.is_principal() && !service.0.limits.current().define {
         let refused = Err(ApiError::new(Reason::PermissionDenied, NOT_ALLOWED));
         caller.record(Entry::new(DEFINE, "").with("sequence", name.as_str()), &refused);
         return refused;
@@ -102,26 +102,23 @@ pub(crate) async fn define(
     });
     let (version, effective) = (version.transpose()?, input.effective.clone());
     let (engine, caller) = (service.engine().clone(), caller.clone());
-    run_in_turn(
-        call,
-        Box::pin(async move {
-            let body = input.body()?;
-            let counter = body.named_counter().filter(|counter| *counter != name.as_str());
-            if let Some(Err(error)) = counter.map(|counter| draws(&caller, counter)) {
-                let refused = Err(error);
-                record(&caller, &name, &refused);
-                return refused;
-            }
-            let effective = effective.map(|text| Effective::read(&text, &body)).transpose();
-            let effective = effective.map_err(|error| body_error(&error))?;
-            let defined = engine.define_from(&name, (version, effective), body).await;
-            let defined = defined.map_err(|error| open_error(&error));
-            // Here, as its caller may be gone by now.
-            record(&caller, &name, &defined);
-            defined
-        }),
-    )
-    .await
+    let work = async move {
+        let body = input.body()?;
+        let counter = body.named_counter().filter(|counter| *counter != name.as_str());
+        if let Some(Err(error)) = counter.map(|counter| draws(&caller, counter)) {
+            let refused = Err(error);
+            record(&caller, &name, &refused);
+            return refused;
+        }
+        let effective = effective.map(|text| Effective::read(&text, &body)).transpose();
+        let effective = effective.map_err(|error| body_error(&error))?;
+        let defined = engine.define_from(&name, (version, effective), body).await;
+        let defined = defined.map_err(|error| open_error(&error));
+        // Here, as its caller may be gone by now.
+        record(&caller, &name, &defined);
+        defined
+    };
+    run_in_turn(call, work).await
 }
 
 /// Refuses a definition that would draw from a counter which its caller may neither use nor define.
@@ -148,14 +145,11 @@ pub(crate) async fn preview(call: Call<'_>, input: PreviewInput) -> Result<Previ
         return Err(ApiError::field("number", &number.to_string(), format!("0 to {} are allowed", i64::MAX)));
     }
     let engine = call.service.engine().clone();
-    run_in_turn(
-        call,
-        Box::pin(async move {
-            let (by, at) = (input.by.resolve()?, Some(input.at).filter(|at| !at.is_empty()));
-            Ok(engine.preview(&PreviewAsk { by, number, at, with: input.with }).await?)
-        }),
-    )
-    .await
+    let work = async move {
+        let (by, at) = (input.by.resolve()?, Some(input.at).filter(|at| !at.is_empty()));
+        Ok(engine.preview(&PreviewAsk { by, number, at, with: input.with }).await?)
+    };
+    run_in_turn(call, work).await
 }
 
 /// How many numbers a key has, and warnings.
@@ -166,14 +160,11 @@ pub(crate) async fn capacity(
 ) -> Result<(Capacity, Vec<String>), ApiError> {
     let _admitted = call.caller.admit(by.name())?;
     let engine = call.service.engine().clone();
-    run_in_turn(
-        call,
-        Box::pin(async move {
-            let at = Some(at).filter(|at| !at.is_empty());
-            Ok(engine.capacity_of(&by.resolve()?, at.as_deref()).await?)
-        }),
-    )
-    .await
+    let work = async move {
+        let at = Some(at).filter(|at| !at.is_empty());
+        Ok(engine.capacity_of(&by.resolve()?, at.as_deref()).await?)
+    };
+    run_in_turn(call, work).await
 }
 
 /// Parses a text into its number and values.
@@ -181,7 +172,7 @@ pub(crate) async fn parse(call: Call<'_>, by: Target, text: &str) -> Result<Pars
     let _admitted = call.caller.admit(by.name())?;
     reveals(call, &by).await?;
     let (engine, text) = (call.service.engine().clone(), text.to_owned());
-    run_in_turn(call, Box::pin(async move { Ok(engine.parse(&by.resolve()?, &text).await?) })).await
+    run_in_turn(call, async move { Ok(engine.parse(&by.resolve()?, &text).await?) }).await
 }
 
 /// Refuses a text of hidden numbers to a caller that may not reveal them: with it any number could be turned into its
@@ -241,19 +232,22 @@ impl Target {
 
 /// Runs work that may take long, above all the analysis of a template, on a blocking thread and in its turn. Requests
 /// for numbers thus do not wait for it.
-async fn run_in_turn<T: Send + 'static>(
+fn run_in_turn<T: Send + 'static>(
     Call { service, share, .. }: Call<'_>,
     work: impl Future<Output = Result<T, ApiError>> + Send + 'static,
-) -> Result<T, ApiError> {
-    let lost = || ApiError::new(Reason::Draining, "this server is stopping");
-    let deadline = service.now() + service.0.limits.deadline();
-    let permit = service.0.proofs.turn(share, deadline.into()).await?;
-    let (work, runtime) = (work.in_current_span(), Handle::current());
-    let done = tokio::task::spawn_blocking(move || {
-        let _permit = permit;
-        runtime.block_on(work)
-    });
-    done.await.map_err(|_| lost())?
+) -> impl Future<Output = Result<T, ApiError>> {
+    // It is large, and moved several times.
+    let work = Box::pin(work);
+    async move {
+        let lost = || ApiError::new(Reason::Draining, "this server is stopping");
+        let permit = service.0.proofs.turn(share, service.deadline().into()).await?;
+        let (work, runtime) = (work.in_current_span(), Handle::current());
+        let done = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            runtime.block_on(work)
+        });
+        done.await.map_err(|_| lost())?
+    }
 }
 
 fn named(field: &'static str, name: &str) -> Result<SequenceName, ApiError> {

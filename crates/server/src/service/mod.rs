@@ -89,7 +89,7 @@ impl NumberService {
     /// How long the numbers of a lease may be handed out: until the end of their period, and until another version
     /// takes effect. The end of the period does not count if the holder named an instant.
     pub(crate) fn lease_age(&self, issued: &Issued, at: &str) -> Duration {
-        let most = self.0.limits.lease_max_age();
+        let most = self.0.limits.current().lease_max_age;
         let end = issued.dated.as_ref().filter(|_| at.is_empty()).and_then(|dated| dated.period_end);
         let left = |end: Timestamp| {
             let end_ms = u64::try_from(end.as_millisecond()).unwrap_or(0);
@@ -101,19 +101,14 @@ impl NumberService {
         end.map(left).into_iter().chain(version).fold(most, Duration::min)
     }
 
-    /// Whether callers may define sequences.
-    pub(crate) fn may_define(&self) -> bool {
-        self.0.limits.may_define()
-    }
-
     /// Text of the allowed counts of `Next`.
     pub(crate) fn next_bound(&self) -> String {
-        bound(self.0.limits.max_count(), Operation::Next)
+        bound(self.0.limits.current().max_count, Operation::Next)
     }
 
     /// Text of the allowed counts of `Lease`.
     pub(crate) fn lease_bound(&self) -> String {
-        bound(self.0.limits.lease_max_count(), Operation::Lease)
+        bound(self.0.limits.current().lease_max_count, Operation::Lease)
     }
 
     /// Takes one number that is ready, without a task, a lock or an allocation. `None` if the request must take the
@@ -140,12 +135,12 @@ impl NumberService {
 
     /// When a request that begins now and names no deadline stops waiting.
     pub(crate) fn deadline(&self) -> Instant {
-        self.now() + self.0.limits.deadline()
+        self.now() + self.0.limits.current().deadline
     }
 
     /// Limit on numbers per request.
     pub(crate) fn max_count(&self) -> u64 {
-        self.0.limits.max_count()
+        self.0.limits.current().max_count
     }
 
     /// Takes numbers for immediate use: all of them or none.
@@ -154,7 +149,7 @@ impl NumberService {
         request: NumberRequest<'_>,
         metrics: &RequestMetrics,
     ) -> Result<Issued, ApiError> {
-        let most = self.0.limits.max_count();
+        let most = self.0.limits.current().max_count;
         self.issue_metered(request, (most, Operation::Next), metrics).await
     }
 
@@ -164,7 +159,7 @@ impl NumberService {
         request: NumberRequest<'_>,
         metrics: &RequestMetrics,
     ) -> Result<Issued, ApiError> {
-        let most = request.caller.lease_max(self.0.limits.lease_max_count());
+        let most = request.caller.lease_max(self.0.limits.current().lease_max_count);
         // A count of 0 stays 0, and is refused.
         let request = NumberRequest { count: request.count.min(most), ..request };
         self.issue_metered(request, (most, Operation::Lease), metrics).await
@@ -189,9 +184,9 @@ impl NumberService {
         metrics: &RequestMetrics,
     ) -> Result<Issued, ApiError> {
         let began = self.now();
-        let cancel_guard = CancelGuard { service: self, metrics, began, is_answered: false };
+        let mut cancel_guard = CancelGuard { service: self, metrics, began, is_answered: false };
         let outcome = self.issue(request, limit_and_operation, began).await;
-        cancel_guard.disarm();
+        cancel_guard.is_answered = true;
         let took = self.now().saturating_duration_since(began);
         match &outcome {
             Ok(issued) => {
@@ -226,7 +221,7 @@ impl NumberService {
         request.caller.authorize(name.as_str())?;
         check(&request, most, operation)?;
         let admitted = request.caller.admit_numbers(name.as_str(), request.count)?;
-        let deadline = self.0.limits.deadline();
+        let deadline = self.0.limits.current().deadline;
         let deadline = began + request.timeout.map_or(deadline, |timeout| timeout.min(deadline));
         // The timer is set only if the first poll is pending.
         let issued = timeout_at(deadline.into(), self.issue_by(&name, &request, (operation, deadline))).await;

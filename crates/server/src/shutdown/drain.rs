@@ -61,7 +61,8 @@ impl DrainState {
     /// Sets the gauges of the drain.
     pub(crate) fn record_metrics(&self, now: Instant) {
         let since = self.began.get().map_or(Duration::ZERO, |began| now.saturating_duration_since(*began));
-        request_metrics::set_drain(since, self.limits.drain_delay() + self.limits.drain_timeout());
+        let limits = self.limits.current();
+        request_metrics::set_drain(since, limits.drain_delay + limits.drain_timeout);
     }
 }
 

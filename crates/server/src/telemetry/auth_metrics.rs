@@ -11,7 +11,10 @@ use sequent_engine::Reason;
 
 use crate::{
     auth::NotAuthenticated,
-    telemetry::metric_names::{AUTH_REFUSED, PRINCIPAL_NUMBERS, PRINCIPAL_REQUESTS, QUOTA_USED},
+    telemetry::{
+        from_zero,
+        metric_names::{AUTH_REFUSED, PRINCIPAL_NUMBERS, PRINCIPAL_REQUESTS, QUOTA_USED},
+    },
 };
 
 /// Listeners whose refusals are counted.
@@ -57,8 +60,7 @@ impl AuthMetrics {
         let whys = || NotAuthenticated::ALL.map(NotAuthenticated::as_str).into_iter().chain([DENIED]);
         let all = LISTENERS.into_iter().flat_map(|listener| whys().map(move |why| (listener, why)));
         let refused = |(listener, why)| {
-            let count = metrics::counter!(AUTH_REFUSED, "listener" => listener, "why" => why);
-            count.increment(0);
+            let count = from_zero(metrics::counter!(AUTH_REFUSED, "listener" => listener, "why" => why));
             Refused { listener, why, count, log: Mutex::default() }
         };
         Self { named: Mutex::default(), refused: all.map(refused).collect() }
@@ -98,13 +100,11 @@ pub(crate) struct PrincipalMetrics {
 impl PrincipalMetrics {
     fn of(name: &str) -> Self {
         let requests = |reason: &'static str| {
-            let counter =
-                metrics::counter!(PRINCIPAL_REQUESTS, "principal" => name.to_owned(), "reason" => reason);
-            counter.increment(0);
-            counter
+            from_zero(
+                metrics::counter!(PRINCIPAL_REQUESTS, "principal" => name.to_owned(), "reason" => reason),
+            )
         };
-        let numbers = metrics::counter!(PRINCIPAL_NUMBERS, "principal" => name.to_owned());
-        numbers.increment(0);
+        let numbers = from_zero(metrics::counter!(PRINCIPAL_NUMBERS, "principal" => name.to_owned()));
         let failed = Reason::ALL.map(|reason| requests(reason.as_str()));
         // Principals without series of their own have no gauges: the last one would overwrite the others.
         let name = Some(name.to_owned()).filter(|name| name != OTHER);

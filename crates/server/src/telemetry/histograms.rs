@@ -131,7 +131,9 @@ mod tests {
         histograms.describe("sequent_request_numbers", "Numbers a request.");
         let key = Key::from_parts("sequent_request_numbers", &[("api", "a\"b")]);
         let series = histograms.series(&key);
-        [1.0, 1.5, 2.0, 4e6].into_iter().for_each(|value| series.record(value));
+        for value in [1.0, 1.5, 2.0, 4e6] {
+            series.record(value);
+        }
         histograms.series(&key).record_many(3.0, 2);
         let mut text = String::new();
         histograms.render(&mut text).unwrap();

@@ -15,3 +15,11 @@ pub(crate) mod traces;
 #[cfg(not(feature = "otel"))]
 #[path = "traces_off.rs"]
 pub(crate) mod traces;
+
+use metrics::Counter;
+
+/// A counter whose series begins at zero, so that the first event is an increase.
+fn from_zero(counter: Counter) -> Counter {
+    counter.increment(0);
+    counter
+}

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use metrics::{Counter, Histogram};
+use metrics::{Counter, Gauge, Histogram};
 use sequent_engine::{Engine, Reason, Way};
 
 use crate::{
@@ -16,6 +16,7 @@ use crate::{
     error::ApiError,
     limits::IN_FLIGHT_MAX,
     telemetry::{
+        from_zero,
         metric_names::{
             BUILD, CONNECTIONS, DRAIN_LIMIT, DRAINING, ENDED, IN_FLIGHT, ISSUED, READY, REFUSED, RELOADED_AT,
             RELOADS, REQUESTS, SECONDS, SIZES, SLOT_STATE, SLOW_EVENTS,
@@ -74,10 +75,7 @@ impl RequestMetrics {
                 if (way == Way::Lease) != (method == LEASE) {
                     return Counter::noop();
                 }
-                let counter =
-                    metrics::counter!(ISSUED, "api" => api, "method" => method, "path" => way.as_str());
-                counter.increment(0);
-                counter
+                from_zero(metrics::counter!(ISSUED, "api" => api, "method" => method, "path" => way.as_str()))
             }),
             sizes: metrics::histogram!(SIZES, "api" => api, "method" => method),
             ..Self::without_numbers(api, method)
@@ -87,9 +85,7 @@ impl RequestMetrics {
     /// Metrics of a method that yields no numbers.
     pub(crate) fn without_numbers(api: &'static str, method: &'static str) -> Self {
         let requests = |reason: &'static str| {
-            let counter = metrics::counter!(REQUESTS, "api" => api, "method" => method, "reason" => reason);
-            counter.increment(0);
-            counter
+            from_zero(metrics::counter!(REQUESTS, "api" => api, "method" => method, "reason" => reason))
         };
         Self {
             done: requests(OK),
@@ -149,9 +145,7 @@ impl RequestMetrics {
             self.failed[at].increment(count);
         }
     }
-}
 
-impl RequestMetrics {
     /// Counts a request without numbers by its outcome.
     pub(crate) fn answered<T>(&self, outcome: &Result<T, ApiError>, took: Duration) {
         match outcome {
@@ -200,7 +194,7 @@ impl Drop for InFlightGuard {
 /// Metrics of the connections of one listener.
 #[derive(Clone, Debug)]
 pub(crate) struct ConnectionMetrics {
-    open: metrics::Gauge,
+    open: Gauge,
     /// In the order of [`REFUSALS`].
     refused: [Counter; REFUSALS.len()],
     ended: [Counter; EndReason::ALL.len()],
@@ -208,27 +202,20 @@ pub(crate) struct ConnectionMetrics {
 
 impl ConnectionMetrics {
     pub(crate) fn new(listener: &'static str) -> Self {
-        let refused = REFUSALS.map(|why| {
-            let counter = metrics::counter!(REFUSED, "listener" => listener, "reason" => why);
-            counter.increment(0);
-            counter
-        });
+        let refused = REFUSALS
+            .map(|why| from_zero(metrics::counter!(REFUSED, "listener" => listener, "reason" => why)));
         let open = metrics::gauge!(CONNECTIONS, "listener" => listener);
         open.set(0.0);
         let ended = EndReason::ALL.map(|reason| {
-            let counter = metrics::counter!(ENDED, "listener" => listener, "why" => reason.as_str());
-            counter.increment(0);
-            counter
+            from_zero(metrics::counter!(ENDED, "listener" => listener, "why" => reason.as_str()))
         });
         Self { open, refused, ended }
     }
 
-    pub(crate) fn opened(&self) {
+    /// Counts an open connection, until this is dropped.
+    pub(crate) fn opened(&self) -> OpenConnection {
         self.open.increment(1.0);
-    }
-
-    pub(crate) fn closed(&self) {
-        self.open.decrement(1.0);
+        OpenConnection(self.open.clone())
     }
 
     /// Counts a connection that was refused because of the limit in total or per address.
@@ -243,6 +230,15 @@ impl ConnectionMetrics {
     /// Counts a connection that was ended on account of its peer.
     pub(crate) fn ended(&self, reason: EndReason) {
         self.ended[reason as usize].increment(1);
+    }
+}
+
+/// Guard of an open connection: counts it in the gauge until it is dropped.
+pub(crate) struct OpenConnection(Gauge);
+
+impl Drop for OpenConnection {
+    fn drop(&mut self) {
+        self.0.decrement(1.0);
     }
 }
 

@@ -2,7 +2,10 @@
 
 use metrics::Counter;
 
-use crate::telemetry::metric_names::{TLS_EXPIRY, TLS_HANDSHAKES, TLS_REFUSED, TLS_RELOADS};
+use crate::telemetry::{
+    from_zero,
+    metric_names::{TLS_EXPIRY, TLS_HANDSHAKES, TLS_REFUSED, TLS_RELOADS},
+};
 
 /// Keys of `[tls]` whose files hold certificates.
 pub(super) const CERTIFICATES: [&str; 2] = ["cert_file", "client_ca_file"];
@@ -31,9 +34,7 @@ pub(crate) struct HandshakeMetrics([Counter; OUTCOMES.len()]);
 impl HandshakeMetrics {
     pub(crate) fn new(listener: &'static str) -> Self {
         Self(OUTCOMES.map(|outcome| {
-            let counter = metrics::counter!(TLS_HANDSHAKES, "listener" => listener, "outcome" => outcome);
-            counter.increment(0);
-            counter
+            from_zero(metrics::counter!(TLS_HANDSHAKES, "listener" => listener, "outcome" => outcome))
         }))
     }
 

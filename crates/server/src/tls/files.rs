@@ -61,16 +61,16 @@ impl TlsConfig {
     /// Refuses a certificate of the server that has expired, or is not valid yet.
     fn valid_at(self, now_s: u64) -> Result<Self, Fault> {
         let own = self.expiries.iter().find(|expiry| expiry.key == CERT_FILE);
-        let bound = match own.map(|own| own.own_s) {
-            Some((_, end_s)) if now_s >= end_s => {
-                "it has expired: a certificate that is valid now is expected"
-            }
-            Some((begin_s, _)) if now_s < begin_s => {
-                "it is not valid yet: a certificate that is valid now is expected"
-            }
-            _ => return Ok(self),
+        let (begin_s, end_s) = own.map_or((0, u64::MAX), |own| own.own_s);
+        let what = if now_s >= end_s {
+            "has expired"
+        } else if now_s < begin_s {
+            "is not valid yet"
+        } else {
+            return Ok(self);
         };
-        Err(fault(CERT_FILE, own.map(|own| &own.path), bound))
+        let bound = format!("it {what}: a certificate that is valid now is expected");
+        Err(fault(CERT_FILE, own.map(|own| &own.path), &bound))
     }
 
     pub(super) fn offering(&self, alpn: Alpn) -> &Arc<ServerConfig> {
@@ -199,10 +199,8 @@ fn key(key: &'static str, path: Option<&PathBuf>, faults: &mut Vec<Fault>) -> Op
 fn contents(path: Option<&PathBuf>) -> Result<Vec<u8>, String> {
     let path = path.ok_or("a file is expected")?;
     let mut contents = Vec::new();
-    let file = File::open(path).map_err(|error| format!("it can't be read: {error}"))?;
-    file.take(FILE_BYTES_MAX)
-        .read_to_end(&mut contents)
-        .map_err(|error| format!("it can't be read: {error}"))?;
+    let read = File::open(path).and_then(|file| file.take(FILE_BYTES_MAX).read_to_end(&mut contents));
+    read.map_err(|error| format!("it can't be read: {error}"))?;
     Ok(contents)
 }
 

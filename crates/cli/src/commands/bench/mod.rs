@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use clap::Args;
 use sequent_core::SequenceName;
-use sequent_engine::Pace;
+use sequent_engine::{Engine, Pace};
 use tokio::runtime::Builder;
 
 use self::{
@@ -128,11 +128,11 @@ impl Bench {
         }
         let config = cluster.config()?;
         let patience = config.limits.deadline;
-        let engine = cluster.engine(config, Pace::Standing).await?;
-        let target = InProcess { keyed: engine.reservoir(name).await?, name: name.clone(), patience };
-        let report = self.load(name, target).await;
-        engine.shutdown().await;
-        report
+        let measured = async |engine: &Engine| -> Result<Report, Failure> {
+            let target = InProcess { keyed: engine.reservoir(name).await?, name: name.clone(), patience };
+            self.load(name, target).await
+        };
+        cluster.with_engine(config, Pace::Standing, measured).await
     }
 
     async fn load<T: Target>(&self, name: &SequenceName, target: T) -> Result<Report, Failure> {

@@ -9,14 +9,13 @@ use std::{
     time::Duration,
 };
 
-use sequent_core::{Clock, SystemClock};
 use sequent_engine::{
-    NextRequest, Timestamp,
+    NextRequest,
     config::{Config, Place},
 };
 use sequent_format::{Format, ValueError};
 
-use crate::{failure::Failure, output};
+use crate::{failure::Failure, output, template_values::now};
 
 /// Time limit for the check of whether the file exists. If the disk does not answer, the next user of the
 /// file reports it.
@@ -75,9 +74,4 @@ fn plain(request: &NextRequest) -> Result<(), Failure> {
     }
     let bound = "no period and no template asks for an instant: leave it out";
     request.at.as_ref().map_or(Ok(()), |at| Err(Failure::argument("at", at, bound)))
-}
-
-fn now() -> Timestamp {
-    let now = i64::try_from(SystemClock.wall_ms()).ok();
-    now.and_then(|now| Timestamp::from_millisecond(now).ok()).unwrap_or_default()
 }

@@ -60,7 +60,10 @@ impl Recover {
         let Some(loss) = self.bump.map(Loss::Bump).or(self.moved.then_some(Loss::Moved)) else {
             return self.look(cluster).await;
         };
-        if let Some(done) = cluster.recover_amid_resize((loss, self.yes), &self.slots()).await? {
+        let (config, options) = cluster.opening()?;
+        let slots = self.slots();
+        let done = Admin::recover_amid_resize(&config, &options, (loss, self.yes), &slots).await?;
+        if let Some(done) = done {
             return done_amid_resize(cluster, &done).await;
         }
         let admin = match loss {
@@ -71,7 +74,7 @@ impl Recover {
                     format!("slot {slot} is not read, so only N prevents that its numbers are given again")
                 }));
                 let named = NamedLoss { bump, without, cautions, is_confirmed: self.yes };
-                cluster.admin_after_loss(&named).await?
+                Admin::open_after_loss(&config, &options, &named).await?
             }
         };
         self.go_on(cluster, &admin, loss, None).await
@@ -79,9 +82,10 @@ impl Recover {
 
     /// The effect of each answer.
     async fn look(&self, cluster: &Cluster) -> Result<(), Failure> {
-        cluster.check_layout().await?;
+        let (config, options) = cluster.opening()?;
+        Admin::check_layout(&config, &options).await?;
         let admin = cluster.admin().await?;
-        self.not_done(cluster, &admin, None, &NotDone::default()).await
+        self.not_done(cluster, &admin, None, (None, None)).await
     }
 
     fn slots(&self) -> BTreeSet<SlotIndex> {
@@ -93,8 +97,9 @@ impl Recover {
         let instant: Timestamp = since.parse().map_err(|_| Failure::argument("since", since, expected))?;
         let since_ms = u64::try_from(instant.as_millisecond())
             .map_err(|_| Failure::argument("since", since, "an instant after 1970 is expected"))?;
-        cluster.check_layout().await?;
-        let ahead = ceilings_ahead(&cluster.config()?);
+        let (config, options) = cluster.opening()?;
+        Admin::check_layout(&config, &options).await?;
+        let ahead = ceilings_ahead(&config);
         let admin = cluster.admin().await?;
         let copy = CopyMade { since_ms, at_most_per_s, ahead };
         let estimate = admin.loss_since(copy).await?;
@@ -105,7 +110,7 @@ impl Recover {
             output::lines(estimate.lines())?;
         }
         let loss = Some(Loss::Bump(estimate.bump));
-        self.not_done(cluster, &admin, loss, &NotDone { estimate: Some(&estimate), plan: None }).await
+        self.not_done(cluster, &admin, loss, (None, Some(&estimate))).await
     }
 
     /// Names the loss, and lists the state of the ledger afterwards.
@@ -126,9 +131,7 @@ impl Recover {
         let mut plan = admin.recovery_plan(loss).await?;
         plan.cautions.extend(running(cluster).await?);
         if !self.yes && (loss == Loss::Moved || !plan.cautions.is_empty()) {
-            return self
-                .not_done(cluster, admin, Some(loss), &NotDone { plan: Some(&plan), estimate: None })
-                .await;
+            return self.not_done(cluster, admin, Some(loss), (Some(&plan), None)).await;
         }
         let done = admin.recover_without(loss, &self.slots()).await?;
         let known = admin.cluster().list().await;
@@ -155,14 +158,14 @@ impl Recover {
         cluster: &Cluster,
         admin: &Admin,
         loss: Option<Loss>,
-        known: &NotDone<'_>,
+        (plan, estimate): (Option<&RecoveryPlan>, Option<&LossEstimate>),
     ) -> Result<(), Failure> {
         let named = match loss {
             Some(Loss::Bump(bump)) => Some(bump),
             Some(Loss::Moved) | None => None,
         };
         let marks = admin.marks().await;
-        if known.plan.is_none() {
+        if plan.is_none() {
             foretell(cluster, &marks, loss.unwrap_or(Loss::Bump(0)));
         }
         let mut answers = admin.answers(named, running(cluster).await?).await?;
@@ -182,7 +185,6 @@ impl Recover {
         };
         let refused = refusal(&answers, asked);
         if cluster.json() {
-            let NotDone { plan, estimate } = known;
             let said = serde_json::json!({ "done": null, "plan": plan, "estimate": estimate, "marks": marks, "answers": answers });
             output::json(&said)?;
         } else {
@@ -190,13 +192,6 @@ impl Recover {
         }
         Err(Failure::unconfirmed(refused))
     }
-}
-
-/// The plan and estimate of a refused recovery.
-#[derive(Default)]
-struct NotDone<'a> {
-    plan: Option<&'a RecoveryPlan>,
-    estimate: Option<&'a LossEstimate>,
 }
 
 /// How far a ceiling is ahead of what is given, at most, as a time: twice the sum of an outage and the

@@ -7,13 +7,8 @@ use std::{
 };
 
 use sequent_core::{Clock, SystemClock};
-use sequent_engine::{
-    Engine,
-    config::{Config, TlsMode, TlsSection},
-};
-use sequent_server::{
-    Audit, Auth, ConfigChange, Recorder, RuntimeLimits, ServerTls, TlsWatch, principal_changes,
-};
+use sequent_engine::config::{Config, TlsMode, TlsSection};
+use sequent_server::{Audit, ConfigChange, ServerOptions, ServerTls, TlsWatch, principal_changes};
 use tokio::signal::unix::Signal;
 
 use crate::{failure::Failure, open_cluster::Cluster, run_files::RunFile};
@@ -21,38 +16,26 @@ use crate::{failure::Failure, open_cluster::Cluster, run_files::RunFile};
 /// How often the configuration file is checked for changes.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 
-/// What a reload changes.
-pub(super) struct Reloaded {
-    pub(super) engine: Engine,
-    pub(super) limits: RuntimeLimits,
-    pub(super) auth: Auth,
-    pub(super) recorder: Recorder,
-    pub(super) tls: ServerTls,
-    pub(super) audit: Audit,
-}
-
-impl Reloaded {
-    /// Puts a configuration in force. Principals come first: whoever is to be kept out must not wait for files of TLS, for the
-    /// ledger, or for a restart. `admitted` is the configuration of which the principals are in force.
-    async fn put(
-        &self,
-        cluster: &Cluster,
-        in_force: &Config,
-        admitted: &mut Config,
-    ) -> Result<Config, Failure> {
-        // This reads files, and their disks may hang.
-        let config = tokio::task::block_in_place(|| cluster.config())?;
-        check_not_weaker("auth.mode", config.auth.mode < in_force.auth.mode)?;
-        self.auth.reload(&config);
-        admitted.clone_from(&config);
-        let (was, is) = (&in_force.tls, &config.tls);
-        check_not_weaker("tls.mode", is.mode < was.mode)?;
-        check_not_weaker("tls.client_auth", is.client_auth < was.client_auth)?;
-        let files = tokio::task::block_in_place(|| self.tls.read(&config.tls))?;
-        self.engine.reload(&config).await?;
-        self.tls.put(files);
-        Ok(config)
-    }
+/// Puts a configuration in force. Principals come first: whoever is to be kept out must not wait for files of TLS, for the
+/// ledger, or for a restart. `admitted` is the configuration of which the principals are in force.
+async fn put(
+    cluster: &Cluster,
+    serving: &ServerOptions,
+    in_force: &Config,
+    admitted: &mut Config,
+) -> Result<Config, Failure> {
+    // This reads files, and their disks may hang.
+    let config = tokio::task::block_in_place(|| cluster.config())?;
+    check_not_weaker("auth.mode", config.auth.mode < in_force.auth.mode)?;
+    serving.auth.reload(&config);
+    admitted.clone_from(&config);
+    let (was, is) = (&in_force.tls, &config.tls);
+    check_not_weaker("tls.mode", is.mode < was.mode)?;
+    check_not_weaker("tls.client_auth", is.client_auth < was.client_auth)?;
+    let files = tokio::task::block_in_place(|| serving.tls.read(&config.tls))?;
+    serving.engine.reload(&config).await?;
+    serving.tls.put(files);
+    Ok(config)
 }
 
 /// Checks that a reload opens nothing: a file that is half written, or empty on a full disk, would let everybody in.
@@ -70,7 +53,7 @@ fn check_not_weaker(key: &str, is_weaker: bool) -> Result<(), Failure> {
 pub(super) async fn reload(
     cluster: &Cluster,
     mut in_force: Config,
-    (reloaded, mut presence): (Reloaded, Option<&mut RunFile>),
+    (serving, audit, mut presence): (&ServerOptions, &Audit, Option<&mut RunFile>),
     mut hangups: Signal,
 ) {
     let (mut seen, mut refused) = (cluster.file().and_then(stamp), None);
@@ -81,7 +64,7 @@ pub(super) async fn reload(
         tokio::select! {
             Some(()) = hangups.recv() => {
                 asked = true;
-                reloaded.audit.reopen();
+                audit.reopen();
             }
             () = tokio::time::sleep(LOOK_EVERY) => {}
         }
@@ -92,19 +75,19 @@ pub(super) async fn reload(
         }
         if !asked && now == seen && refused.is_none() {
             // This reads files, and their disks may hang.
-            tokio::task::block_in_place(|| reload_tls(&reloaded, &mut watch, &in_force.tls));
+            tokio::task::block_in_place(|| reload_tls(&serving.tls, audit, &mut watch, &in_force.tls));
             continue;
         }
         let is_new = std::mem::take(&mut asked) || now != seen;
         seen = now;
         let user = cluster.file().and_then(owner);
         let before = admitted.clone();
-        match reloaded.put(cluster, &in_force, &mut admitted).await {
+        match put(cluster, serving, &in_force, &mut admitted).await {
             Ok(config) => {
                 refused = None;
-                reloaded.recorder.reloaded(Some(SystemClock.wall_ms()));
-                let changes = reloaded.limits.reload(&in_force, &config);
-                reloaded.audit.reloaded(false, &changes, user);
+                serving.recorder.reloaded(Some(SystemClock.wall_ms()));
+                let changes = serving.limits.reload(&in_force, &config);
+                audit.reloaded(false, &changes, user);
                 say(&changes);
                 if let Some(presence) = presence.as_mut().filter(|_| config.tls.mode == TlsMode::Require)
                     && let Err(error) = presence.require_tls()
@@ -119,8 +102,8 @@ pub(super) async fn reload(
                 let principals = principal_changes(&before, &admitted);
                 // Each look tries again, and says so only if there is something new.
                 if is_new || refused.as_ref() != Some(&failure) || !principals.is_empty() {
-                    reloaded.recorder.reloaded(None);
-                    reloaded.audit.reloaded(true, &principals, user);
+                    serving.recorder.reloaded(None);
+                    audit.reloaded(true, &principals, user);
                     let principals = principals.len();
                     tracing::error!(
                         failure,
@@ -135,7 +118,7 @@ pub(super) async fn reload(
 }
 
 /// Puts certificate, key and authorities in force if their files have changed. A faulty one changes nothing.
-fn reload_tls(Reloaded { tls, audit, .. }: &Reloaded, watch: &mut TlsWatch, section: &TlsSection) {
+fn reload_tls(tls: &ServerTls, audit: &Audit, watch: &mut TlsWatch, section: &TlsSection) {
     if !watch.has_changed(section) {
         return;
     }

@@ -34,12 +34,12 @@ pub(in crate::analyze) fn check(analysis: &Analysis, faults: &mut Vec<Fault>) {
             text => format!("; {} and {} both show {text:?}", shown(reset, one), shown(reset, two)),
         },
     );
+    let (noun, show) = words(reset);
     let what = format!(
-        "the counter resets to {} with each {}, which the text does not show{example}",
-        seq.start,
-        noun(reset)
+        "the counter resets to {} with each {noun}, which the text does not show{example}",
+        seq.start
     );
-    faults.push(Fault::new(Rule::S3, column, what, fix(analysis)));
+    faults.push(Fault::new(Rule::S3, column, what, fix(analysis, show)));
 }
 
 fn shown(reset: Reset, local: DateTime) -> String {
@@ -74,29 +74,21 @@ fn collision(analysis: &Analysis) -> Option<(DateTime, DateTime, String)> {
     None
 }
 
-fn noun(reset: Reset) -> &'static str {
+/// What a period is called, and what shows it in a text.
+fn words(reset: Reset) -> (&'static str, &'static str) {
     match reset {
-        Reset::Never => "period",
-        Reset::Year => "year",
-        Reset::FiscalYear => "fiscal year",
-        Reset::Quarter => "quarter",
-        Reset::Month => "month",
-        Reset::IsoWeek => "ISO week",
-        Reset::Day => "day",
-        Reset::Hour => "hour",
+        Reset::Never => ("period", "yyyy"),
+        Reset::Year => ("year", "yyyy"),
+        Reset::FiscalYear => ("fiscal year", "FS-FE or FFFF"),
+        Reset::Quarter => ("quarter", "yyyy and Q"),
+        Reset::Month => ("month", "yyyyMM"),
+        Reset::IsoWeek => ("ISO week", "GGGG with WW"),
+        Reset::Day => ("day", "yyyyMMdd"),
+        Reset::Hour => ("hour", "yyyyMMddHH"),
     }
 }
 
-fn fix(analysis: &Analysis) -> String {
-    let show = match analysis.reset {
-        Reset::FiscalYear => "FS-FE or FFFF",
-        Reset::Quarter => "yyyy and Q",
-        Reset::Month => "yyyyMM",
-        Reset::IsoWeek => "GGGG with WW",
-        Reset::Day => "yyyyMMdd",
-        Reset::Hour => "yyyyMMddHH",
-        Reset::Year | Reset::Never => "yyyy",
-    };
+fn fix(analysis: &Analysis, show: &str) -> String {
     let by_value = analysis
         .template
         .parts

@@ -1,20 +1,16 @@
 //! `POST /v1/sequences/{name}/advance`: moves a key forward, for an import.
 
 use axum::{Extension, extract::State};
-use http::Uri;
 use sequent_admin::{AdvanceAsk, AdvanceReport};
 use sequent_core::SequenceName;
 use sequent_engine::{NextRequest, Values};
 use serde::Deserialize;
 
-use super::{JsonResult, carried_out, counted};
+use super::{Asked, JsonResult, carried_out, counted, sequence};
 use crate::{
-    admin::state::Admin,
     audit::Entry,
-    auth::Caller,
     error::ApiError,
     http::{
-        extract::{RequestBody, name_of},
         json::{self, FieldValue},
         next::{instant, values},
     },
@@ -50,16 +46,10 @@ impl AdvanceBody {
     }
 }
 
-pub(super) async fn advance(
-    State(admin): State<Admin>,
-    Extension(caller): Extension<Caller>,
-    uri: Uri,
-    body: RequestBody,
-) -> JsonResult {
+pub(super) async fn advance((State(admin), Extension(caller), uri, body): Asked) -> JsonResult {
     let call = async {
         let _admitted = caller.admit("")?;
-        let name = name_of(&uri)?;
-        let name: SequenceName = name.parse().map_err(|_| ApiError::name("name", &name))?;
+        let name = sequence(&uri)?;
         let expected = "a JSON object with a number (to) is expected";
         let asked: AdvanceBody = json::read(&body.read().await?, expected)?;
         let change = Entry::new("advance", "").with("sequence", name.as_str());

@@ -3,27 +3,17 @@
 use std::sync::Arc;
 
 use axum::{Extension, extract::State};
-use http::Uri;
 
-use super::{JsonResult, counted};
+use super::{Asked, JsonResult, counted};
 use crate::{
-    admin::state::Admin,
-    auth::Caller,
-    http::{
-        extract::{RequestBody, name_of},
-        json,
-        responses::object,
-    },
+    http::{extract::name_of, json, responses::object},
     limits::pending_quota::ConnectionShare,
     service::definitions::{self, Call},
 };
 
 pub(super) async fn define(
-    State(admin): State<Admin>,
-    Extension(caller): Extension<Caller>,
     Extension(share): Extension<Arc<ConnectionShare>>,
-    uri: Uri,
-    body: RequestBody,
+    (State(admin), Extension(caller), uri, body): Asked,
 ) -> JsonResult {
     let call = async {
         let (name, body) = (name_of(&uri)?, body.read().await?);

@@ -1,22 +1,13 @@
 //! `POST /v1/sequences/{name}/forget`: takes a sequence out of use for good.
 
 use axum::{Extension, extract::State};
-use http::Uri;
 use sequent_admin::{ForgetAsk, Forgotten};
-use sequent_core::SequenceName;
 use serde::Deserialize;
 
-use super::{JsonResult, carried_out, counted};
+use super::{Asked, JsonResult, carried_out, counted, sequence};
 use crate::{
-    admin::state::Admin,
     audit::Entry,
-    auth::Caller,
-    error::ApiError,
-    http::{
-        extract::{RequestBody, name_of},
-        json,
-        responses::object,
-    },
+    http::{json, responses::object},
 };
 
 /// Body of a request to forget.
@@ -27,16 +18,10 @@ struct ForgetBody {
     confirmed: bool,
 }
 
-pub(super) async fn forget(
-    State(admin): State<Admin>,
-    Extension(caller): Extension<Caller>,
-    uri: Uri,
-    body: RequestBody,
-) -> JsonResult {
+pub(super) async fn forget((State(admin), Extension(caller), uri, body): Asked) -> JsonResult {
     let call = async {
         let _admitted = caller.admit("")?;
-        let name = name_of(&uri)?;
-        let name: SequenceName = name.parse().map_err(|_| ApiError::name("name", &name))?;
+        let name = sequence(&uri)?;
         let ForgetBody { confirmed } =
             json::read(&body.read().await?, "a JSON object is expected: {\"confirmed\": true}")?;
         let change = Entry::new("forget", "").with("sequence", name.as_str());

@@ -9,46 +9,47 @@ mod slots;
 use std::sync::Arc;
 
 use axum::{
-    Router,
+    Extension, Router,
+    extract::State,
     routing::{post, put},
 };
 use bytes::Bytes;
-use http::Response;
+use http::{Response, Uri};
 use http_body_util::Full;
+use sequent_core::SequenceName;
 use sequent_engine::Reason;
 use serde::Serialize;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::{
-    admin::state::Admin, audit::Entry, auth::Caller, error::ApiError, http::responses::object,
+    admin::state::Admin,
+    audit::Entry,
+    auth::Caller,
+    error::ApiError,
+    http::{
+        extract::{RequestBody, name_of},
+        responses::object,
+    },
     shutdown::phase::Phase,
 };
 
 /// Limit on changes at once. Each may examine every store, and goes on if its caller leaves.
-const CHANGES_MAX: usize = 4;
+pub(super) const CHANGES_MAX: usize = 4;
+
+/// What each change has: the state, who asks for it, and what the request says.
+type Asked = (State<Admin>, Extension<Caller>, Uri, RequestBody);
 
 /// Response in JSON, or an error.
 type JsonResult = Result<Response<Full<Bytes>>, ApiError>;
 
-/// Changes that run. Cheap to clone.
-#[derive(Debug, Clone)]
-pub(super) struct Changes(Arc<Semaphore>);
-
-impl Default for Changes {
-    fn default() -> Self {
-        Self(Arc::new(Semaphore::new(CHANGES_MAX)))
-    }
-}
-
-impl Changes {
-    fn begin(&self) -> Result<OwnedSemaphorePermit, ApiError> {
-        let full = |_| {
-            let text =
-                format!("{CHANGES_MAX} changes of operators run at once: at most {CHANGES_MAX} are allowed");
-            ApiError::new(Reason::QuotaExceeded, text)
-        };
-        Arc::clone(&self.0).try_acquire_owned().map_err(full)
-    }
+/// Begins one more of the changes that run.
+fn begin(changes: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, ApiError> {
+    let full = |_| {
+        let text =
+            format!("{CHANGES_MAX} changes of operators run at once: at most {CHANGES_MAX} are allowed");
+        ApiError::new(Reason::QuotaExceeded, text)
+    };
+    Arc::clone(changes).try_acquire_owned().map_err(full)
 }
 
 /// Routes of what changes something.
@@ -60,6 +61,12 @@ pub(super) fn router() -> Router<Admin> {
         .route("/v1/sequences/{name}/advance", post(advance::advance))
         .route("/v1/sequences/{name}/forget", post(forget::forget))
         .route("/v1/sequences/{name}", put(define::define))
+}
+
+/// The sequence in a path.
+fn sequence(uri: &Uri) -> Result<SequenceName, ApiError> {
+    let name = name_of(uri)?;
+    name.parse().map_err(|_| ApiError::name("name", &name))
 }
 
 /// Counts a call of a principal.
@@ -80,7 +87,7 @@ async fn carried_out<T: Serialize + Send + 'static>(
     if admin.phases.now() >= Phase::Ending {
         return Err(stopping());
     }
-    let (permit, caller) = (admin.changes.begin()?, caller.clone());
+    let (permit, caller) = (begin(&admin.changes)?, caller.clone());
     let done = tokio::spawn(async move {
         let _permit = permit;
         let outcome = work.await;

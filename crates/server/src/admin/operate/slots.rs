@@ -8,14 +8,8 @@ use sequent_admin::{Admin as ClusterAdmin, Saying};
 use sequent_core::{SlotIndex, ledger::SlotVerb};
 use serde::Deserialize;
 
-use super::{JsonResult, carried_out, counted};
-use crate::{
-    admin::state::Admin,
-    audit::Entry,
-    auth::Caller,
-    error::ApiError,
-    http::{extract::RequestBody, json},
-};
+use super::{Asked, JsonResult, carried_out, counted};
+use crate::{audit::Entry, error::ApiError, http::json};
 
 /// Segment of a path that is the slot: `/v1/slots/{slot}/evict`.
 const SLOT_SEGMENT: usize = 3;
@@ -39,41 +33,22 @@ struct RescueBody {
     why: String,
 }
 
-pub(super) async fn evict(
-    State(admin): State<Admin>,
-    Extension(caller): Extension<Caller>,
-    uri: Uri,
-    body: RequestBody,
-) -> JsonResult {
-    say((&admin, &caller), SlotVerb::Evict, (&uri, body)).await
+pub(super) async fn evict(asked: Asked) -> JsonResult {
+    say(asked, SlotVerb::Evict).await
 }
 
-pub(super) async fn drain(
-    State(admin): State<Admin>,
-    Extension(caller): Extension<Caller>,
-    uri: Uri,
-    body: RequestBody,
-) -> JsonResult {
-    say((&admin, &caller), SlotVerb::Drain, (&uri, body)).await
+pub(super) async fn drain(asked: Asked) -> JsonResult {
+    say(asked, SlotVerb::Drain).await
 }
 
-pub(super) async fn rescue(
-    State(admin): State<Admin>,
-    Extension(caller): Extension<Caller>,
-    uri: Uri,
-    body: RequestBody,
-) -> JsonResult {
-    say((&admin, &caller), SlotVerb::Rescue, (&uri, body)).await
+pub(super) async fn rescue(asked: Asked) -> JsonResult {
+    say(asked, SlotVerb::Rescue).await
 }
 
-async fn say(
-    (admin, caller): (&Admin, &Caller),
-    verb: SlotVerb,
-    (uri, body): (&Uri, RequestBody),
-) -> JsonResult {
+async fn say((State(admin), Extension(caller), uri, body): Asked, verb: SlotVerb) -> JsonResult {
     let call = async {
         let _admitted = caller.admit("")?;
-        let slot = slot(uri)?;
+        let slot = slot(&uri)?;
         let AbsenceBody { why, for_s, leave_none } = read(verb, &body.read().await?)?;
         let engine = admin.service.engine().clone();
         let until_ms = for_s.map(|for_s| end(for_s, engine.clock().wall_ms())).transpose()?;
@@ -83,9 +58,9 @@ async fn say(
         let change = Entry::new(verb.as_str(), "").with("slot", slot).with("why", &*saying.why);
         let change = if until_ms.is_some() { change.with("until_ms", until_ms) } else { change };
         let work = async move { Ok(ClusterAdmin::of(&engine).command(&saying, leave_none).await?) };
-        carried_out((admin, caller), change, work, |change, _| change).await
+        carried_out((&admin, &caller), change, work, |change, _| change).await
     };
-    counted(caller, call).await
+    counted(&caller, call).await
 }
 
 fn slot(uri: &Uri) -> Result<SlotIndex, ApiError> {

@@ -1,4 +1,4 @@
-//! Service whose responses count as unread until their peer has taken them.
+//! Responses that count as unread until their peer has taken them.
 
 use std::{
     convert::Infallible,
@@ -6,13 +6,12 @@ use std::{
     task::{Context, Poll},
 };
 
-use http::{Request, Response};
+use http::Response;
 use http_body::{Body, Frame, SizeHint};
-use hyper::{body::Incoming, service::Service};
 
 use crate::limits::response_budget::unread::{ConnectionUnread, TrackedChunk};
 
-/// Wrapper that counts the chunks of responses. It wraps the service, the future of a response, and its body.
+/// Wrapper that counts the chunks of a response. It wraps the future of the response, and its body.
 pub(crate) struct TrackUnread<T> {
     inner: T,
     unread: ConnectionUnread,
@@ -21,20 +20,6 @@ pub(crate) struct TrackUnread<T> {
 impl<T> TrackUnread<T> {
     pub(crate) fn new(inner: T, unread: ConnectionUnread) -> Self {
         Self { inner, unread }
-    }
-}
-
-impl<S, B> Service<Request<Incoming>> for TrackUnread<S>
-where
-    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
-    S::Future: Unpin,
-{
-    type Response = Response<TrackUnread<B>>;
-    type Error = Infallible;
-    type Future = TrackUnread<S::Future>;
-
-    fn call(&self, request: Request<Incoming>) -> Self::Future {
-        TrackUnread::new(self.inner.call(request), self.unread.clone())
     }
 }
 
