@@ -284,6 +284,15 @@ mod tests {
     }
 
     #[test]
+    fn a_server_that_wants_tls_from_now_on_is_found_so() {
+        let data = tempfile::tempdir().unwrap();
+        let mut presence = RunFile::announce(data.path(), &own(), &addresses("127.0.0.1:7420")).unwrap();
+        presence.require_tls().unwrap();
+        let found = servers(data.path(), &own()).unwrap().servers.remove(0);
+        assert_eq!(found.reach_admin(), "https://127.0.0.1:1");
+    }
+
+    #[test]
     fn what_a_dead_server_left_is_not_found_and_goes() {
         let data = tempfile::tempdir().unwrap();
         let left = data.path().join(FOLDER).join("4000000.json");

@@ -106,6 +106,12 @@ async fn tables_of_another_format_and_rows_of_one_name_are_one_counter() {
     assert!(note.contains("several rows have this name: the highest one counts"), "{note}");
     let shown = run(&Place::new(), &import).succeeded();
     assert!(shown.out.contains("spread encoded"), "{shown:?}");
+    let some = [&import[..], &["--table", "sto_seq_0", "--table", "sto_seq_1"]].concat();
+    run(&place, &some).refused(1, &["sto_seq_2 is there, too, and has numbers of the same sequence"]);
+    let mapped = [&import[..], &["--map", "sto=order", "--map", "stp=bill"]].concat();
+    run(&place, &mapped).refused(2, &["map is stp=bill", "none of those found is it"]);
+    run(&place, &["import", "--source-file", &file, "--table-name", "%s_sec_%d"])
+        .refused(2, &["table_name is %s_sec_%d", "no table that was found has such a name"]);
     run(&place, &["import", "--source-file", &file, "--table-name", "%s"])
         .refused(2, &["--table-name", "%d"]);
     run(&place, &["import", "--source-file", &file, "--table-name", "a.%s_%d"])

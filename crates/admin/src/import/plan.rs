@@ -153,7 +153,8 @@ impl Planned {
         let is_ordinal = numbering == Numbering::Ordinal;
         let Some(own) = self.encoded.filter(|own| is_ordinal || *own != here) else { return };
         let how = if is_ordinal { "without slots in them" } else { "by this ring's" };
-        self.note(format!("its numbers were encoded with {own}, this ring has {here}: they go on {how}"));
+        let other = if own == here { String::new() } else { format!(", this ring has {here}") };
+        self.note(format!("its numbers were encoded with {own}{other}: they go on {how}"));
     }
 }
 

@@ -346,8 +346,9 @@ fn bodies_of_ten_megabytes_and_thousands_of_braces() {
                 }
                 drop(writer.write_all(&frame(frames::DATA, END_STREAM, 1, &[])));
             });
-            let mut answered = false;
+            let (mut answered, mut seen) = (false, Vec::new());
             while let Some(frame) = frames::read(&mut socket) {
+                seen.push((frame.kind, frame.stream));
                 answered |=
                     frame.stream == 1 && matches!(frame.kind, HEADERS | RESET) || frame.kind == GO_AWAY;
                 if answered {
@@ -358,7 +359,7 @@ fn bodies_of_ten_megabytes_and_thousands_of_braces() {
             }
             drop(socket.shutdown(std::net::Shutdown::Both));
             writing.join().unwrap();
-            assert!(answered);
+            assert!(answered, "{seen:?}");
         }
         // What is answered is counted a moment later.
         let refused = || server.metric("sequent_requests_total", "reason=\"INVALID_ARGUMENT\"");

@@ -1,7 +1,7 @@
 //! `sequent forget`: what it refuses, what it tells, and that nobody uses the name again.
 
 use crate::{
-    operate::Site,
+    operate::{Site, principal},
     place::Place,
     running::{FREE, Running, say},
 };
@@ -58,11 +58,13 @@ fn what_is_in_use_or_named_by_the_configuration_is_not_forgotten() {
 
 #[test]
 fn a_server_that_does_not_say_what_it_uses_is_no_server_that_uses_nothing() {
-    let site = Site::start(&[("ann", &["status", "next:*"])]);
+    let place = Place::new();
+    let ann = principal(&place, "ann", &["status", "next:*"]);
+    let site = Site::serve(place, &format!("auto_create = [\"*\"]\n[auth]\nmode = \"required\"\n{ann}"));
+    let token = site.token_file("ann");
     let config = ["--config", "sequent.toml"];
     let forget = |args: &[&str]| site.place.run(&[&["forget", "newer", "--yes"], args, &config[..]].concat());
     site.next("newer");
     forget(&[]).refused(2, &["did not say whether it does", "--token-file"]);
-    let token = site.token_file("ann");
-    forget(&["--token-file", token.to_str().unwrap()]).refused(2, &["has", "in use"]);
+    forget(&["--token-file", token.to_str().unwrap()]).refused(2, &["has newer in use"]);
 }

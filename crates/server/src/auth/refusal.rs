@@ -68,8 +68,11 @@ pub(super) fn no_operators() -> ApiError {
 /// The error of a principal that has used up a quota.
 pub(super) fn exceeded(principal: &str, quota: &QuotaExceeded) -> ApiError {
     let QuotaExceeded { quota, limit, wait } = quota;
-    let text = format!("{principal} has used up {quota}: at most {limit} are allowed");
     let retry_after = (*wait).max(Duration::from_millis(1));
+    let milliseconds = retry_after.as_micros().div_ceil(1000);
+    let text = format!(
+        "{principal} has used up {quota}: at most {limit} are allowed; it has room again in {milliseconds} ms"
+    );
     ApiError::over_quota(
         text,
         QuotaFault { quota, of: principal.to_owned(), limit: limit.to_string(), retry_after },

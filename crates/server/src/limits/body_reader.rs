@@ -145,3 +145,47 @@ where
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::{BODIES_OF_ADDRESS_MAX, HEADER_LINES_MAX, pending_quota::PendingQuota};
+    use http::{HeaderName, HeaderValue};
+    use http_body::Frame;
+    use std::{convert::Infallible, task::Waker};
+
+    /// A body that never comes.
+    struct Silent;
+
+    impl Body for Silent {
+        type Data = Bytes;
+        type Error = Infallible;
+
+        fn poll_frame(
+            self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+            Poll::Pending
+        }
+    }
+
+    #[tokio::test]
+    async fn headers_that_wait_for_a_body_take_room() {
+        let share = PendingQuota::default().connection_share(std::net::Ipv4Addr::LOCALHOST.into());
+        let named = |at: usize| HeaderName::try_from(format!("h{at}")).unwrap();
+        let headers: HeaderMap =
+            (0..HEADER_LINES_MAX).map(|at| (named(at), HeaderValue::from_static(""))).collect();
+        let mut waiting = Vec::new();
+        let refused = loop {
+            let reader = BodyReader::new("message", (None, Silent), Arc::clone(&share)).with_head(&headers);
+            waiting.push(reader);
+            let mut cx = Context::from_waker(Waker::noop());
+            if let Poll::Ready(answer) = waiting.last_mut().unwrap().poll_chunk(&mut cx) {
+                break answer.unwrap().unwrap_err();
+            }
+        };
+        assert_eq!(refused.reason(), Reason::QuotaExceeded);
+        let room = HEADER_LINES_MAX * HEADER_LINE_BYTES * waiting.len();
+        assert!(room < 2 * BODIES_OF_ADDRESS_MAX, "{} requests wait", waiting.len());
+    }
+}

@@ -74,6 +74,14 @@ async fn what_the_protocol_refuses_has_a_reason_too() {
     let status = client.next(request).await.unwrap_err();
     check("timeout", &status, Code::InvalidArgument, "INVALID_ARGUMENT", Some(("grpc-timeout", "digits")));
 
+    let mut request = Request::new(ask("order", None));
+    for at in 0..=100 {
+        let key = format!("h{at}").parse::<tonic::metadata::MetadataKey<_>>().unwrap();
+        request.metadata_mut().insert(key, "x".parse().unwrap());
+    }
+    let status = client.next(request).await.unwrap_err();
+    check("headers", &status, Code::InvalidArgument, "INVALID_ARGUMENT", Some(("headers", "at most 100")));
+
     // A message with invalid UTF-8 in field 1, which is a string.
     let invalid = vec![0xff_u8, 0xfe];
     let status = raw(&server, "/sequent.v1.Sequences/Next", invalid.clone()).await;

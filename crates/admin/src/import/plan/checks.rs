@@ -91,7 +91,8 @@ impl Planned {
                 "tables found: {found}, --tables says {tables}: name each database that has some"
             )),
             _ => {
-                self.note(format!("tables found: {found}"));
+                let layout = self.encoded.map(|layout| format!(", read with {layout}")).unwrap_or_default();
+                self.note(format!("tables found: {found}{layout}"));
                 Ok(())
             }
         }
