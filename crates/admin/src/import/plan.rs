@@ -79,24 +79,6 @@ impl Choice {
     }
 }
 
-impl Choice {
-    /// Refuses what was chosen for counters that are not there: it would be passed over, and a sequence begin at 1.
-    fn check_fits(&self, counters: &[OldCounter]) -> Result<(), EngineError> {
-        let olds = || counters.iter().map(|counter| (&*counter.source, &*counter.name));
-        if let Some(mapping) = self.mappings.iter().find(|mapping| !mapping.fits(olds())) {
-            let bound =
-                "a counter of the other system is expected in front of the =, and none of those found is it";
-            return Err(EngineError::invalid("map", mapping.text(), bound));
-        }
-        let is_default = self.table_names == TableFormat::default();
-        if !is_default && counters.iter().all(|counter| counter.tables.is_none()) {
-            let bound = "names of slot tables are expected, and no table that was found has such a name";
-            return Err(EngineError::invalid("table_name", &self.table_names, bound));
-        }
-        Ok(())
-    }
-}
-
 impl ImportPlan {
     /// The plan, for people and scripts.
     pub fn report(&self) -> ImportReport {

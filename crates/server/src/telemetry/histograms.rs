@@ -5,12 +5,13 @@ use std::{
     collections::BTreeMap,
     fmt::{self, Write},
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex,
         atomic::{AtomicU64, Ordering},
     },
 };
 
 use metrics::{HistogramFn, Key};
+use sequent_core::sync::lock;
 
 /// Upper bounds of buckets, in seconds. They are fixed, because quantiles over several servers need common buckets.
 const SECONDS: &[f64] = &[
@@ -41,19 +42,19 @@ pub(super) struct Buckets {
 impl Histograms {
     /// Sets what a metric means.
     pub(super) fn describe(&self, metric: &str, help: &str) {
-        self.help.lock().unwrap_or_else(PoisonError::into_inner).insert(metric.to_owned(), help.to_owned());
+        lock(&self.help).insert(metric.to_owned(), help.to_owned());
     }
 
     /// The series of a metric and its labels, which begins empty.
     pub(super) fn series(&self, key: &Key) -> Arc<Buckets> {
-        let mut series = self.series.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut series = lock(&self.series);
         Arc::clone(series.entry(key.to_retained()).or_insert_with(|| Arc::new(Buckets::of(key.name()))))
     }
 
     /// Appends all series in the Prometheus text format.
     pub(super) fn render(&self, text: &mut String) -> fmt::Result {
-        let help = self.help.lock().unwrap_or_else(PoisonError::into_inner);
-        let series = self.series.lock().unwrap_or_else(PoisonError::into_inner);
+        let help = lock(&self.help);
+        let series = lock(&self.series);
         let mut last = "";
         for (key, buckets) in series.iter() {
             if key.name() != last {

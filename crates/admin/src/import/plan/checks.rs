@@ -1,9 +1,12 @@
 //! Refusals of counters of which the next number is not known for sure: dates, and slot tables of which some may be missing.
 
 use sequent_core::Layout;
-use sequent_engine::{Body, Engine, EngineError, Texts, Timestamp, foreign::COUNTING_TABLES};
+use sequent_engine::{
+    Body, Engine, EngineError, Texts, Timestamp,
+    foreign::{COUNTING_TABLES, TableFormat},
+};
 
-use super::{Choice, Planned};
+use super::{Choice, OldCounter, Planned};
 
 /// The zone without a choice.
 const ZONE_DEFAULT: &str = "UTC";
@@ -52,6 +55,22 @@ impl Choice {
     /// The texts of a template, not proven.
     pub(crate) fn texts(&self, template: &str) -> Texts {
         Texts::new(template).zone(self.zone())
+    }
+
+    /// Refuses what was chosen for counters that are not there: it would be passed over, and a sequence begin at 1.
+    pub(super) fn check_fits(&self, counters: &[OldCounter]) -> Result<(), EngineError> {
+        let olds = || counters.iter().map(|counter| (&*counter.source, &*counter.name));
+        if let Some(mapping) = self.mappings.iter().find(|mapping| !mapping.fits(olds())) {
+            let bound =
+                "a counter of the other system is expected in front of the =, and none of those found is it";
+            return Err(EngineError::invalid("map", mapping.text(), bound));
+        }
+        let is_default = self.table_names == TableFormat::default();
+        if !is_default && counters.iter().all(|counter| counter.tables.is_none()) {
+            let bound = "names of slot tables are expected, and no table that was found has such a name";
+            return Err(EngineError::invalid("table_name", &self.table_names, bound));
+        }
+        Ok(())
     }
 }
 
